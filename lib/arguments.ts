@@ -1,0 +1,77 @@
+import { LorekeepError } from './errors.js';
+import { describe } from './native-call.js';
+
+/** An integer in [min, max], or the default when the value is undefined. */
+export function integerArgument(
+  name: string,
+  value: number | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
+  if (value === undefined) return fallback;
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `${name}: an integer from ${min} to ${max} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
+      { argument: name },
+    );
+  }
+  return value;
+}
+
+/** A finite number of at least `min`, or the default when the value is undefined. */
+export function numberArgument(name: string, value: number | undefined, fallback: number, min: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < min) {
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `${name}: a number of at least ${min} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
+      { argument: name },
+    );
+  }
+  return value;
+}
+
+/** One of the listed strings, or the default when the value is undefined. */
+export function choiceArgument<T extends string>(
+  name: string,
+  value: T | undefined,
+  fallback: T,
+  choices: readonly T[],
+): T {
+  if (value === undefined) return fallback;
+  if (!choices.includes(value)) {
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `${name}: one of ${choices.join(', ')} is expected, not ${JSON.stringify(value) ?? describe(value)}`,
+      { argument: name },
+    );
+  }
+  return value;
+}
+
+/** A non-empty string: a path or a text that must be there. */
+export function stringArgument(name: string, value: string): string {
+  if (typeof value !== 'string' || value === '') {
+    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, { argument: name });
+  }
+  return value;
+}
+
+/** Row-major vectors whose length is a multiple of `dimension`. Shared memory is refused: it could change mid-call. */
+export function vectorsArgument(name: string, value: Float32Array, dimension: number): Float32Array {
+  if (!(value instanceof Float32Array)) {
+    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a Float32Array is expected, not ${describe(value)}`, {
+      argument: name,
+    });
+  }
+  if (value.length % dimension !== 0) {
+    throw new LorekeepError(
+      'DIMENSION_MISMATCH',
+      `${name}: ${value.length} numbers are not a whole number of rows of ${dimension}`,
+      { argument: name, dimension, length: value.length },
+    );
+  }
+  return value;
+}

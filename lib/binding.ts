@@ -1,0 +1,46 @@
+/** Loads the .node file: from build/Release (what a build makes), then from prebuilds/ (what a package carries). */
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkExports, loadFailure, platform } from './load-failure.js';
+import type { NativeBinding } from './native.js';
+
+const require = createRequire(import.meta.url);
+
+/** The package's folder, seen from lib/ (TypeScript sources under test) and from dist/lib/ alike. */
+function packageFolder(): string {
+  const own = dirname(fileURLToPath(import.meta.url));
+  let folder = own;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (dirname(folder) === folder) return own;
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+/** Every .node file that could serve this platform, in the order of node-gyp-build. */
+function candidates(root: string): string[] {
+  const built = process.env.PREBUILDS_ONLY ? [] : [join(root, 'build', 'Release')];
+  return [...built, join(root, 'prebuilds', platform)].flatMap((folder) => {
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.filter((name) => name.endsWith('.node')).map((name) => join(folder, name));
+  });
+}
+
+function load(): NativeBinding {
+  const root = packageFolder();
+  const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
+  let file: string;
+  let exports: object;
+  try {
+    file = nodeGypBuild.resolve(root);
+    exports = require(file) as object;
+  } catch (error) {
+    throw loadFailure(root, candidates(root), error);
+  }
+  checkExports(exports, file);
+  return exports as NativeBinding;
+}
+
+export const binding: NativeBinding = load();

@@ -1,0 +1,138 @@
+import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError, translateError } from './errors.js';
+import { Handle } from './handle.js';
+import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
+import { callNative, describe, type ProgressOptions, toArena } from './native-call.js';
+
+export type Pooling = 'mean' | 'cls' | 'last';
+
+export interface LoadModelOptions extends ProgressOptions {
+  /** Longest text in tokens, special tokens included. 0 (default): what the model was trained for, at most 8192. */
+  contextSize?: number | undefined;
+  /** How token vectors become one. Default: what the file says; a file that says nothing needs it. */
+  pooling?: Pooling | undefined;
+  /** Threads that embed, 0 (default): all that the process may use. */
+  threads?: number | undefined;
+}
+
+/** What is known of a loaded model. */
+export interface ModelFacts {
+  readonly name: string;
+  readonly architecture: string;
+  /** Numbers per embedding. */
+  readonly dimension: number;
+  /** Longest text in tokens, special tokens included. */
+  readonly contextSize: number;
+  readonly trainingContext: number;
+  readonly pooling: string;
+  readonly parameters: number;
+  readonly sizeBytes: number;
+  /** Hexadecimal; differs for every other model file. Indexes remember it. */
+  readonly fingerprint: string;
+}
+
+/** Why one text could not be embedded. */
+export interface ItemError {
+  /** Position in the texts given. */
+  index: number;
+  /** INVALID_ARGUMENT: nothing in the text that the model knows; MODEL_INVALID: it computed what is not a number. */
+  code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
+  message: string;
+  /** Tokens of the text and the most that the model takes, special tokens included. */
+  tokens: number;
+  limit: number;
+}
+
+export interface EmbedResult {
+  /** Row-major, texts x dimension, each row of length 1; rows of failed texts are zero. */
+  vectors: Float32Array;
+  errors: ItemError[];
+  /** Tokens computed, and the batches that they took. */
+  tokens: number;
+  batches: number;
+}
+
+/** How many failed texts an error message lists; `detail.items` holds all of them. */
+const listedErrors = 20;
+
+/** A GGUF embedding model on the CPU. Calls may overlap. */
+export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
+  /**
+   * Loads a model file after checking it.
+   * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged, without embeddings), UNSUPPORTED, CANCELLED.
+   */
+  static async load(path: string, options: LoadModelOptions = {}): Promise<EmbeddingModel> {
+    const file = stringArgument('path', path);
+    const native = {
+      contextSize: integerArgument('contextSize', options.contextSize, 0, 0, 1_048_576),
+      pooling: options.pooling && choiceArgument('pooling', options.pooling, 'mean', ['mean', 'cls', 'last']),
+      threads: integerArgument('threads', options.threads, 0, 0, 1024),
+    };
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new EmbeddingModel(await binding.loadEmbeddingModel(file, native, cancel, options.onProgress)),
+    );
+  }
+
+  get facts(): ModelFacts {
+    return this.native.facts;
+  }
+
+  get dimension(): number {
+    return this.native.facts.dimension;
+  }
+
+  /**
+   * Embeds texts into one row-major Float32Array (texts x dimension, rows of length 1, in input order). A text's
+   * vector does not depend on the texts beside it (cosine >= 0.999).
+   * @throws TEXT_TOO_LONG or INVALID_ARGUMENT when any text fails; `detail.items` names each with its token count and
+   * the limit. Use embedSettled() to keep the others.
+   */
+  async embed(texts: string | readonly string[], options: ProgressOptions = {}): Promise<Float32Array> {
+    const { vectors, errors } = await this.embedSettled(typeof texts === 'string' ? [texts] : texts, options);
+    if (errors.length > 0) throw itemsError(errors);
+    return vectors;
+  }
+
+  /** Embeds what can be embedded and reports the rest. @throws CLOSED, CANCELLED, OUT_OF_MEMORY. */
+  async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
+    return this.run(options.signal, async (native, cancel) => {
+      const arena = await toArena(texts, 'texts', options.signal);
+      const result = await native.embed(arena, cancel, options.onProgress);
+      return { ...result, errors: result.errors as ItemError[] };
+    });
+  }
+
+  /** Tokens of a text, special tokens included. */
+  async countTokens(text: string): Promise<number> {
+    if (typeof text !== 'string') {
+      throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
+    }
+    return this.run(undefined, (native) => native.countTokens(text));
+  }
+}
+
+function itemsError(items: readonly ItemError[]): LorekeepError {
+  const first = items[0] as ItemError;
+  const lines = items.slice(0, listedErrors).map((item) => `texts[${item.index}]: ${item.message}`);
+  if (items.length > listedErrors) lines.push(`and ${items.length - listedErrors} more`);
+  return new LorekeepError(first.code, lines.join('; '), {
+    index: first.index,
+    tokens: first.tokens,
+    limit: first.limit,
+    items,
+  });
+}
+
+export type BackendInfo = NativeBackendInfo;
+
+/** The compute backends found beside the addon; loads them if no model has yet. @throws UNSUPPORTED when none fits. */
+export function backends(): BackendInfo[] {
+  try {
+    return binding.backends();
+  } catch (error) {
+    throw translateError(error);
+  }
+}

@@ -1,0 +1,52 @@
+/** Every code that the library throws, with its meaning. */
+export const errorCodes = {
+  INVALID_ARGUMENT: 'an argument can never work; `message` names it and what was expected',
+  NOT_FOUND: 'a named file does not exist',
+  IO: 'the operating system refused a read or a write',
+  CORRUPT: "a file's content contradicts itself or its checksum",
+  UNSUPPORTED: 'well-formed, but not something that this version handles',
+  DIMENSION_MISMATCH: 'a vector or a file has another dimension than the index or the model',
+  TEXT_TOO_LONG: "a text has more tokens than the model's context; `detail` has index, tokens and limit",
+  MODEL_INVALID: 'a model file that cannot be used; `message` says why',
+  CANCELLED: "the caller's AbortSignal; `cause` is the signal's reason",
+  CLOSED: 'the object was closed before the call',
+  OUT_OF_MEMORY: 'the machine could not give the memory asked for',
+  INTERNAL: "a defect of lorekeep's own",
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** Named facts about an error: numbers and strings, or lists of such objects. */
+export type ErrorDetail = Readonly<Record<string, unknown>>;
+
+/** What every function of the library rejects with. Branch on `code`; show `message`. */
+export class LorekeepError extends Error {
+  override readonly name: string = 'LorekeepError';
+  readonly code: ErrorCode;
+  readonly detail: ErrorDetail;
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** What an aborted call rejects with: `name` is "AbortError", as everywhere in Node, and `code` is "CANCELLED". */
+export class AbortError extends LorekeepError {
+  override readonly name = 'AbortError';
+
+  constructor(reason: unknown) {
+    super('CANCELLED', 'the operation was aborted', {}, { cause: reason });
+  }
+}
+
+const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(errorCodes, value);
+
+/** The addon throws plain errors with `code` and `detail`; this makes them the public class. Others pass unchanged. */
+export function translateError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof LorekeepError) return error;
+  const { code, detail } = error as Error & { code?: unknown; detail?: ErrorDetail };
+  return isErrorCode(code) ? new LorekeepError(code, error.message, detail) : error;
+}

@@ -1,0 +1,52 @@
+import { LorekeepError } from './errors.js';
+import type { NativeCancelToken, NativeHandle } from './native.js';
+import { callNative } from './native-call.js';
+
+/** What every object that holds native memory can do. */
+export abstract class Handle<Native extends NativeHandle> implements AsyncDisposable {
+  protected readonly native: Native;
+  readonly #pending = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  protected constructor(native: Native) {
+    this.native = native;
+  }
+
+  /** True as soon as close() has been called. */
+  get closed(): boolean {
+    return this.#closing !== undefined || this.native.closed;
+  }
+
+  /**
+   * Refuses new calls at once (they reject with CLOSED), waits for pending ones and gives the memory back.
+   * Calling it again is fine. An object that is never closed is freed when it is garbage-collected.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Every method that takes work goes through here: it is refused after close(), and close() waits for it. */
+  protected run<T>(
+    signal: AbortSignal | undefined,
+    call: (native: Native, cancel: NativeCancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (this.closed) {
+      return Promise.reject(new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`));
+    }
+    const pending = callNative(signal, (cancel) => call(this.native, cancel));
+    this.#pending.add(pending);
+    const done = () => this.#pending.delete(pending);
+    pending.then(done, done);
+    return pending;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+    await callNative(undefined, () => this.native.close());
+  }
+}

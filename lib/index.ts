@@ -1,0 +1,42 @@
+/** The typed library: embeds, indexes and searches. The server in src/ is built on exactly this. */
+export {
+  type BackendInfo,
+  backends,
+  EmbeddingModel,
+  type EmbedResult,
+  type ItemError,
+  type LoadModelOptions,
+  type ModelFacts,
+  type Pooling,
+} from './embedding-model.js';
+export { AbortError, type ErrorCode, type ErrorDetail, errorCodes, LorekeepError } from './errors.js';
+export type { CallOptions, ProgressOptions } from './native-call.js';
+export {
+  type FusionOptions,
+  type LexicalPlan,
+  type SearchMode,
+  Storage,
+  type StorageHit,
+  type StorageOptions,
+  type StoragePlan,
+  type StorageRecord,
+  type StorageSearchOptions,
+  type StorageSearchResult,
+  searchModes,
+} from './storage.js';
+export {
+  type TextHits,
+  TextIndex,
+  type TextIndexOptions,
+  type TextSearchOptions,
+  type Tokenizer,
+  tokenize,
+} from './text-index.js';
+export {
+  type HnswOptions,
+  type LoadIndexOptions,
+  type SearchPlan,
+  type VectorHits,
+  VectorIndex,
+  type VectorSearchOptions,
+} from './vector-index.js';

@@ -1,0 +1,61 @@
+/** Why the addon does not load, in words that say what was tried, what is missing and what to do. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LorekeepError } from './errors.js';
+import { nativeExports } from './native.js';
+
+/** As in the names of prebuild folders. */
+export const platform = `${process.platform}-${process.arch}`;
+
+/** What the dynamic linker's message means, as a clause; undefined when there is nothing to add to it. */
+export function explainLinkerError(message: string): string | undefined {
+  const version = /version [`'](GLIBC|GLIBCXX|CXXABI)_([\d.]+)' not found/.exec(message);
+  if (version?.[1] === 'GLIBC') return `it needs glibc ${version[2]} or newer, and this system's is older`;
+  if (version) return `it needs a newer libstdc++ (${version[1]}_${version[2]}) than this system has`;
+  const library = /(?:^|\s)([\w.+-]+\.(?:so[\w.]*|dylib|dll)): cannot open shared object file/.exec(message);
+  if (library) return `the shared library ${library[1]} is missing`;
+  if (/Library not loaded/.test(message)) return 'a shared library that it needs is missing';
+  if (
+    /wrong ELF class|invalid ELF header|file too short|incompatible architecture|not a valid Win32/.test(
+      message,
+    )
+  ) {
+    return 'it is damaged, or was built for another operating system or processor';
+  }
+  if (/undefined symbol/.test(message)) return 'it and the libraries beside it come from different builds';
+  return undefined;
+}
+
+/**
+ * The error for an addon that is absent or does not load. `tried` are the .node files that could serve this platform,
+ * best first; `cause` is what the attempt threw.
+ */
+export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
+  const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
+  const detail = { platform, tried, reason };
+  const [first] = tried;
+  if (first === undefined) {
+    const places = process.env.PREBUILDS_ONLY ? 'prebuilds/' : 'build/Release/ or prebuilds/';
+    const message = `native addon: there is none for ${platform} in ${places} of ${root}; ${remedy(root)}`;
+    return new LorekeepError('UNSUPPORTED', message, detail, { cause });
+  }
+  const why = explainLinkerError(reason) ?? reason;
+  const message = `native addon: ${first} does not load: ${why}; ${remedy(root)}`;
+  return new LorekeepError('UNSUPPORTED', message, detail, { cause });
+}
+
+const remedy = (root: string) =>
+  existsSync(join(root, 'biome.json')) // a checkout; published packages do not have it
+    ? 'run `npm run build`'
+    : 'reinstall the package with a C++20 compiler and CMake on PATH and without --ignore-scripts, so that it builds from the sources it carries';
+
+/** Throws when `exports` lacks a name: an addon of other sources would fail later, in the middle of a call. */
+export function checkExports(exports: object, file: string): void {
+  const missing = nativeExports.filter((name) => !(name in exports));
+  if (missing.length === 0) return;
+  throw new LorekeepError(
+    'UNSUPPORTED',
+    `native addon: ${file} is of another build than the JavaScript that loads it: it lacks ${missing.join(', ')}; run \`npm run build\` or reinstall the package`,
+    { platform, tried: [file], missing },
+  );
+}

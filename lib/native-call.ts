@@ -1,0 +1,94 @@
+import { binding } from './binding.js';
+import { AbortError, LorekeepError, translateError } from './errors.js';
+import type { NativeCancelToken, NativeRowBuffer, NativeTextArena } from './native.js';
+
+/** Options that every asynchronous call takes. */
+export interface CallOptions {
+  /** Aborting rejects the call with AbortError; native loops notice within milliseconds. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of calls that take long enough to report on. */
+export interface ProgressOptions extends CallOptions {
+  /** Called with a fraction from 0 to 1, not decreasing, at most some 20 times a second. */
+  onProgress?: ((fraction: number) => void) | undefined;
+}
+
+/** Runs one native call: ties the signal to a cancel token and turns native errors into LorekeepError. */
+export async function callNative<T>(
+  signal: AbortSignal | undefined,
+  call: (cancel: NativeCancelToken | undefined) => Promise<T> | T,
+): Promise<T> {
+  if (signal?.aborted) throw new AbortError(signal.reason);
+  const cancel = signal && new binding.CancelToken();
+  const onAbort = () => cancel?.cancel();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await call(cancel);
+  } catch (error) {
+    const translated = translateError(error);
+    if (signal?.aborted && translated instanceof LorekeepError && translated.code === 'CANCELLED') {
+      throw new AbortError(signal.reason);
+    }
+    throw translated;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** UTF-16 units converted between two turns of the event loop: about a millisecond of work. */
+const sliceUnits = 256 * 1024;
+
+/** Copies strings into native memory without holding the event loop. `what` names the argument in errors. */
+export async function toArena(
+  texts: readonly string[],
+  what: string,
+  signal?: AbortSignal | undefined,
+): Promise<NativeTextArena> {
+  if (!Array.isArray(texts)) throw new LorekeepError('INVALID_ARGUMENT', `${what}: an array of strings is expected`);
+  const arena = new binding.TextArena();
+  let begin = 0;
+  let units = 0;
+  for (let end = 0; end < texts.length; end++) {
+    const text: unknown = texts[end];
+    if (typeof text !== 'string') {
+      throw new LorekeepError('INVALID_ARGUMENT', `${what}[${end}]: a string is expected, not ${describe(text)}`, {
+        index: end,
+      });
+    }
+    units += text.length + 16;
+    if (units >= sliceUnits) {
+      arena.append(texts, begin, end + 1);
+      begin = end + 1;
+      units = 0;
+      await new Promise(setImmediate);
+      if (signal?.aborted) throw new AbortError(signal.reason);
+    }
+  }
+  arena.append(texts, begin, texts.length);
+  return arena;
+}
+
+/** Numbers copied between two turns of the event loop: well under a millisecond of work. */
+const sliceNumbers = 256 * 1024;
+
+/** Copies rows into native memory without holding the event loop. */
+export async function toRows(
+  numbers: Float32Array,
+  signal?: AbortSignal | undefined,
+): Promise<NativeRowBuffer> {
+  const rows = new binding.RowBuffer(numbers.length);
+  for (let begin = 0; begin < numbers.length; begin += sliceNumbers) {
+    if (begin > 0) await new Promise(setImmediate);
+    if (signal?.aborted) throw new AbortError(signal.reason);
+    rows.append(numbers.subarray(begin, begin + sliceNumbers));
+  }
+  return rows;
+}
+
+/** How errors call a value of the wrong type. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value;
+}

@@ -1,0 +1,251 @@
+/**
+ * The shape of the .node file, written down once. `native/binding/addon.cc` holds the matching export list, and
+ * test/lib/boundary.test.ts compares the two. Nothing outside lib/ imports this.
+ *
+ * Texts cross as a TextArena and rows as a RowBuffer, both filled in slices: nothing large is copied in one go, and no
+ * worker reads memory that JavaScript can still change or detach. Every promise rejects with a
+ * plain Error that carries `code` and `detail` (see errors.ts).
+ */
+
+/** Raises the flag that native loops poll. One per call; made only when the caller passed an AbortSignal. */
+export interface NativeCancelToken {
+  cancel(): void;
+}
+
+/** Many strings as UTF-8 in native memory. */
+export interface NativeTextArena {
+  /** Appends texts[begin, end). Lone surrogates become U+FFFD. Synchronous: callers slice. */
+  append(texts: readonly string[], begin: number, end: number): void;
+  readonly size: number;
+}
+
+/** Row-major numbers in native memory. A call takes the content and leaves the buffer empty. */
+export interface NativeRowBuffer {
+  append(numbers: Float32Array): void;
+  readonly size: number;
+}
+
+export type NativeProgress = (fraction: number) => void;
+
+/** What every native object shares. */
+export interface NativeHandle {
+  /** Refuses new calls at once; resolves when pending ones have finished and the memory is given back. */
+  close(): Promise<void>;
+  readonly closed: boolean;
+}
+
+export interface NativePlan {
+  path: 'exact' | 'graph';
+  matched: number;
+  visited: number;
+  exact: boolean;
+}
+
+export interface NativeVectorHits {
+  /** `counts[q]` hits of query q, one query after the other. */
+  ordinals: Uint32Array;
+  distances: Float32Array;
+  counts: Uint32Array;
+  plans: NativePlan[];
+}
+
+export interface NativeVectorIndex extends NativeHandle {
+  readonly size: number;
+  readonly dimension: number;
+  readonly kind: 'flat' | 'hnsw';
+  readonly memoryBytes: number;
+  search(
+    queries: Float32Array,
+    k: number,
+    ef: number,
+    exact: boolean,
+    filter: Uint32Array | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeVectorHits>;
+  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+}
+
+export interface NativeTextHits {
+  ordinals: Uint32Array;
+  scores: Float32Array;
+  terms: string[];
+  scored: number;
+}
+
+export interface NativeTextIndex extends NativeHandle {
+  readonly size: number;
+  readonly terms: number;
+  readonly tokenizer: string;
+  readonly memoryBytes: number;
+  search(
+    query: string,
+    k: number,
+    filter: Uint32Array | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeTextHits>;
+  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+}
+
+export interface NativeModelFacts {
+  name: string;
+  architecture: string;
+  dimension: number;
+  contextSize: number;
+  trainingContext: number;
+  pooling: string;
+  parameters: number;
+  sizeBytes: number;
+  fingerprint: string;
+}
+
+export interface NativeItemError {
+  index: number;
+  code: string;
+  message: string;
+  tokens: number;
+  limit: number;
+}
+
+export interface NativeEmbeddings {
+  vectors: Float32Array;
+  errors: NativeItemError[];
+  tokens: number;
+  batches: number;
+}
+
+export interface NativeEmbeddingModel extends NativeHandle {
+  readonly facts: NativeModelFacts;
+  embed(
+    texts: NativeTextArena,
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeEmbeddings>;
+  countTokens(text: string): Promise<number>;
+}
+
+export interface NativeStorageHit {
+  ordinal: number;
+  id: string;
+  text: string;
+  score: number;
+  distance?: number;
+  bm25Score?: number;
+  denseRank?: number;
+  lexicalRank?: number;
+}
+
+export interface NativeLexicalPlan {
+  tokens: number;
+  terms: number;
+  scored: number;
+}
+
+export interface NativeStorageResult {
+  hits: NativeStorageHit[];
+  dense?: NativePlan;
+  lexical?: NativeLexicalPlan;
+}
+
+export interface NativeStorageRequest {
+  mode: 'dense' | 'lexical' | 'hybrid';
+  vector: Float32Array | undefined;
+  text: string | undefined;
+  topK: number;
+  ef: number;
+  threshold: number | undefined;
+  rrfK: number;
+  denseWeight: number;
+  lexicalWeight: number;
+  candidates: number;
+}
+
+export interface NativeStorage extends NativeHandle {
+  readonly size: number;
+  readonly dimension: number;
+  readonly memoryBytes: number;
+  search(
+    request: NativeStorageRequest,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeStorageResult>;
+}
+
+export interface NativeHnswOptions {
+  kind: 'flat' | 'hnsw';
+  m: number;
+  efConstruction: number;
+  seed: number;
+  threads: number;
+}
+
+export interface NativeBackendInfo {
+  name: string;
+  description: string;
+  /** The plugin, where the platform can tell; else empty. */
+  file: string;
+  features: string[];
+}
+
+export interface NativeBinding {
+  CancelToken: new () => NativeCancelToken;
+  TextArena: new () => NativeTextArena;
+  RowBuffer: new (capacity: number) => NativeRowBuffer;
+
+  buildVectorIndex(
+    rows: NativeRowBuffer,
+    dimension: number,
+    options: NativeHnswOptions,
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeVectorIndex>;
+  loadVectorIndex(path: string, verify: boolean, cancel: NativeCancelToken | undefined): Promise<NativeVectorIndex>;
+  /** Plain hnswlib files: the caller says the dimension and the space, because the file does not. */
+  importHnswlib(
+    path: string,
+    dimension: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeVectorIndex>;
+
+  buildTextIndex(
+    texts: NativeTextArena,
+    tokenizer: string,
+    threads: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeTextIndex>;
+  loadTextIndex(path: string, cancel: NativeCancelToken | undefined): Promise<NativeTextIndex>;
+  tokenize(text: string, tokenizer: string): string[];
+
+  loadEmbeddingModel(
+    path: string,
+    options: { contextSize: number; pooling: string | undefined; threads: number },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeEmbeddingModel>;
+  /** Loads the backends if no model has been loaded yet. */
+  backends(): NativeBackendInfo[];
+
+  buildStorage(
+    ids: NativeTextArena,
+    texts: NativeTextArena,
+    rows: NativeRowBuffer,
+    dimension: number,
+    options: NativeHnswOptions & { tokenizer: string },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeStorage>;
+}
+
+/** The export list, for the loader's check that the file is not stale. */
+export const nativeExports = [
+  'CancelToken',
+  'TextArena',
+  'RowBuffer',
+  'buildVectorIndex',
+  'loadVectorIndex',
+  'importHnswlib',
+  'buildTextIndex',
+  'loadTextIndex',
+  'tokenize',
+  'loadEmbeddingModel',
+  'backends',
+  'buildStorage',
+] as const satisfies readonly (keyof NativeBinding)[];

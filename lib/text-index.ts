@@ -1,0 +1,121 @@
+import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError, translateError } from './errors.js';
+import { Handle } from './handle.js';
+import type { NativeTextIndex } from './native.js';
+import { type CallOptions, callNative, describe, toArena } from './native-call.js';
+
+/**
+ * "basic": Unicode casefold, split on everything that is not a letter or a number.
+ * "enhanced": the same, then English stopwords are dropped and a light suffix strip is applied.
+ */
+export type Tokenizer = 'basic' | 'enhanced';
+
+const tokenizers: readonly Tokenizer[] = ['basic', 'enhanced'];
+
+export interface TextIndexOptions {
+  /** Default "basic". */
+  tokenizer?: Tokenizer | undefined;
+  /** Threads that build, 0 (default): all that the process may use. */
+  threads?: number | undefined;
+}
+
+export interface TextSearchOptions extends CallOptions {
+  /** Hits, 1 to 10,000, default 10. Fewer come back only when fewer texts hold any of the words. */
+  k?: number | undefined;
+  /** Ordinals of the texts that may be found, in any order. Default: all. */
+  filter?: Uint32Array | undefined;
+}
+
+export interface TextHits {
+  /** Text numbers, best first; equal scores in text order. */
+  ordinals: Uint32Array;
+  /** Okapi BM25 scores (k1 1.2, b 0.75), greater than 0. */
+  scores: Float32Array;
+  /** The query's words after the tokenizer. Empty: the query had none, and nothing can be found. */
+  terms: string[];
+  /** Texts whose score was computed; the rest was skipped because it could not reach the top k. */
+  scored: number;
+}
+
+export function tokenizerArgument(value: Tokenizer | undefined): Tokenizer {
+  return choiceArgument('tokenizer', value, 'basic', tokenizers);
+}
+
+/** The words that an index would make of a text. Invalid UTF-16 becomes U+FFFD, which separates words. */
+export function tokenize(text: string, tokenizer: Tokenizer = 'basic'): string[] {
+  if (typeof text !== 'string') {
+    throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
+  }
+  try {
+    return binding.tokenize(text, tokenizerArgument(tokenizer));
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
+/** Texts, searched by their words with Okapi BM25. Immutable once built; holds the words, not the texts. */
+export class TextIndex extends Handle<NativeTextIndex> {
+  /**
+   * Indexes `texts`; a text's number is its position. Empty texts are allowed and never found.
+   * @throws INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED.
+   */
+  static async build(
+    texts: readonly string[],
+    options: TextIndexOptions & CallOptions = {},
+  ): Promise<TextIndex> {
+    const tokenizer = tokenizerArgument(options.tokenizer);
+    const threads = integerArgument('threads', options.threads, 0, 0, 1024);
+    const arena = await toArena(texts, 'texts', options.signal);
+    return callNative(
+      options.signal,
+      async (cancel) => new TextIndex(await binding.buildTextIndex(arena, tokenizer, threads, cancel)),
+    );
+  }
+
+  /**
+   * Opens a file written by save(). It is memory-mapped and checked before use.
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version).
+   */
+  static async load(path: string, options: CallOptions = {}): Promise<TextIndex> {
+    const file = stringArgument('path', path);
+    return callNative(
+      options.signal,
+      async (cancel) => new TextIndex(await binding.loadTextIndex(file, cancel)),
+    );
+  }
+
+  /** Texts. */
+  get size(): number {
+    return this.native.size;
+  }
+
+  /** Different words. */
+  get terms(): number {
+    return this.native.terms;
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.native.tokenizer as Tokenizer;
+  }
+
+  /** Bytes held, mapped files included. */
+  get memoryBytes(): number {
+    return this.native.memoryBytes;
+  }
+
+  /** The k best texts for the words of `query`. @throws INVALID_ARGUMENT, CLOSED, CANCELLED. */
+  async search(query: string, options: TextSearchOptions = {}): Promise<TextHits> {
+    const k = integerArgument('k', options.k, 10, 1, 10_000);
+    if (typeof query !== 'string') {
+      throw new LorekeepError('INVALID_ARGUMENT', `query: a string is expected, not ${describe(query)}`);
+    }
+    return this.run(options.signal, (native, cancel) => native.search(query, k, options.filter, cancel));
+  }
+
+  /** Writes the index beside `path` and renames it into place. @throws IO, CLOSED, CANCELLED. */
+  async save(path: string, options: CallOptions = {}): Promise<void> {
+    const file = stringArgument('path', path);
+    return this.run(options.signal, (native, cancel) => native.save(file, cancel));
+  }
+}

@@ -1,0 +1,196 @@
+import { choiceArgument, integerArgument, stringArgument, vectorsArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError } from './errors.js';
+import { Handle } from './handle.js';
+import type { NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
+import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
+
+/** How a graph is built. The defaults suit text embeddings of 100 to 1,000 dimensions. */
+export interface HnswOptions {
+  /** "hnsw" (default) builds a graph; "flat" keeps the rows alone and searches them all, exactly. */
+  kind?: 'flat' | 'hnsw' | undefined;
+  /** Links per node on the upper levels, twice as many on the lowest. 2 to 128, default 16. */
+  m?: number | undefined;
+  /** Candidates held while a row is linked: higher is slower to build and finds more. 1 to 4096, default 200. */
+  efConstruction?: number | undefined;
+  /** Seed of the level generator. With `threads: 1`, the same rows and seed give the same graph. Default 100. */
+  seed?: number | undefined;
+  /** Threads that build, 0 (default): all that the process may use. */
+  threads?: number | undefined;
+}
+
+export interface LoadIndexOptions extends CallOptions {
+  /**
+   * Read every vector and compare checksums, which takes as long as reading the file. Default true. Without it the file
+   * opens at once, and a damaged vector gives wrong distances, never a crash.
+   */
+  verify?: boolean | undefined;
+}
+
+export interface VectorSearchOptions extends CallOptions {
+  /** Hits per query, 1 to 10,000, default 10. Fewer come back only when fewer rows match. */
+  k?: number | undefined;
+  /** Candidates held during a graph search, at least k; higher finds more and takes longer. Default 64. */
+  ef?: number | undefined;
+  /** Search all rows instead of the graph. Default false. */
+  exact?: boolean | undefined;
+  /** Ordinals of the rows that may be found, in any order. Default: all. */
+  filter?: Uint32Array | undefined;
+}
+
+/** How the hits of one query were found. */
+export interface SearchPlan {
+  /** "exact": every matching row was compared; "graph": the HNSW graph was walked. */
+  path: 'exact' | 'graph';
+  /** Rows that the filter let through. */
+  matched: number;
+  /** Rows whose distance was computed. */
+  visited: number;
+  /** Whether the hits are certainly the nearest ones. */
+  exact: boolean;
+}
+
+export interface VectorHits {
+  /** Row numbers, nearest first. */
+  ordinals: Uint32Array;
+  /** Cosine distances, 0 (same direction) to 2 (opposite). */
+  distances: Float32Array;
+  plan: SearchPlan;
+}
+
+export function hnswOptions(options: HnswOptions): NativeHnswOptions {
+  return {
+    kind: choiceArgument('kind', options.kind, 'hnsw', ['flat', 'hnsw']),
+    m: integerArgument('m', options.m, 16, 2, 128),
+    efConstruction: integerArgument('efConstruction', options.efConstruction, 200, 1, 4096),
+    seed: integerArgument('seed', options.seed, 100, 0, Number.MAX_SAFE_INTEGER),
+    threads: integerArgument('threads', options.threads, 0, 0, 1024),
+  };
+}
+
+/** Enough to keep all threads busy, few enough that copying them does not hold the event loop. */
+const queriesPerCall = 256;
+
+function splitHits(found: NativeVectorHits): VectorHits[] {
+  let begin = 0;
+  return found.plans.map((plan, query) => {
+    const end = begin + (found.counts[query] ?? 0);
+    const hits = {
+      ordinals: found.ordinals.subarray(begin, end),
+      distances: found.distances.subarray(begin, end),
+      plan,
+    };
+    begin = end;
+    return hits;
+  });
+}
+
+/** Rows of numbers, searched by cosine distance: an HNSW graph, or flat. Immutable once built. */
+export class VectorIndex extends Handle<NativeVectorIndex> {
+  /**
+   * Builds an index over a copy of row-major `vectors` (rows x dimension); rows need not be normalised. A zero row has
+   * distance 1 to everything. Changing the array before the promise settles may or may not be seen.
+   * @throws INVALID_ARGUMENT for a row that holds NaN or infinity, DIMENSION_MISMATCH, OUT_OF_MEMORY.
+   */
+  static async build(
+    vectors: Float32Array,
+    dimension: number,
+    options: HnswOptions & ProgressOptions = {},
+  ): Promise<VectorIndex> {
+    const width = integerArgument('dimension', dimension, 0, 1, 65_536);
+    const native = hnswOptions(options);
+    const rows = await toRows(vectorsArgument('vectors', vectors, width), options.signal);
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new VectorIndex(await binding.buildVectorIndex(rows, width, native, cancel, options.onProgress)),
+    );
+  }
+
+  /**
+   * Opens a file written by save(). It is memory-mapped; header and graph are always checked in full.
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version).
+   */
+  static async load(path: string, options: LoadIndexOptions = {}): Promise<VectorIndex> {
+    const file = stringArgument('path', path);
+    return callNative(
+      options.signal,
+      async (cancel) => new VectorIndex(await binding.loadVectorIndex(file, options.verify ?? true, cancel)),
+    );
+  }
+
+  /**
+   * Imports a plain hnswlib file (`save_index` of the Python and C++ libraries; cosine or inner-product space, where
+   * the label of a row is its ordinal). hnswlib does not write the dimension down, so the caller says it.
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED, DIMENSION_MISMATCH.
+   */
+  static async importHnswlib(
+    path: string,
+    dimension: number,
+    options: CallOptions = {},
+  ): Promise<VectorIndex> {
+    const file = stringArgument('path', path);
+    const width = integerArgument('dimension', dimension, 0, 1, 65_536);
+    return callNative(
+      options.signal,
+      async (cancel) => new VectorIndex(await binding.importHnswlib(file, width, cancel)),
+    );
+  }
+
+  /** Rows. */
+  get size(): number {
+    return this.native.size;
+  }
+
+  /** Numbers per row. */
+  get dimension(): number {
+    return this.native.dimension;
+  }
+
+  get kind(): 'flat' | 'hnsw' {
+    return this.native.kind;
+  }
+
+  /** Bytes held, mapped files included. */
+  get memoryBytes(): number {
+    return this.native.memoryBytes;
+  }
+
+  /**
+   * The k nearest rows to one query of `dimension` numbers. Ties are broken by row order.
+   * @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED.
+   */
+  async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
+    const [hits] = await this.searchMany(query, options);
+    if (hits === undefined) {
+      throw new LorekeepError('DIMENSION_MISMATCH', `query: ${this.dimension} numbers are expected, not 0`);
+    }
+    return hits;
+  }
+
+  /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */
+  async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
+    const k = integerArgument('k', options.k, 10, 1, 10_000);
+    const ef = integerArgument('ef', options.ef, Math.max(64, k), 1, 100_000);
+    return this.run(options.signal, async (native, cancel) => {
+      const width = native.dimension;
+      const rows = vectorsArgument('query', queries, width);
+      const all: VectorHits[] = [];
+      for (let begin = 0; begin < rows.length; begin += queriesPerCall * width) {
+        const part = rows.subarray(begin, begin + queriesPerCall * width);
+        const found = await native.search(part, k, ef, options.exact ?? false, options.filter, cancel);
+        all.push(...splitHits(found));
+      }
+      return all;
+    });
+  }
+
+  /**
+   * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
+   * @throws UNSUPPORTED (a flat index has no file), IO, CLOSED, CANCELLED.
+   */
+  async save(path: string, options: CallOptions = {}): Promise<void> {
+    const file = stringArgument('path', path);
+    return this.run(options.signal, (native, cancel) => native.save(file, cancel));
+  }
+}

@@ -1,0 +1,48 @@
+// The export list: lib/native.ts describes each name, and test/lib/boundary.test.ts compares the two.
+#include <napi.h>
+
+#include "binding/buffers_binding.h"
+#include "binding/cancel_token_binding.h"
+#include "binding/embedding_model_binding.h"
+#include "binding/environment.h"
+#include "binding/storage_binding.h"
+#include "binding/text_index_binding.h"
+#include "binding/vector_index_binding.h"
+
+namespace lorekeep::binding {
+namespace {
+
+Napi::Object start(Napi::Env env, Napi::Object exports) {
+  auto* environment = new Environment(env);
+  env.SetInstanceData(environment);
+  auto& constructors = environment->constructors;
+  constructors.cancel_token = Napi::Persistent(CancelTokenBinding::define(env));
+  constructors.text_arena = Napi::Persistent(TextArenaBinding::define(env));
+  constructors.row_buffer = Napi::Persistent(RowBufferBinding::define(env));
+  constructors.vector_index = Napi::Persistent(VectorIndexBinding::define(env));
+  constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
+  constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
+  constructors.storage = Napi::Persistent(StorageBinding::define(env));
+
+  exports.Set("CancelToken", constructors.cancel_token.Value());
+  exports.Set("TextArena", constructors.text_arena.Value());
+  exports.Set("RowBuffer", constructors.row_buffer.Value());
+  const auto function = [&](const char* name, auto callback) { exports.Set(name, Napi::Function::New(env, callback, name)); };
+  function("buildVectorIndex", build_vector_index);
+  function("loadVectorIndex", load_vector_index);
+  function("importHnswlib", import_hnswlib);
+  function("buildTextIndex", build_text_index);
+  function("loadTextIndex", load_text_index);
+  function("tokenize", tokenize);
+  function("loadEmbeddingModel", load_embedding_model);
+  function("backends", backends);
+  function("buildStorage", build_storage);
+  return exports;
+}
+
+}  // namespace
+}  // namespace lorekeep::binding
+
+static Napi::Object lorekeep_addon(Napi::Env env, Napi::Object exports) { return lorekeep::binding::start(env, exports); }
+
+NODE_API_MODULE(lorekeep, lorekeep_addon)

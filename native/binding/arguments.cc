@@ -1,0 +1,111 @@
+#include "binding/arguments.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "binding/cancel_token_binding.h"
+
+namespace lorekeep::binding {
+namespace {
+
+// Below this, a copy is cheaper than an external buffer's bookkeeping.
+constexpr std::size_t kCopyBytes = 64 * 1024;
+
+[[noreturn]] void refuse(const char* name, const char* expected) {
+  fail(Code::kInvalidArgument, std::string(name) + ": " + expected + " is expected", {{"argument", std::string(name)}});
+}
+
+}  // namespace
+
+std::string string_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsString()) refuse(name, "a string");
+  return value.As<Napi::String>().Utf8Value();
+}
+
+std::filesystem::path path_argument(const Napi::Value& value) {
+  const std::string text = string_argument(value, "path");
+  if (text.find('\0') != std::string::npos) fail(Code::kInvalidArgument, "path: a NUL character is in it");
+  return std::filesystem::path(std::u8string(text.begin(), text.end()));
+}
+
+std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max) {
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
+  if (!(number >= static_cast<double>(min)) || !(number <= static_cast<double>(max)) || number != std::floor(number)) {
+    refuse(name, ("an integer from " + std::to_string(min) + " to " + std::to_string(max)).c_str());
+  }
+  return static_cast<std::uint64_t>(number);
+}
+
+std::vector<float> floats_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_float32_array) {
+    refuse(name, "a Float32Array");
+  }
+  const auto array = value.As<Napi::Float32Array>();
+  return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
+}
+
+Napi::Function progress_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return Napi::Function();
+  if (!value.IsFunction()) refuse("onProgress", "a function");
+  return value.As<Napi::Function>();
+}
+
+Napi::Object object_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsObject()) refuse(name, "an object");
+  return value.As<Napi::Object>();
+}
+
+std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return nullptr;
+  return unwrap_argument<CancelTokenBinding>(value, "cancel")->token();
+}
+
+FilterArgument::FilterArgument(const Napi::Value& value) {
+  if (value.IsUndefined()) return;
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
+    refuse("filter", "a Uint32Array of ordinals");
+  }
+  const auto array = value.As<Napi::Uint32Array>();
+  ordinals_.assign(array.Data(), array.Data() + array.ElementLength());
+  given_ = true;
+}
+
+const Bitmap* FilterArgument::bitmap(std::size_t size) {
+  if (!given_) return nullptr;
+  bitmap_ = Bitmap(size);
+  for (const std::uint32_t ordinal : ordinals_) {
+    if (ordinal >= size) {
+      fail(Code::kInvalidArgument,
+           "filter: ordinal " + std::to_string(ordinal) + " is outside an index of " + std::to_string(size),
+           {{"argument", std::string("filter")}});
+    }
+    bitmap_.set(ordinal);
+  }
+  return &bitmap_;
+}
+
+Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values) {
+  const std::size_t count = values.size();
+  const std::size_t bytes = count * sizeof(float);
+  if (bytes >= kCopyBytes) {
+    auto* owner = new std::vector<float>(std::move(values));
+    napi_value buffer;
+    const napi_status status = napi_create_external_arraybuffer(
+        env, owner->data(), bytes, [](napi_env, void*, void* hint) { delete static_cast<std::vector<float>*>(hint); },
+        owner, &buffer);
+    if (status == napi_ok) return Napi::Float32Array::New(env, count, Napi::ArrayBuffer(env, buffer), 0);
+    values = std::move(*owner);  // an Electron with a memory cage allows no external buffers
+    delete owner;
+  }
+  auto array = Napi::Float32Array::New(env, count);
+  if (count > 0) std::memcpy(array.Data(), values.data(), bytes);
+  return array;
+}
+
+Napi::Value to_uint32_array(Napi::Env env, const std::vector<std::uint32_t>& values) {
+  auto array = Napi::Uint32Array::New(env, values.size());
+  if (!values.empty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(std::uint32_t));
+  return array;
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,138 @@
+#include "binding/embedding_model_binding.h"
+
+#include "binding/addon_folder.h"
+#include "binding/arguments.h"
+#include "binding/buffers_binding.h"
+#include "binding/promise_task.h"
+
+namespace lorekeep::binding {
+namespace {
+
+// Up to this many texts a call is answered in the quick lane, as one query of a turn is.
+constexpr std::size_t kQuickTexts = 4;
+constexpr std::size_t kQuickBytes = 16 * 1024;
+constexpr std::uint64_t kMostContext = 1 << 20;
+constexpr std::uint64_t kMostThreads = 1024;
+
+Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("name", facts.name);
+  object.Set("architecture", facts.architecture);
+  object.Set("dimension", facts.dimension);
+  object.Set("contextSize", facts.context_size);
+  object.Set("trainingContext", facts.training_context);
+  object.Set("pooling", std::string(engine::pooling_name(facts.pooling)));
+  object.Set("parameters", static_cast<double>(facts.parameters));
+  object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
+  object.Set("fingerprint", facts.fingerprint);
+  return object;
+}
+
+Napi::Value to_js_embeddings(Napi::Env env, engine::EmbedResult&& found) {
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("vectors", to_float32_array(env, std::move(found.vectors)));
+  Napi::Array errors = Napi::Array::New(env, found.errors.size());
+  for (std::uint32_t i = 0; i < found.errors.size(); ++i) {
+    const engine::ItemError& error = found.errors[i];
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("index", error.index);
+    object.Set("code", std::string(code_name(error.code)));
+    object.Set("message", error.message);
+    object.Set("tokens", error.tokens);
+    object.Set("limit", error.limit);
+    errors.Set(i, object);
+  }
+  result.Set("errors", errors);
+  result.Set("tokens", static_cast<double>(found.tokens));
+  result.Set("batches", static_cast<double>(found.batches));
+  return result;
+}
+
+}  // namespace
+
+Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("embed", &EmbeddingModelBinding::embed),
+                         InstanceMethod("countTokens", &EmbeddingModelBinding::count_tokens),
+                         InstanceAccessor("facts", &EmbeddingModelBinding::facts, nullptr),
+                     }));
+}
+
+Napi::Value EmbeddingModelBinding::embed(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto model = use();
+    auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
+    const bool quick = texts->size() <= kQuickTexts && texts->memory_bytes() <= kQuickBytes;
+    TaskOptions options{quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[1]), this, progress_argument(info[2])};
+    return promise_task<engine::EmbedResult>(
+        info.Env(), options,
+        [model, texts](const TaskContext& task) {
+          return model->embed(*texts, &task.cancel, [&task](float fraction) { task.report(fraction); });
+        },
+        to_js_embeddings);
+  });
+}
+
+Napi::Value EmbeddingModelBinding::count_tokens(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto model = use();
+    return promise_task<std::uint32_t>(
+        info.Env(), {Lane::kQuick, nullptr, this, {}},
+        [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->count_tokens(text); },
+        [](Napi::Env env, std::uint32_t&& tokens) { return Napi::Number::New(env, tokens); });
+  });
+}
+
+Napi::Value EmbeddingModelBinding::facts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek().facts()); });
+}
+
+Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const Napi::Object given = object_argument(info[1], "options");
+    engine::LoadOptions load;
+    load.context_size =
+        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMostContext));
+    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMostThreads);
+    if (!given.Get("pooling").IsUndefined()) {
+      const std::string pooling = string_argument(given.Get("pooling"), "pooling");
+      load.pooling = engine::parse_pooling(pooling);
+      if (!load.pooling) fail(Code::kInvalidArgument, "pooling: mean, cls or last is expected, not " + pooling);
+    }
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
+    using Loaded = std::shared_ptr<engine::EmbeddingModel>;
+    return promise_task<Loaded>(
+        info.Env(), options,
+        [path = path_argument(info[0]), load](const TaskContext& task) {
+          const auto folder = addon_folder();
+          return engine::EmbeddingModel::load(path, load, engine::Backends::acquire(folder),
+                                              &task.cancel, [&task](float fraction) { task.report(fraction); });
+        },
+        [](Napi::Env env, Loaded&& model) {
+          auto& constructor = Environment::of(env).constructors.embedding_model;
+          const std::size_t bytes = model->facts().size_bytes;
+          return EmbeddingModelBinding::wrap(env, constructor, std::move(model), bytes);
+        });
+  });
+}
+
+Napi::Value backends(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto found = engine::Backends::acquire(addon_folder())->describe();
+    Napi::Array array = Napi::Array::New(info.Env(), found.size());
+    for (std::uint32_t i = 0; i < found.size(); ++i) {
+      Napi::Object object = Napi::Object::New(info.Env());
+      object.Set("name", found[i].name);
+      object.Set("description", found[i].description);
+      object.Set("file", found[i].file);
+      Napi::Array features = Napi::Array::New(info.Env(), found[i].features.size());
+      for (std::uint32_t j = 0; j < found[i].features.size(); ++j) features.Set(j, found[i].features[j]);
+      object.Set("features", features);
+      array.Set(i, object);
+    }
+    return array;
+  });
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,98 @@
+#include "binding/environment.h"
+
+#include "core/error.h"
+
+namespace lorekeep::binding {
+
+Environment::Environment(Napi::Env env) : env_(env), runtime_(Runtime::acquire()) {
+  const napi_status status =
+      napi_create_threadsafe_function(env, nullptr, nullptr, Napi::String::New(env, "lorekeep"), 0, 1, nullptr, nullptr,
+                                      this, &Environment::on_wake, &wake_);
+  if (status != napi_ok) throw Napi::Error::New(env, "lorekeep: cannot create a thread-safe function");
+  napi_unref_threadsafe_function(env, wake_);
+  // After the function was made: hooks run last in, first out, so ours runs while the function still works.
+  napi_add_env_cleanup_hook(env, &Environment::on_cleanup, this);
+}
+
+Environment::~Environment() {
+  if (!ended_) {
+    napi_remove_env_cleanup_hook(env_, &Environment::on_cleanup, this);
+    shut_down();
+  }
+}
+
+Environment& Environment::of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
+
+void Environment::start(std::unique_ptr<Task> task, Lane lane) {
+  if (ended_) throw Napi::Error::New(env_, "lorekeep: the environment is shutting down");
+  auto ticket = std::make_shared<Ticket>();
+  ticket->environment = this;
+  ticket->task = std::move(task);
+  if (pending_.empty()) napi_ref_threadsafe_function(env_, wake_);
+  ticket->position = pending_.insert(pending_.end(), ticket);
+  {
+    std::lock_guard lock(mutex_);
+    ++outstanding_;
+  }
+  runtime_->lane(lane).submit([ticket] {
+    int expected = Ticket::kWaiting;
+    if (ticket->state.compare_exchange_strong(expected, Ticket::kRunning)) ticket->environment->run(ticket);
+  });
+}
+
+void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
+  ticket->task->execute();
+  std::lock_guard lock(mutex_);
+  completed_.push_back(ticket);
+  wake();
+  if (--outstanding_ == 0) idle_.notify_all();
+}
+
+void Environment::wake() noexcept { napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking); }
+
+void Environment::drain() {
+  Napi::Env env(env_);
+  std::vector<std::shared_ptr<Ticket>> completed;
+  {
+    std::lock_guard lock(mutex_);
+    completed.swap(completed_);
+  }
+  for (const auto& ticket : pending_) ticket->task->report_progress(env);
+  for (const auto& ticket : completed) {
+    Napi::HandleScope scope(env);
+    pending_.erase(ticket->position);
+    if (pending_.empty()) napi_unref_threadsafe_function(env_, wake_);
+    const std::unique_ptr<Task> task = std::move(ticket->task);
+    try {
+      task->settle(env);
+    } catch (const Napi::Error&) {
+      // Only a worker thread that is being terminated refuses to settle a promise, and nobody waits for it any more.
+    }
+  }
+}
+
+void Environment::on_wake(napi_env env, napi_value, void* context, void*) {
+  if (env != nullptr) static_cast<Environment*>(context)->drain();
+}
+
+void Environment::on_cleanup(void* self) { static_cast<Environment*>(self)->shut_down(); }
+
+void Environment::shut_down() noexcept {
+  ended_ = true;
+  std::size_t forgotten = 0;
+  for (const auto& ticket : pending_) {
+    ticket->task->cancel().cancel();
+    int expected = Ticket::kWaiting;
+    if (ticket->state.compare_exchange_strong(expected, Ticket::kForgotten)) ++forgotten;
+  }
+  {
+    std::unique_lock lock(mutex_);
+    outstanding_ -= forgotten;
+    idle_.wait(lock, [this] { return outstanding_ == 0; });
+    completed_.clear();
+  }
+  for (const auto& ticket : pending_) ticket->task.reset();
+  pending_.clear();
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,89 @@
+// What one JavaScript environment (the main thread or a worker thread) owns. Its tasks run on the process's threads
+// and come home through one thread-safe function. When the environment ends, its hook cancels what runs, forgets what
+// waits, and returns only when no thread can touch the environment any more.
+#pragma once
+
+#include <napi.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "binding/runtime.h"
+#include "core/cancel_token.h"
+
+namespace lorekeep::binding {
+
+/// One asynchronous call. Made, settled and destroyed on the JavaScript thread; executed on another.
+class Task {
+ public:
+  virtual ~Task() = default;
+  /// No access to the environment; never throws.
+  virtual void execute() noexcept = 0;
+  /// Resolves or rejects.
+  virtual void settle(Napi::Env env) = 0;
+  /// Called on the JavaScript thread after execute() asked for it with Environment::wake().
+  virtual void report_progress(Napi::Env) {}
+
+  CancelToken& cancel() noexcept { return *cancel_; }
+
+ protected:
+  explicit Task(std::shared_ptr<CancelToken> cancel) : cancel_(std::move(cancel)) {}
+  std::shared_ptr<CancelToken> cancel_;
+};
+
+class Environment {
+ public:
+  explicit Environment(Napi::Env env);
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  /// The environment's own state. Set up once, by the addon's entry point.
+  static Environment& of(Napi::Env env);
+
+  void start(std::unique_ptr<Task> task, Lane lane);
+  /// Any thread, only from inside Task::execute(): settles completed tasks and reports progress soon.
+  void wake() noexcept;
+
+  Runtime& runtime() noexcept { return *runtime_; }
+  std::shared_ptr<Runtime> shared_runtime() const noexcept { return runtime_; }
+
+  struct Constructors {
+    Napi::FunctionReference cancel_token, text_arena, row_buffer, vector_index, text_index, embedding_model, storage;
+  } constructors;
+
+ private:
+  // A task's place in the queue of a lane. The lane may outlive the environment; then it finds `kForgotten`.
+  struct Ticket;
+  using Pending = std::list<std::shared_ptr<Ticket>>;
+  struct Ticket {
+    enum State { kWaiting, kRunning, kForgotten };
+    std::atomic<int> state{kWaiting};
+    Environment* environment;
+    std::unique_ptr<Task> task;  // emptied on the JavaScript thread
+    Pending::iterator position;
+  };
+
+  static void on_wake(napi_env env, napi_value callback, void* context, void* data);
+  static void on_cleanup(void* self);
+  void run(const std::shared_ptr<Ticket>& ticket) noexcept;
+  void drain();
+  void shut_down() noexcept;
+
+  napi_env env_;
+  std::shared_ptr<Runtime> runtime_;
+  napi_threadsafe_function wake_ = nullptr;
+  Pending pending_;  // JavaScript thread only
+  bool ended_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::size_t outstanding_ = 0;                     // tickets whose thread may still touch this object
+  std::vector<std::shared_ptr<Ticket>> completed_;  // executed, not settled
+};
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,115 @@
+// The base of every exported class that holds native memory: what "close" means is written here once.
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding/environment.h"
+#include "core/error.h"
+
+namespace lorekeep::binding {
+
+/// close() refuses new uses at once, waits for the running ones, then lets the memory go. JavaScript thread only.
+class HandleBase {
+ public:
+  virtual ~HandleBase() = default;
+  bool closed() const noexcept { return closed_; }
+  Napi::Value close(Napi::Env env);
+  /// Keeps the JavaScript object (and so this) alive while tasks use it.
+  virtual Napi::Object self() = 0;
+
+ protected:
+  virtual void drop(Napi::Env env) noexcept = 0;
+
+ private:
+  friend class HandleUse;
+  void release_use(Napi::Env env);
+
+  bool closed_ = false;
+  std::size_t uses_ = 0;
+  std::vector<Napi::Promise::Deferred> closers_;
+};
+
+/// One running task's claim on a handle. Null owner: claims nothing.
+class HandleUse {
+ public:
+  explicit HandleUse(HandleBase* owner);
+  /// Ends the claim; may settle promises of close().
+  void end();
+
+ private:
+  HandleBase* owner_;
+  Napi::ObjectReference keep_;
+};
+
+/// An exported class around a shared value. `Derived` gives kName (for errors) and kTag (its type tag).
+template <class Derived, class Value>
+class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
+ public:
+  explicit Handle(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Derived>(info) {
+    const napi_status status = napi_type_tag_object(info.Env(), info.This(), &Derived::kTag);
+    if (status != napi_ok) throw Napi::TypeError::New(info.Env(), "Illegal constructor");
+  }
+  ~Handle() override { release(Napi::Env(this->Env())); }
+
+  /// A JavaScript object that holds `value`. An object that JavaScript constructs by itself holds nothing: it is closed.
+  static Napi::Value wrap(Napi::Env env, Napi::FunctionReference& constructor, std::shared_ptr<Value> value,
+                          std::size_t bytes) {
+    Napi::Object object = constructor.New({});
+    Derived* self = Napi::ObjectWrap<Derived>::Unwrap(object);
+    self->value_ = std::move(value);
+    self->runtime_ = Environment::of(env).shared_runtime();
+    self->bytes_ = static_cast<std::int64_t>(bytes);
+    Napi::MemoryManagement::AdjustExternalMemory(env, self->bytes_);
+    return object;
+  }
+
+  /// The value for one call. Throws Error(kClosed) after close().
+  std::shared_ptr<Value> use() const {
+    if (closed() || !value_) fail(Code::kClosed, std::string(Derived::kName) + ": used after close()");
+    return value_;
+  }
+  /// For getters: they keep answering until the memory is gone.
+  const Value& peek() const {
+    if (!value_) fail(Code::kClosed, std::string(Derived::kName) + ": used after close()");
+    return *value_;
+  }
+
+  Napi::Object self() override { return this->Value(); }
+
+ protected:
+  void drop(Napi::Env env) noexcept override { release(env); }
+
+  static std::vector<Napi::ClassPropertyDescriptor<Derived>> with_handle_members(
+      std::vector<Napi::ClassPropertyDescriptor<Derived>> members) {
+    members.push_back(Napi::ObjectWrap<Derived>::InstanceMethod("close", &Derived::close_method));
+    members.push_back(Napi::ObjectWrap<Derived>::InstanceAccessor("closed", &Derived::closed_getter, nullptr));
+    return members;
+  }
+
+ public:
+  Napi::Value close_method(const Napi::CallbackInfo& info) { return close(info.Env()); }
+  Napi::Value closed_getter(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), closed() || !value_);
+  }
+
+ private:
+  // Freeing hundreds of megabytes takes longer than a frame: the last reference dies on a pool thread.
+  void release(Napi::Env env) noexcept {
+    if (!value_) return;
+    Napi::MemoryManagement::AdjustExternalMemory(env, -bytes_);
+    runtime_->compute().submit([value = std::move(value_)] {});
+    value_.reset();
+  }
+
+  std::shared_ptr<Value> value_;
+  std::shared_ptr<Runtime> runtime_;  // at the end of an environment, its own state may go before its objects
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,36 @@
+#include "binding/runtime.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace lorekeep::binding {
+namespace {
+
+// Long tasks spread over `compute_` by themselves; two at a time keep one slow load from blocking all others.
+constexpr std::size_t kLongThreads = 2;
+
+}  // namespace
+
+Runtime::Runtime()
+    : compute_(std::max<std::size_t>(1, usable_threads() - 1)),
+      quick_(std::max<std::size_t>(2, usable_threads())),
+      long_(kLongThreads) {}
+
+std::shared_ptr<Runtime> Runtime::acquire() {
+  static std::mutex mutex;
+  static std::weak_ptr<Runtime> current;
+  std::lock_guard lock(mutex);
+  auto runtime = current.lock();
+  if (!runtime) {
+    runtime = std::make_shared<Runtime>();
+    current = runtime;
+  }
+  return runtime;
+}
+
+std::size_t worker_count(std::size_t requested) noexcept {
+  const std::size_t usable = usable_threads();
+  return requested == 0 ? usable : std::min(requested, usable);
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <napi.h>
+
+#include "binding/handle.h"
+#include "store/storage.h"
+
+namespace lorekeep::binding {
+
+class StorageBinding final : public Handle<StorageBinding, const store::Storage> {
+ public:
+  static constexpr const char* kName = "Storage";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x07};
+  static Napi::Function define(Napi::Env env);
+  using Handle::Handle;
+
+ private:
+  Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value size(const Napi::CallbackInfo& info);
+  Napi::Value dimension(const Napi::CallbackInfo& info);
+  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+};
+
+/// buildStorage(ids, texts, rows, dimension, options, cancel, progress)
+Napi::Value build_storage(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding

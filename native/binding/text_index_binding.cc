@@ -1,0 +1,152 @@
+#include "binding/text_index_binding.h"
+
+#include "binding/arguments.h"
+#include "binding/buffers_binding.h"
+#include "text/sidecar_file.h"
+
+namespace lorekeep::binding {
+namespace {
+
+using Shared = std::shared_ptr<const text::TextIndex>;
+
+constexpr std::uint64_t kMostHits = 10'000;
+constexpr std::uint64_t kMostThreads = 1024;
+
+Napi::Value wrap_index(Napi::Env env, Shared&& index) {
+  auto& constructor = Environment::of(env).constructors.text_index;
+  const std::size_t bytes = index->memory_bytes();
+  return TextIndexBinding::wrap(env, constructor, std::move(index), bytes);
+}
+
+Napi::Value to_js_hits(Napi::Env env, text::TextSearchResult&& found) {
+  const std::size_t count = found.hits.size();
+  auto ordinals = Napi::Uint32Array::New(env, count);
+  auto scores = Napi::Float32Array::New(env, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ordinals[i] = found.hits[i].ordinal;
+    scores[i] = found.hits[i].score;
+  }
+  Napi::Array terms = Napi::Array::New(env, found.terms.size());
+  for (std::uint32_t i = 0; i < found.terms.size(); ++i) terms.Set(i, found.terms[i].text);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("ordinals", ordinals);
+  result.Set("scores", scores);
+  result.Set("terms", terms);
+  result.Set("scored", static_cast<double>(found.plan.documents_scored));
+  return result;
+}
+
+}  // namespace
+
+Napi::Function TextIndexBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("search", &TextIndexBinding::search),
+                         InstanceMethod("save", &TextIndexBinding::save),
+                         InstanceAccessor("size", &TextIndexBinding::size, nullptr),
+                         InstanceAccessor("terms", &TextIndexBinding::terms, nullptr),
+                         InstanceAccessor("tokenizer", &TextIndexBinding::tokenizer, nullptr),
+                         InstanceAccessor("memoryBytes", &TextIndexBinding::memory_bytes, nullptr),
+                     }));
+}
+
+Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto index = use();
+    const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
+    auto filter = std::make_shared<FilterArgument>(info[2]);
+    TaskOptions options{Lane::kQuick, cancel_argument(info[3]), this, {}};
+    return promise_task<text::TextSearchResult>(
+        info.Env(), options,
+        [index, k, filter, query = string_argument(info[0], "query")](const TaskContext& task) {
+          return index->search(query, {k, filter->bitmap(index->documents()), &task.cancel});
+        },
+        to_js_hits);
+  });
+}
+
+Napi::Value TextIndexBinding::save(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
+    return promise_task<Nothing>(
+        info.Env(), options,
+        [index = use(), path = path_argument(info[0])](const TaskContext& task) {
+          text::save_sidecar(*index, path, 0, &task.cancel);
+          return Nothing{};
+        },
+        to_undefined);
+  });
+}
+
+Napi::Value TextIndexBinding::size(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), peek().documents()); });
+}
+
+Napi::Value TextIndexBinding::terms(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().terms())); });
+}
+
+Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer())));
+  });
+}
+
+Napi::Value TextIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
+}
+
+text::Tokenizer tokenizer_argument(const Napi::Value& value) {
+  const std::string name = string_argument(value, "tokenizer");
+  for (const text::Tokenizer tokenizer : {text::Tokenizer::kBasic, text::Tokenizer::kEnhanced}) {
+    if (name == text::tokenizer_name(tokenizer)) return tokenizer;
+  }
+  fail(Code::kInvalidArgument, "tokenizer: basic or enhanced is expected, not " + name);
+}
+
+Shared build_words(const TextArena& texts, text::Tokenizer tokenizer, std::size_t threads, Runtime& runtime,
+                   const CancelToken& cancel) {
+  text::TextBuildOptions options;
+  options.tokenizer = tokenizer;
+  options.pool = &runtime.compute();
+  options.workers = worker_count(threads);
+  options.cancel = &cancel;
+  return text::TextIndex::build(texts.size(), [&texts](std::size_t document) { return texts[document]; }, options);
+}
+
+Napi::Value build_text_index(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
+    const text::Tokenizer tokenizer = tokenizer_argument(info[1]);
+    const std::size_t threads = integer_argument(info[2], "threads", 0, kMostThreads);
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<Shared>(
+        info.Env(), options,
+        [=](const TaskContext& task) { return build_words(*texts, tokenizer, threads, *runtime, task.cancel); },
+        wrap_index);
+  });
+}
+
+Napi::Value load_text_index(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[1]), nullptr, {}};
+    return promise_task<Shared>(
+        info.Env(), options,
+        [path = path_argument(info[0])](const TaskContext& task) {
+          return text::load_sidecar(path, {.cancel = &task.cancel}).index;
+        },
+        wrap_index);
+  });
+}
+
+Napi::Value tokenize(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto tokens = text::tokenize(string_argument(info[0], "text"), tokenizer_argument(info[1]));
+    Napi::Array array = Napi::Array::New(info.Env(), tokens.size());
+    for (std::uint32_t i = 0; i < tokens.size(); ++i) array.Set(i, tokens[i]);
+    return array;
+  });
+}
+
+}  // namespace lorekeep::binding

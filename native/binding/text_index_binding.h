@@ -1,0 +1,42 @@
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "binding/handle.h"
+#include "binding/promise_task.h"
+#include "core/text_arena.h"
+#include "text/text_index.h"
+
+namespace lorekeep::binding {
+
+class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextIndex> {
+ public:
+  static constexpr const char* kName = "TextIndex";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x05};
+  static Napi::Function define(Napi::Env env);
+  using Handle::Handle;
+
+ private:
+  Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value size(const Napi::CallbackInfo& info);
+  Napi::Value terms(const Napi::CallbackInfo& info);
+  Napi::Value tokenizer(const Napi::CallbackInfo& info);
+  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+};
+
+text::Tokenizer tokenizer_argument(const Napi::Value& value);
+/// Runs inside a task. `threads` as in worker_count().
+std::shared_ptr<const text::TextIndex> build_words(const TextArena& texts, text::Tokenizer tokenizer,
+                                                   std::size_t threads, Runtime& runtime, const CancelToken& cancel);
+
+/// buildTextIndex(texts, tokenizer, threads, cancel)
+Napi::Value build_text_index(const Napi::CallbackInfo& info);
+/// loadTextIndex(path, cancel)
+Napi::Value load_text_index(const Napi::CallbackInfo& info);
+/// tokenize(text, tokenizer)
+Napi::Value tokenize(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding

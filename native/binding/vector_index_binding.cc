@@ -1,0 +1,203 @@
+#include "binding/vector_index_binding.h"
+
+#include "binding/arguments.h"
+#include "binding/buffers_binding.h"
+#include "vector/flat_index.h"
+#include "vector/hnswlib_file.h"
+#include "vector/index_file.h"
+
+namespace lorekeep::binding {
+namespace {
+
+using Shared = std::shared_ptr<const vector::VectorIndex>;
+using Results = std::vector<vector::SearchResult>;
+
+constexpr std::uint64_t kMostHits = 10'000;
+constexpr std::uint64_t kMostThreads = 1024;
+constexpr std::uint64_t kMostExactInteger = (std::uint64_t{1} << 53) - 1;  // of a JavaScript number
+
+Napi::Value wrap_index(Napi::Env env, Shared&& index) {
+  auto& constructor = Environment::of(env).constructors.vector_index;
+  const std::size_t bytes = index->memory_bytes();
+  return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
+}
+
+const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
+  return dynamic_cast<const vector::HnswIndex*>(&index);
+}
+
+Napi::Object to_js_plan(Napi::Env env, const vector::SearchPlan& plan) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("path", plan.path == vector::SearchPath::kGraph ? "graph" : "exact");
+  object.Set("matched", static_cast<double>(plan.matched));
+  object.Set("visited", static_cast<double>(plan.visited));
+  object.Set("exact", plan.exact);
+  return object;
+}
+
+Napi::Value to_js_hits(Napi::Env env, Results&& results) {
+  std::size_t total = 0;
+  for (const auto& result : results) total += result.hits.size();
+  auto ordinals = Napi::Uint32Array::New(env, total);
+  auto distances = Napi::Float32Array::New(env, total);
+  auto counts = Napi::Uint32Array::New(env, results.size());
+  Napi::Array plans = Napi::Array::New(env, results.size());
+  std::size_t next = 0;
+  for (std::uint32_t query = 0; query < results.size(); ++query) {
+    counts[query] = static_cast<std::uint32_t>(results[query].hits.size());
+    for (const Scored& hit : results[query].hits) {
+      ordinals[next] = hit.ordinal;
+      distances[next] = hit.score;
+      ++next;
+    }
+    plans.Set(query, to_js_plan(env, results[query].plan));
+  }
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("ordinals", ordinals);
+  object.Set("distances", distances);
+  object.Set("counts", counts);
+  object.Set("plans", plans);
+  return object;
+}
+
+struct Query {
+  std::vector<float> rows;
+  vector::SearchOptions options;
+  FilterArgument filter;
+};
+
+Results run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
+  query.options.filter = query.filter.bitmap(index.size());
+  query.options.cancel = &cancel;
+  if (query.rows.size() == index.dimension()) {
+    Results one;
+    one.push_back(index.search(query.rows, query.options));
+    return one;
+  }
+  return index.search_many(query.rows, query.options, &runtime.compute(), worker_count(0));
+}
+
+}  // namespace
+
+Napi::Function VectorIndexBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("search", &VectorIndexBinding::search),
+                         InstanceMethod("save", &VectorIndexBinding::save),
+                         InstanceAccessor("size", &VectorIndexBinding::size, nullptr),
+                         InstanceAccessor("dimension", &VectorIndexBinding::dimension, nullptr),
+                         InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
+                         InstanceAccessor("memoryBytes", &VectorIndexBinding::memory_bytes, nullptr),
+                     }));
+}
+
+Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto index = use();
+    auto query = std::make_shared<Query>(Query{floats_argument(info[0], "query"), {}, FilterArgument(info[4])});
+    query->options.k = integer_argument(info[1], "k", 1, kMostHits);
+    query->options.ef = integer_argument(info[2], "ef", 1, vector::kMaxEf);
+    if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
+    TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<Results>(
+        info.Env(), options,
+        [index, query, runtime](const TaskContext& task) { return run_query(*index, *query, *runtime, task.cancel); },
+        to_js_hits);
+  });
+}
+
+Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
+    return promise_task<Nothing>(
+        info.Env(), options,
+        [index = use(), path = path_argument(info[0])](const TaskContext& task) {
+          const vector::HnswIndex* hnsw = as_hnsw(*index);
+          if (hnsw == nullptr) fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
+          vector::save_index(*hnsw, path, 0, &task.cancel);
+          return Nothing{};
+        },
+        to_undefined);
+  });
+}
+
+Napi::Value VectorIndexBinding::size(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().size())); });
+}
+
+Napi::Value VectorIndexBinding::dimension(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().dimension())); });
+}
+
+Napi::Value VectorIndexBinding::kind(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), as_hnsw(peek()) ? "hnsw" : "flat"); });
+}
+
+Napi::Value VectorIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
+}
+
+VectorOptions vector_options(const Napi::Object& object) {
+  VectorOptions options;
+  options.flat = string_argument(object.Get("kind"), "kind") == "flat";
+  options.hnsw.m = integer_argument(object.Get("m"), "m", vector::kMinM, vector::kMaxM);
+  options.hnsw.ef_construction =
+      integer_argument(object.Get("efConstruction"), "efConstruction", 1, vector::kMaxEfConstruction);
+  options.hnsw.seed = integer_argument(object.Get("seed"), "seed", 0, kMostExactInteger);
+  options.threads = integer_argument(object.Get("threads"), "threads", 0, kMostThreads);
+  return options;
+}
+
+Shared build_vectors(std::vector<float> rows, std::size_t dimension, const VectorOptions& options, Runtime& runtime,
+                     const TaskContext& task) {
+  const std::size_t workers = worker_count(options.threads);
+  if (options.flat) {
+    return vector::FlatIndex::build(rows, dimension, options.hnsw.type, &runtime.compute(), workers, &task.cancel);
+  }
+  return vector::HnswIndex::build(
+      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel, [&task](std::size_t done, std::size_t total) {
+        task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
+      });
+}
+
+Napi::Value build_vector_index(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto rows = std::make_shared<std::vector<float>>(unwrap_argument<RowBufferBinding>(info[0], "rows")->take());
+    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+    const VectorOptions vectors = vector_options(object_argument(info[2], "options"));
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, progress_argument(info[4])};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<Shared>(
+        info.Env(), options,
+        [=](const TaskContext& task) { return build_vectors(std::move(*rows), dimension, vectors, *runtime, task); },
+        wrap_index);
+  });
+}
+
+Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
+    return promise_task<Shared>(
+        info.Env(), options,
+        [path = path_argument(info[0]), verify = info[1].ToBoolean().Value()](const TaskContext& task) {
+          return vector::load_index(path, {verify, std::nullopt, &task.cancel}).index;
+        },
+        wrap_index);
+  });
+}
+
+Napi::Value import_hnswlib(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
+    return promise_task<Shared>(
+        info.Env(), options,
+        [path = path_argument(info[0]), dimension](const TaskContext& task) {
+          return vector::import_hnswlib_file(path, dimension, &task.cancel);
+        },
+        wrap_index);
+  });
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "binding/handle.h"
+#include "binding/promise_task.h"
+#include "vector/hnsw_index.h"
+#include "vector/vector_index.h"
+
+namespace lorekeep::binding {
+
+class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector::VectorIndex> {
+ public:
+  static constexpr const char* kName = "VectorIndex";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x04};
+  static Napi::Function define(Napi::Env env);
+  using Handle::Handle;
+
+ private:
+  Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value size(const Napi::CallbackInfo& info);
+  Napi::Value dimension(const Napi::CallbackInfo& info);
+  Napi::Value kind(const Napi::CallbackInfo& info);
+  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+};
+
+struct VectorOptions {
+  bool flat = false;
+  vector::HnswParams hnsw;
+  std::size_t threads = 0;  // as in worker_count()
+};
+
+/// Reads kind, m, efConstruction, seed and threads.
+VectorOptions vector_options(const Napi::Object& object);
+/// Runs inside a task; `rows` are given up as soon as they are encoded.
+std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows, std::size_t dimension,
+                                                         const VectorOptions& options, Runtime& runtime,
+                                                         const TaskContext& task);
+
+/// buildVectorIndex(rows, dimension, options, cancel, progress)
+Napi::Value build_vector_index(const Napi::CallbackInfo& info);
+/// loadVectorIndex(path, verify, cancel)
+Napi::Value load_vector_index(const Napi::CallbackInfo& info);
+/// importHnswlib(path, dimension, cancel)
+Napi::Value import_hnswlib(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding

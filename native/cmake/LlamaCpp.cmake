@@ -1,0 +1,146 @@
+# llama.cpp from native/vendor as three shared libraries and CPU plugins that ggml finds beside them at run time.
+#
+# Reads     LOREKEEP_VENDOR           native/vendor
+# Defines   lorekeep_llama_cpp        interface target for native/engine: the headers of llama.cpp, and its libraries
+#           lorekeep_cpu_native       target: the CPU plugin for the building machine
+#           lorekeep_cpu_all          target: one CPU plugin per CPU generation
+# Writes    lorekeep-files-native.txt, lorekeep-files-all.txt: the paths of all that is shipped with either
+#
+# Both kinds of plugin are in every tree, and building the addon builds neither: which ones are wanted is a choice of
+# target. So a prebuild after a build compiles the missing plugins and nothing else, and the build after that nothing.
+
+set(LOREKEEP_OUTPUT "${CMAKE_BINARY_DIR}/bin")
+set(LOREKEEP_X86 "^(x86_64|i686|AMD64|amd64)$")
+# Everything finds its neighbours in its own folder, in the build tree as in a published package.
+if(APPLE)
+  set(LOREKEEP_RPATH "@loader_path")
+else()
+  set(LOREKEEP_RPATH "$ORIGIN")
+endif()
+
+# The GGML_* options of the building machine, as names: what -march=native makes the compiler define. GGML_NATIVE itself
+# is refused on x86 together with loadable backends, because a plugin must know what it was compiled for.
+function(lorekeep_native_features out)
+  if(MSVC)
+    set(${out} AVX AVX2 PARENT_SCOPE)  # the compiler cannot be asked; every x64 CPU since 2015
+    return()
+  endif()
+  execute_process(COMMAND "${CMAKE_C_COMPILER}" -march=native -dM -E -x c /dev/null
+    OUTPUT_VARIABLE macros RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed)
+    set(macros "")
+    message(STATUS "lorekeep: ${CMAKE_C_COMPILER} does not know -march=native: the CPU plugin will be a plain one")
+  endif()
+  set(found "")
+  foreach(pair
+      SSE42:__SSE4_2__ AVX:__AVX__ AVX2:__AVX2__ FMA:__FMA__ F16C:__F16C__ BMI2:__BMI2__ AVX_VNNI:__AVXVNNI__
+      AVX512:__AVX512BW__ AVX512_VBMI:__AVX512VBMI__ AVX512_VNNI:__AVX512VNNI__ AVX512_BF16:__AVX512BF16__
+      AMX_TILE:__AMX_TILE__ AMX_INT8:__AMX_INT8__)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 feature)
+    list(GET pair 1 macro)
+    if(macros MATCHES "#define ${macro} 1")
+      list(APPEND found ${feature})
+    endif()
+  endforeach()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Whether ggml knows the CPU generations of this platform.
+function(lorekeep_has_cpu_variants out)
+  set(known OFF)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "${LOREKEEP_X86}" OR APPLE OR
+      (CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ppc64le|s390x|riscv64)$"))
+    set(known ON)
+  endif()
+  set(${out} ${known} PARENT_SCOPE)
+endfunction()
+
+# In a function, so that none of these settings reaches our own code.
+function(lorekeep_add_llama_cpp)
+  set(BUILD_SHARED_LIBS ON)
+  set(CMAKE_CXX_STANDARD 17)
+  set(CMAKE_CXX_EXTENSIONS ON)
+  set(CMAKE_C_VISIBILITY_PRESET hidden)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+  set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+  foreach(off LLAMA_BUILD_COMMON LLAMA_BUILD_TESTS LLAMA_BUILD_TOOLS LLAMA_BUILD_EXAMPLES LLAMA_BUILD_SERVER
+      LLAMA_BUILD_APP LLAMA_BUILD_MTMD LLAMA_USE_PREBUILT_UI LLAMA_OPENSSL LLAMA_SUBPROCESS LLAMA_BUILD_IS_DEV
+      LLAMA_ALL_WARNINGS GGML_BUILD_TESTS GGML_BUILD_EXAMPLES
+      GGML_NATIVE       # see lorekeep_native_features
+      GGML_OPENMP       # libgomp is absent on slim machines, and its barriers collapse beside a busy neighbour
+      GGML_CCACHE       # scripts/ pass ccache as the compiler launcher, for our own code too
+      GGML_METAL GGML_BLAS GGML_ACCELERATE)
+    set(${off} OFF)
+  endforeach()
+  set(GGML_BACKEND_DL ON)
+  lorekeep_has_cpu_variants(GGML_CPU_ALL_VARIANTS)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "${LOREKEEP_X86}")
+    lorekeep_native_features(LOREKEEP_CPU_FEATURES)  # read by the patched CMake of ggml
+    list(JOIN LOREKEEP_CPU_FEATURES " " features)
+    message(STATUS "lorekeep: CPU features of this machine: ${features}")
+  endif()
+
+  # Its CMake asks git for a commit. The answer would be lorekeep's own, and change the build with each commit.
+  set(ENV{GIT_CEILING_DIRECTORIES} "${LOREKEEP_VENDOR}")
+  set(LLAMA_BUILD_NUMBER 0)
+  set(LLAMA_BUILD_COMMIT "unknown")
+
+  unset(GGML_AVAILABLE_BACKENDS CACHE)  # grows with each configuration otherwise, and lists plugins of the last one
+  add_subdirectory("${LOREKEEP_VENDOR}/llama.cpp" "${CMAKE_BINARY_DIR}/llama.cpp" EXCLUDE_FROM_ALL)
+
+  set(plugins ${GGML_AVAILABLE_BACKENDS})
+  foreach(target llama ggml ggml-base ${plugins})
+    # Plain names: versioned ones need symbolic links, which npm does not pack.
+    set_property(TARGET ${target} PROPERTY VERSION)
+    set_property(TARGET ${target} PROPERTY SOVERSION)
+    set_target_properties(${target} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"
+      BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+    if(NOT MSVC)
+      target_compile_options(${target} PRIVATE -w)  # their warnings are theirs to mend
+    endif()
+  endforeach()
+
+  # ggml-cpu where the compiler was told -mcpu=native or the like: ggml loads a plugin of that name as it is, others by
+  # what they say they need.
+  set(native ggml-cpu-native)
+  if(NOT TARGET ${native})
+    set(native ggml-cpu)
+  endif()
+  set(variants ${plugins})
+  list(REMOVE_ITEM variants ${native})
+  if(NOT variants)
+    set(variants ${native})
+  endif()
+  add_custom_target(lorekeep_cpu_native DEPENDS ${native})
+  add_custom_target(lorekeep_cpu_all DEPENDS ${variants})
+  set_property(GLOBAL PROPERTY LOREKEEP_FILES_NATIVE llama ggml ggml-base ${native})
+  set_property(GLOBAL PROPERTY LOREKEEP_FILES_ALL llama ggml ggml-base ${variants})
+endfunction()
+
+lorekeep_add_llama_cpp()
+
+add_library(lorekeep_llama_cpp INTERFACE)
+target_include_directories(lorekeep_llama_cpp SYSTEM INTERFACE
+  "${LOREKEEP_VENDOR}/llama.cpp/include" "${LOREKEEP_VENDOR}/llama.cpp/ggml/include")
+target_link_libraries(lorekeep_llama_cpp INTERFACE llama ggml ggml-base)
+
+# The addon is written beside the libraries, and finds them there. Called when the folder that includes this file has
+# defined it.
+function(lorekeep_finish_addon)
+  set_target_properties(lorekeep PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+  foreach(kind NATIVE ALL)
+    get_property(targets GLOBAL PROPERTY LOREKEEP_FILES_${kind})
+    set(lines "$<TARGET_FILE:lorekeep>\n")
+    foreach(target IN LISTS targets)
+      string(APPEND lines "$<TARGET_FILE:${target}>\n")
+    endforeach()
+    string(TOLOWER ${kind} kind)
+    file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/lorekeep-files-${kind}.txt" CONTENT "${lines}")
+  endforeach()
+endfunction()
+cmake_language(DEFER CALL lorekeep_finish_addon)

@@ -1,0 +1,41 @@
+# One static library per folder under native/. A module's sources see their own headers and those of the modules that
+# they depend on, and no others: each module has an include root of its own that holds nothing but a link to its folder.
+# So `#include "vector/..."` inside native/text is a compile error. (Where links are not permitted, as on some Windows
+# set-ups, the whole native/ folder is the root and scripts/check-layers.mjs alone keeps the rule.)
+
+if(NOT MSVC)
+  add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+endif()
+set(LOREKEEP_COMPILE_OPTIONS "")
+set(LOREKEEP_LINK_OPTIONS "")
+if(LOREKEEP_SANITIZE STREQUAL "address")
+  set(LOREKEEP_COMPILE_OPTIONS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  set(LOREKEEP_LINK_OPTIONS -fsanitize=address,undefined)
+elseif(LOREKEEP_SANITIZE STREQUAL "thread")
+  set(LOREKEEP_COMPILE_OPTIONS -fsanitize=thread -fno-omit-frame-pointer -g1)
+  set(LOREKEEP_LINK_OPTIONS -fsanitize=thread)
+endif()
+
+function(lorekeep_include_root name out)
+  set(root "${CMAKE_BINARY_DIR}/include/${name}")
+  file(MAKE_DIRECTORY "${root}")
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/native/${name}" "${root}/${name}" RESULT failed SYMBOLIC)
+  if(failed)
+    set(root "${CMAKE_SOURCE_DIR}/native")
+  endif()
+  set(${out} "${root}" PARENT_SCOPE)
+endfunction()
+
+# lorekeep_module(NAME SOURCES a.cc ... [DEPENDS core ...]): static library lorekeep_NAME from native/NAME.
+function(lorekeep_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(lorekeep_${name} STATIC ${ARG_SOURCES})
+  lorekeep_include_root(${name} root)
+  target_include_directories(lorekeep_${name} PUBLIC "${root}")
+  set_target_properties(lorekeep_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(lorekeep_${name} PRIVATE ${LOREKEEP_COMPILE_OPTIONS})
+  target_link_options(lorekeep_${name} INTERFACE ${LOREKEEP_LINK_OPTIONS})
+  foreach(dependency IN LISTS ARG_DEPENDS)
+    target_link_libraries(lorekeep_${name} PUBLIC lorekeep_${dependency})
+  endforeach()
+endfunction()

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace lorekeep {
+
+/// Writes a file so that readers see the old one or the new one, never a part: bytes go to a temporary name
+/// beside the target (`<name>.<process>-<n>.tmp`), commit() makes them durable and renames. Not committed: removed.
+/// The new file has the permissions of a newly made one, and a target that is a link is replaced, not followed.
+class AtomicFile {
+ public:
+  /// Throws Error(kIo) naming the path when the folder cannot be written.
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Throws Error(kIo), for example on a full disk; the target is untouched.
+  void write(std::span<const std::byte> bytes);
+  /// Overwrites already written bytes, for headers that are known last. The write position stays at the end.
+  void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Bytes written so far.
+  std::uint64_t size() const noexcept { return size_; }
+  /// Flushes to the device, renames over the target, flushes the folder.
+  void commit();
+
+ private:
+  void create();
+  [[noreturn]] void refuse(const char* what);
+  void discard() noexcept;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;   // empty while no temporary file of ours exists
+  std::unique_ptr<char[]> buffer_;    // the stream's; glibc ignores a buffer size without a buffer
+  std::FILE* file_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace lorekeep

@@ -1,0 +1,67 @@
+// A set of record ordinals, one bit each: how a filter's result reaches the searches.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lorekeep {
+
+class Bitmap {
+ public:
+  Bitmap() = default;
+  explicit Bitmap(std::size_t size, bool value = false)
+      : size_(size), words_((size + 63) / 64, value ? ~std::uint64_t{0} : 0) {
+    clear_tail();
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  /// Precondition: ordinal < size(); checked by callers once, not per bit.
+  bool test(std::size_t ordinal) const noexcept { return (words_[ordinal >> 6] >> (ordinal & 63)) & 1u; }
+  void set(std::size_t ordinal) noexcept { words_[ordinal >> 6] |= std::uint64_t{1} << (ordinal & 63); }
+  void reset(std::size_t ordinal) noexcept { words_[ordinal >> 6] &= ~(std::uint64_t{1} << (ordinal & 63)); }
+
+  std::size_t count() const noexcept {
+    std::size_t total = 0;
+    for (std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));
+    return total;
+  }
+
+  /// Set operations with a bitmap of the same size.
+  void intersect(const Bitmap& other) noexcept {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
+  }
+  void unite(const Bitmap& other) noexcept {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+  }
+  void complement() noexcept {
+    for (std::uint64_t& word : words_) word = ~word;
+    clear_tail();
+  }
+
+  /// Calls `visit(ordinal)` for every member in ascending order.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        visit(static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+    }
+  }
+
+  /// Bits at and beyond size() in the last word are zero; whoever writes words keeps it so.
+  std::vector<std::uint64_t>& words() noexcept { return words_; }
+  const std::vector<std::uint64_t>& words() const noexcept { return words_; }
+  void clear_tail() noexcept {
+    if (size_ % 64 != 0) words_.back() &= (std::uint64_t{1} << (size_ % 64)) - 1;
+  }
+
+  friend bool operator==(const Bitmap&, const Bitmap&) = default;
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace lorekeep

@@ -1,0 +1,110 @@
+// The container that every file of ours uses: a header, a table of sections, the sections.
+//
+//   offset  size  field
+//        0     8  magic, names the kind of file
+//        8     4  format version of that kind
+//       12     4  number of sections, at most kMaxSections
+//       16     8  size of the whole file in bytes
+//       24     8  fingerprint of what the file was made from (0: none)
+//       32     8  XXH3-64 of the section table
+//       40     8  XXH3-64 of bytes 0..39
+//       48  32*n  section table: id u32, zero u32, offset u64, size u64, XXH3-64 of the content u64
+//
+// Sections follow in table order, each at the next multiple of kSectionAlignment, so that they can be used in place when
+// mapped; the gaps are zero, and the last section ends the file. So every bit of a file is covered by a check. All
+// numbers are little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/atomic_file.h"
+#include "core/bytes.h"
+#include "core/cancel_token.h"
+#include "core/mapped_file.h"
+
+namespace lorekeep {
+
+inline constexpr std::size_t kSectionAlignment = 64;
+inline constexpr std::uint32_t kMaxSections = 64;
+
+struct Magic {
+  char bytes[8];
+  friend bool operator==(const Magic&, const Magic&) = default;
+};
+
+/// One row of the section table, as it lies in the file.
+struct SectionEntry {
+  std::uint32_t id;
+  std::uint32_t zero;
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(SectionEntry) == 32);
+
+class SectionFileWriter {
+ public:
+  /// `sections` is the exact number of begin() calls that will follow.
+  SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
+                    std::uint32_t sections);
+  ~SectionFileWriter();
+
+  /// Starts the next section; `id` is unique within the file.
+  void begin(std::uint32_t id);
+  /// Appends to the section begun last.
+  void write(std::span<const std::byte> bytes);
+  template <class T>
+  void write_array(std::span<const T> values) {
+    write(std::as_bytes(values));
+  }
+  /// Completes header and table and puts the file in its place.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class SectionFileReader {
+ public:
+  /// Maps the file and checks magic, version, sizes, layout and the two header checksums; throws Error(kCorrupt) or
+  /// Error(kUnsupported) (another version) naming the file. Section contents are not read yet.
+  SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t version);
+
+  std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  const std::string& name() const noexcept { return file_->name(); }
+  bool has(std::uint32_t id) const noexcept;
+  /// The section's bytes in the mapping. Throws Error(kCorrupt) when the file has no such section.
+  std::span<const std::byte> section(std::uint32_t id) const;
+  /// The section as an array of T; its size must be a multiple of sizeof(T).
+  template <class T>
+  std::span<const T> array(std::uint32_t id) const {
+    static_assert(alignof(T) <= kSectionAlignment);
+    const auto bytes = section(id);
+    if (bytes.size() % sizeof(T) != 0) refuse("section " + std::to_string(id) + " has a broken size");
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  /// Reads every section and compares checksums. Grain of cancellation: one section.
+  void verify(const CancelToken* cancel = nullptr) const;
+  void verify(std::uint32_t id) const;
+
+  /// Keeps the mapping alive for spans that outlive the reader.
+  std::shared_ptr<const MappedFile> mapping() const noexcept { return file_; }
+
+ private:
+  [[noreturn]] void refuse(const std::string& reason) const;
+  void check_table() const;
+  const SectionEntry* find(std::uint32_t id) const noexcept;
+
+  std::shared_ptr<const MappedFile> file_;
+  std::uint64_t fingerprint_ = 0;
+  std::vector<SectionEntry> sections_;
+};
+
+}  // namespace lorekeep

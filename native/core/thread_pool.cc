@@ -1,0 +1,146 @@
+#include "core/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace lorekeep {
+
+ThreadPool::ThreadPool(std::size_t threads) {
+  if (threads == 0) fail(Code::kInvalidArgument, "a thread pool needs at least one thread");
+  threads_.reserve(threads);
+  try {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error& error) {
+    stop();
+    fail(Code::kOutOfMemory, "cannot start a thread: " + std::string(error.what()));
+  }
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::submit(std::function<void()> task) {
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+}
+
+void ThreadPool::run() {
+  for (;;) {
+    std::function<void()> task;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    task();
+  }
+}
+
+std::size_t usable_threads() noexcept {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+namespace {
+
+using LoopBody = std::function<void(std::size_t, std::size_t, std::size_t)>;
+
+// Shared by the caller and its helpers; outlives the call when a helper is dequeued after the loop has ended.
+struct Loop {
+  std::size_t count;
+  std::size_t grain;
+  const CancelToken* cancel;
+  const LoopBody* body;  // valid while the caller waits; helpers touch it only between enter() and leave()
+
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::condition_variable idle;
+  std::size_t active = 0;
+  bool finished = false;
+  std::exception_ptr error;
+
+  bool enter() {
+    std::lock_guard lock(mutex);
+    if (finished) return false;
+    ++active;
+    return true;
+  }
+  void leave() {
+    std::lock_guard lock(mutex);
+    if (--active == 0) idle.notify_all();
+  }
+  void work(std::size_t worker) noexcept {
+    try {
+      while (!failed.load(std::memory_order_relaxed)) {
+        const std::size_t begin = next.fetch_add(grain);
+        if (begin >= count) return;
+        if (cancel != nullptr) cancel->check();
+        (*body)(begin, std::min(begin + grain, count), worker);
+      }
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+      failed.store(true, std::memory_order_relaxed);
+    }
+  }
+};
+
+}  // namespace
+
+void parallel_for(ThreadPool* pool, std::size_t workers, std::size_t count, std::size_t grain,
+                  const CancelToken* cancel, const LoopBody& body) {
+  if (count == 0) return;
+  auto loop = std::make_shared<Loop>();
+  loop->count = count;
+  loop->grain = std::max<std::size_t>(1, grain);
+  loop->cancel = cancel;
+  loop->body = &body;
+  const std::size_t pieces = (count + loop->grain - 1) / loop->grain;
+  const std::size_t helpers = pool == nullptr ? 0 : std::min(std::max<std::size_t>(workers, 1), pieces) - 1;
+  try {
+    for (std::size_t i = 0; i < helpers; ++i) {
+      pool->submit([loop, worker = i + 1] {
+        if (!loop->enter()) return;
+        loop->work(worker);
+        loop->leave();
+      });
+    }
+  } catch (const std::bad_alloc&) {  // fewer helpers; those already queued still refer to `body`, so this call stays
+  }
+  loop->work(0);
+  std::unique_lock lock(loop->mutex);
+  loop->idle.wait(lock, [&] { return loop->active == 0; });
+  loop->finished = true;
+  // Taken out, so that a helper still in the queue does not hold what the caller is about to read.
+  const std::exception_ptr error = std::exchange(loop->error, nullptr);
+  lock.unlock();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace lorekeep

@@ -1,0 +1,53 @@
+// A fixed set of threads with one queue. Callers take part in their own parallel loops, so a loop started from
+// inside the pool can never wait for a thread that waits for it.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/cancel_token.h"
+
+namespace lorekeep {
+
+class ThreadPool {
+ public:
+  /// `threads` >= 1. Throws Error(kOutOfMemory) when the system refuses a thread.
+  explicit ThreadPool(std::size_t threads);
+  /// Runs what is queued, then joins.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  std::size_t size() const noexcept { return threads_.size(); }
+
+  /// `task` must not throw.
+  void submit(std::function<void()> task);
+
+ private:
+  void run();
+  void stop() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> queue_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// Hardware threads that this process may use (affinity respected), at least 1.
+std::size_t usable_threads() noexcept;
+
+/// Calls body(begin, end, worker) over [0, count) in pieces of `grain` on the calling thread and up to
+/// `workers - 1` threads of `pool` (null: only the calling thread). `worker` is in [0, workers) and names a slot
+/// that no two concurrent calls share. Polls `cancel` (may be null) before every piece. The first exception of
+/// any piece is rethrown here after all pieces have stopped.
+void parallel_for(ThreadPool* pool, std::size_t workers, std::size_t count, std::size_t grain,
+                  const CancelToken* cancel,
+                  const std::function<void(std::size_t begin, std::size_t end, std::size_t worker)>& body);
+
+}  // namespace lorekeep

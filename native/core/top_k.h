@@ -1,0 +1,69 @@
+// The k best of a stream in O(log k) per improvement; ties go to the lower ordinal, so results are deterministic.
+// Scores are never NaN: callers refuse such vectors and weights at the door.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lorekeep {
+
+struct Scored {
+  float score;
+  std::uint32_t ordinal;
+  friend bool operator==(const Scored&, const Scored&) = default;
+};
+
+/// Distances: smaller is better.
+struct NearestFirst {
+  bool operator()(const Scored& a, const Scored& b) const noexcept {
+    return a.score != b.score ? a.score < b.score : a.ordinal < b.ordinal;
+  }
+};
+
+/// Scores: larger is better.
+struct HighestFirst {
+  bool operator()(const Scored& a, const Scored& b) const noexcept {
+    return a.score != b.score ? a.score > b.score : a.ordinal < b.ordinal;
+  }
+};
+
+template <class Before>
+class TopK {
+ public:
+  explicit TopK(std::size_t k) : k_(k) {}
+
+  std::size_t size() const noexcept { return heap_.size(); }
+  bool full() const noexcept { return heap_.size() >= k_; }
+  /// The member that the next better candidate would displace. Precondition: size() > 0.
+  const Scored& worst() const noexcept { return heap_.front(); }
+
+  /// Returns whether the candidate is now a member.
+  bool push(Scored candidate) {
+    if (k_ == 0) return false;
+    if (heap_.size() < k_) {
+      heap_.push_back(candidate);
+      std::push_heap(heap_.begin(), heap_.end(), before_);
+      return true;
+    }
+    if (!before_(candidate, heap_.front())) return false;
+    std::pop_heap(heap_.begin(), heap_.end(), before_);
+    heap_.back() = candidate;
+    std::push_heap(heap_.begin(), heap_.end(), before_);
+    return true;
+  }
+
+  /// Best first; leaves the collector empty.
+  std::vector<Scored> take_sorted() {
+    std::sort(heap_.begin(), heap_.end(), before_);
+    return std::move(heap_);
+  }
+
+ private:
+  std::size_t k_;
+  Before before_;
+  std::vector<Scored> heap_;  // the worst member is at the front
+};
+
+}  // namespace lorekeep

@@ -1,0 +1,141 @@
+#include "engine/context_pool.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/error.h"
+#include "engine/abort_guard.h"
+#include "engine/llama_log.h"
+
+namespace lorekeep::engine {
+namespace {
+
+enum llama_pooling_type to_llama(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kMean: return LLAMA_POOLING_TYPE_MEAN;
+    case Pooling::kCls: return LLAMA_POOLING_TYPE_CLS;
+    case Pooling::kLast: return LLAMA_POOLING_TYPE_LAST;
+  }
+  return LLAMA_POOLING_TYPE_MEAN;
+}
+
+bool is_cancelled(void* cancel) {
+  return static_cast<const CancelToken*>(cancel)->cancelled();
+}
+
+}  // namespace
+
+EmbeddingContext::EmbeddingContext(llama_model& model, const ContextSettings& settings, std::uint32_t capacity)
+    : capacity_(capacity) {
+  llama_context_params params = llama_context_default_params();
+  // A batch is computed in one piece (bidirectional attention cannot be split), and nothing is kept between batches:
+  // the cache of a decoder is as large as one batch.
+  params.n_ctx = capacity;
+  params.n_batch = capacity;
+  params.n_ubatch = capacity;
+  params.n_seq_max = std::min(settings.sequences, capacity);
+  params.n_threads = 1;
+  params.n_threads_batch = 1;
+  params.pooling_type = to_llama(settings.pooling);
+  params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+  params.embeddings = true;
+  params.kv_unified = true;
+  params.offload_kqv = false;
+  params.op_offload = false;
+  params.no_perf = true;
+  const ErrorLines errors;
+  const AbortGuard guard;
+  context_ = llama_init_from_model(&model, params);
+  if (context_ == nullptr) {
+    fail(Code::kOutOfMemory, "no context for batches of " + std::to_string(capacity) +
+                                 " tokens: " + errors.reason("llama.cpp could not allocate its buffers"));
+  }
+}
+
+EmbeddingContext::~EmbeddingContext() {
+  llama_free(context_);
+}
+
+void EmbeddingContext::fill_batch(std::span<const Sequence> sequences) {
+  tokens_.clear();
+  positions_.clear();
+  sequence_ids_.clear();
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    for (std::size_t t = 0; t < sequences[s].tokens.size(); ++t) {
+      tokens_.push_back(sequences[s].tokens[t]);
+      positions_.push_back(static_cast<llama_pos>(t));
+      sequence_ids_.push_back(static_cast<llama_seq_id>(s));
+    }
+  }
+  sequence_counts_.assign(tokens_.size(), 1);
+  outputs_.assign(tokens_.size(), 1);
+  sequence_pointers_.resize(tokens_.size());
+  for (std::size_t t = 0; t < tokens_.size(); ++t) sequence_pointers_[t] = &sequence_ids_[t];
+}
+
+ComputeStatus EmbeddingContext::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
+  fill_batch(sequences);
+  if (tokens_.empty() || tokens_.size() > capacity_) fail(Code::kInternal, "a batch does not fit its context");
+  llama_batch batch{};
+  batch.n_tokens = static_cast<std::int32_t>(tokens_.size());
+  batch.token = tokens_.data();
+  batch.pos = positions_.data();
+  batch.n_seq_id = sequence_counts_.data();
+  batch.seq_id = sequence_pointers_.data();
+  batch.logits = outputs_.data();
+
+  const ErrorLines errors;
+  const AbortGuard guard;
+  if (llama_memory_t memory = llama_get_memory(context_)) llama_memory_clear(memory, false);
+  llama_set_abort_callback(context_, cancel == nullptr ? nullptr : is_cancelled, const_cast<CancelToken*>(cancel));
+  const std::int32_t status = llama_decode(context_, batch);
+  llama_set_abort_callback(context_, nullptr, nullptr);
+  if (status == 2) return ComputeStatus::kCancelled;
+  if (status == -2) fail(Code::kOutOfMemory, "embedding: " + errors.reason("no memory for a batch"));
+  if (status != 0) {
+    fail(Code::kInternal,
+         "embedding: llama.cpp refused a batch (" + std::to_string(status) + "): " + errors.reason("no reason given"));
+  }
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    const float* vector = llama_get_embeddings_seq(context_, static_cast<llama_seq_id>(s));
+    if (vector == nullptr) fail(Code::kModelInvalid, "embedding: the model gave no pooled vector");
+    std::copy_n(vector, sequences[s].vector.size(), sequences[s].vector.begin());
+  }
+  return ComputeStatus::kDone;
+}
+
+std::unique_ptr<EmbeddingContext> ContextPool::take(std::uint32_t tokens) {
+  {
+    std::lock_guard lock(mutex_);
+    auto best = idle_.end();
+    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
+      if ((*it)->capacity() < tokens) continue;
+      if (best == idle_.end() || (*it)->capacity() < (*best)->capacity()) best = it;
+    }
+    if (best != idle_.end()) {
+      std::unique_ptr<EmbeddingContext> context = std::move(*best);
+      idle_.erase(best);
+      return context;
+    }
+  }
+  // Powers of two, so that texts of growing length do not make a context each.
+  const std::uint32_t capacity =
+      tokens <= settings_.context_tokens ? settings_.context_tokens : std::min(std::bit_ceil(tokens), settings_.limit);
+  return std::make_unique<EmbeddingContext>(model_, settings_, capacity);
+}
+
+void ContextPool::give_back(std::unique_ptr<EmbeddingContext> context) {
+  std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(context));
+}
+
+void ContextPool::trim() {
+  std::vector<std::unique_ptr<EmbeddingContext>> dropped;  // destroyed outside the lock
+  std::lock_guard lock(mutex_);
+  const auto keep = [this](const auto& context) { return context->capacity() <= settings_.context_tokens; };
+  const auto large = std::partition(idle_.begin(), idle_.end(), keep);
+  dropped.assign(std::make_move_iterator(large), std::make_move_iterator(idle_.end()));
+  idle_.erase(large, idle_.end());
+}
+
+}  // namespace lorekeep::engine

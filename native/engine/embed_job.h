@@ -1,0 +1,62 @@
+// One call of EmbeddingModel::embed(): tokens, batches, vectors. Internal to native/engine.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/thread_pool.h"
+#include "engine/batch_plan.h"
+#include "engine/compute_slots.h"
+#include "engine/context_pool.h"
+#include "engine/embedding_model.h"
+#include "engine/vocabulary.h"
+
+namespace lorekeep::engine {
+
+/// What a job uses of its model.
+struct EmbedResources {
+  const ModelFacts& facts;
+  const ContextSettings& settings;
+  const Vocabulary& vocabulary;
+  ContextPool& contexts;
+  ComputeSlots& slots;
+  ThreadPool* helpers;  // null when one thread computes
+};
+
+class EmbedJob {
+ public:
+  EmbedJob(const EmbedResources& resources, std::span<const std::string_view> texts, const CancelToken* cancel,
+           const Progress& progress)
+      : resources_(resources), texts_(texts), cancel_(cancel), progress_(progress) {}
+
+  EmbedResult run();
+
+ private:
+  struct Item {
+    std::vector<llama_token> tokens;
+    std::uint32_t count = 0;  // of tokens, also when they are dropped
+    Code code = Code::kInternal;
+    bool failed = false;
+  };
+
+  void embed_window(std::size_t begin, std::size_t end);
+  void tokenize(std::size_t text, Item& item) const;
+  void compute(const Batch& batch, std::size_t begin);
+  void report_failures(std::size_t begin);
+  void advance(std::size_t texts);
+
+  const EmbedResources& resources_;
+  std::span<const std::string_view> texts_;
+  const CancelToken* cancel_;
+  const Progress& progress_;
+  EmbedResult result_;
+  std::vector<Item> items_;  // of the window
+  std::mutex progress_mutex_;
+  std::size_t done_ = 0;
+  std::atomic<std::uint64_t> tokens_{0};
+};
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,105 @@
+// A reader of GGUF files (versions 2 and 3, little-endian) that trusts nothing: every count, length and extent is
+// checked against the size of the file before it is used, so that a hostile file is an error and never an allocation,
+// a hang or an abort inside llama.cpp, which reads the file after this has accepted it.
+// Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/mapped_file.h"
+
+namespace lorekeep::engine {
+
+enum class GgufType : std::uint32_t {
+  kUint8 = 0,
+  kInt8 = 1,
+  kUint16 = 2,
+  kInt16 = 3,
+  kUint32 = 4,
+  kInt32 = 5,
+  kFloat32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kUint64 = 10,
+  kInt64 = 11,
+  kFloat64 = 12,
+};
+
+struct GgufValue {
+  GgufType type;  // of the elements, when array
+  bool array;
+  std::uint64_t count;               // 1 unless array
+  std::span<const std::byte> bytes;  // as in the file: strings with their lengths before them
+};
+
+/// Storage of a tensor type: `block` elements take `bytes` bytes.
+struct TensorType {
+  std::uint32_t id;
+  std::string_view name;
+  std::uint32_t block;
+  std::uint32_t bytes;
+};
+
+inline constexpr std::uint32_t kTensorF32 = 0;
+inline constexpr std::uint32_t kTensorF16 = 1;
+
+/// Null for numbers that are no type of a weight known to this version.
+const TensorType* tensor_type(std::uint32_t id) noexcept;
+/// All known types.
+std::span<const TensorType> tensor_types() noexcept;
+
+struct GgufTensor {
+  std::string_view name;
+  std::uint32_t dimensions;
+  std::array<std::uint64_t, 4> shape;  // fastest first; 1 beyond `dimensions`
+  const TensorType* type;
+  std::span<const std::byte> bytes;
+
+  std::uint64_t elements() const noexcept { return shape[0] * shape[1] * shape[2] * shape[3]; }
+};
+
+class GgufFile {
+ public:
+  /// Maps and checks the file. Throws Error(kNotFound), Error(kIo), or Error(kModelInvalid) that says what is wrong.
+  explicit GgufFile(const std::filesystem::path& path);
+
+  const std::string& name() const noexcept { return file_.name(); }
+  std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }
+  const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
+  const GgufTensor* tensor(std::string_view name) const noexcept;
+
+  /// Null when the file has no such key.
+  const GgufValue* find(std::string_view key) const noexcept;
+  /// Scalars; nothing when the key is absent. A value of another kind throws Error(kModelInvalid) naming the key.
+  std::optional<std::string_view> string(std::string_view key) const;
+  std::optional<std::uint64_t> integer(std::string_view key) const;
+  std::optional<double> number(std::string_view key) const;
+  /// The elements of an array of strings.
+  std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
+
+  /// Throws Error(kModelInvalid) naming the file.
+  [[noreturn]] void refuse(const std::string& reason) const;
+
+ private:
+  void read_metadata(class GgufCursor& cursor, std::uint64_t count);
+  GgufTensor read_tensor(class GgufCursor& cursor) const;
+  void read_tensors(class GgufCursor& cursor, std::uint64_t count);
+
+  MappedFile file_;
+  std::unordered_map<std::string_view, GgufValue> metadata_;
+  std::vector<GgufTensor> tensors_;
+  std::unordered_map<std::string_view, std::size_t> tensor_by_name_;
+};
+
+}  // namespace lorekeep::engine

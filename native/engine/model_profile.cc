@@ -1,0 +1,261 @@
+#include "engine/model_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <unordered_set>
+
+#include "core/checksum.h"
+#include "core/error.h"
+
+namespace lorekeep::engine {
+namespace {
+
+constexpr std::uint64_t kMaxLayers = 512;  // llama.cpp: LLAMA_MAX_LAYERS
+constexpr std::uint64_t kMaxDimension = 65536;
+constexpr std::uint64_t kMaxContext = 1 << 24;
+constexpr std::uint64_t kMaxHeadSize = 1024;
+constexpr std::uint64_t kMaxExperts = 1024;  // llama.cpp: LLAMA_MAX_EXPERTS
+constexpr std::uint64_t kMaxTokens = 1 << 22;
+
+struct Architecture {
+  std::string_view name;
+  bool encoder;     // attends to both sides and is made to embed; without a pooling type it averages
+  bool free_heads;  // the heads' size is a key of its own, not dimension / heads
+};
+
+// Those whose assertions have been read and whose embeddings make sense. Anything else is refused by name.
+constexpr Architecture kArchitectures[] = {
+    {"bert", true, false},         {"nomic-bert", true, false},   {"nomic-bert-moe", true, false},
+    {"jina-bert-v2", true, false}, {"jina-bert-v3", true, false}, {"modern-bert", true, false},
+    {"neo-bert", true, false},     {"eurobert", true, false},     {"gemma-embedding", true, true},
+    {"llama-embed", true, true},   {"llama", false, true},        {"qwen2", false, true},
+    {"qwen3", false, true},
+};
+
+constexpr std::string_view kTokenizers[] = {"bert", "llama", "gpt2", "t5"};
+constexpr std::string_view kRopeScalings[] = {"none", "linear", "yarn", "longrope"};
+
+template <class Range, class Name>
+std::string listed(const Range& range, Name name) {
+  std::string list;
+  for (const auto& entry : range) list += (list.empty() ? "" : ", ") + std::string(name(entry));
+  return list;
+}
+
+// The keys `<architecture>.<suffix>` of one file.
+class Parameters {
+ public:
+  Parameters(const GgufFile& file, const Architecture& architecture)
+      : file_(file), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
+
+  std::string key(std::string_view suffix) const { return prefix_ + std::string(suffix); }
+
+  std::uint64_t required(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
+    const auto value = optional(suffix, low, high);
+    if (!value) file_.refuse("the key '" + key(suffix) + "' is missing");
+    return *value;
+  }
+  std::optional<std::uint64_t> optional(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
+    const auto value = file_.integer(key(suffix));
+    if (value && (*value < low || *value > high)) {
+      file_.refuse("the key '" + key(suffix) + "' is " + std::to_string(*value) + ", not between " +
+                   std::to_string(low) + " and " + std::to_string(high));
+    }
+    return value;
+  }
+  void absent_or(std::string_view suffix, std::uint64_t only) const { optional(suffix, only, only); }
+  void number(std::string_view suffix, double low, double high) const {
+    const auto value = file_.number(key(suffix));
+    if (value && !(*value >= low && *value <= high))
+      file_.refuse("the key '" + key(suffix) + "' has an impossible value");
+  }
+
+  const GgufFile& file() const { return file_; }
+  const Architecture& architecture() const { return architecture_; }
+
+ private:
+  const GgufFile& file_;
+  const Architecture& architecture_;
+  std::string prefix_;
+};
+
+const Architecture& find_architecture(const GgufFile& file) {
+  const auto name = file.string("general.architecture");
+  if (!name) file.refuse("the key 'general.architecture' is missing");
+  for (const Architecture& architecture : kArchitectures) {
+    if (architecture.name == *name) return architecture;
+  }
+  fail(Code::kUnsupported,
+       file.name() + ": models of the architecture '" + std::string(name->substr(0, 64)) +
+           "' are not embedded; those of " + listed(kArchitectures, [](const Architecture& a) { return a.name; }) +
+           " are",
+       {{"path", file.name()}, {"architecture", std::string(name->substr(0, 64))}});
+}
+
+Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> wanted) {
+  const auto stored = parameters.file().integer(parameters.key("pooling_type"));
+  if (wanted) return *wanted;
+  if (stored && *stored >= 1 && *stored <= 3) return static_cast<Pooling>(*stored);
+  if (stored == 4) {
+    fail(Code::kUnsupported,
+         parameters.file().name() + ": a reranking model; it scores pairs of texts and makes no embeddings",
+         {{"path", parameters.file().name()}});
+  }
+  if (parameters.architecture().encoder) return Pooling::kMean;
+  parameters.file().refuse("a text-generation model: '" + parameters.key("pooling_type") +
+                           "' does not say how to make an embedding; use an embedding model, or pass the pooling "
+                           "(mean, cls or last) if this one was trained to embed");
+}
+
+void check_attention(const Parameters& parameters, std::uint64_t dimension) {
+  const std::uint64_t heads = parameters.required("attention.head_count", 1, dimension);
+  if (!parameters.architecture().free_heads && dimension % heads != 0) {
+    parameters.file().refuse(std::to_string(heads) + " attention heads do not divide the dimension " +
+                             std::to_string(dimension));
+  }
+  const std::uint64_t kv_heads = parameters.optional("attention.head_count_kv", 1, heads).value_or(heads);
+  if (heads % kv_heads != 0) parameters.file().refuse("the key/value heads do not divide the attention heads");
+  const std::uint64_t natural = dimension / heads;
+  const std::uint64_t size = parameters.optional("attention.key_length", 1, kMaxHeadSize).value_or(natural);
+  const std::uint64_t value_size = parameters.optional("attention.value_length", 1, kMaxHeadSize).value_or(natural);
+  if (size != value_size || size > kMaxHeadSize || size == 0)
+    parameters.file().refuse("the sizes of keys and values contradict each other");
+  if (!parameters.architecture().free_heads && size != natural) {
+    parameters.file().refuse("the size of an attention head contradicts the dimension");
+  }
+  const bool decoder = !parameters.architecture().encoder;
+  const std::uint64_t rotated = parameters.optional("rope.dimension_count", decoder ? size : 1, size).value_or(size);
+  if (parameters.architecture().name != "bert" && parameters.architecture().name != "jina-bert-v2" &&
+      rotated % 2 != 0) {
+    parameters.file().refuse("an odd number of rotated dimensions");
+  }
+  for (std::string_view suffix : {"attention.key_length_swa", "attention.value_length_swa"})
+    parameters.absent_or(suffix, size);
+  parameters.absent_or("rope.dimension_count_swa", rotated);
+  parameters.optional("attention.sliding_window", 0, kMaxContext);
+  parameters.number("attention.layer_norm_epsilon", 0, 1e9);
+  parameters.number("attention.layer_norm_rms_epsilon", 0, 1e9);
+  parameters.number("rope.freq_base", 1e-3, 1e12);
+  parameters.number("rope.scaling.factor", 0, 1e6);
+  const auto scaling = parameters.file().string(parameters.key("rope.scaling.type"));
+  if (scaling && std::find(std::begin(kRopeScalings), std::end(kRopeScalings), *scaling) == std::end(kRopeScalings)) {
+    parameters.file().refuse("an unknown kind of RoPE scaling");
+  }
+}
+
+void check_experts(const Parameters& parameters) {
+  if (parameters.architecture().name == "nomic-bert-moe") {
+    const std::uint64_t experts = parameters.required("expert_count", 1, kMaxExperts);
+    parameters.required("expert_used_count", 1, experts);
+    parameters.optional("moe_every_n_layers", 0, kMaxLayers);
+  } else {
+    parameters.absent_or("expert_count", 0);
+    parameters.absent_or("expert_used_count", 0);
+  }
+  parameters.absent_or("expert_group_count", 0);
+  parameters.absent_or("nextn_predict_layers", 0);
+}
+
+// llama.cpp hands the weights of norms, biases and token types to operations that take nothing but F32.
+void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::uint64_t feed_forward,
+                   std::uint64_t layers) {
+  const GgufFile& file = parameters.file();
+  for (const GgufTensor& tensor : file.tensors()) {
+    const bool vector = tensor.dimensions == 1 || tensor.name == "token_types.weight";
+    if (vector && tensor.type->id != kTensorF32) {
+      file.refuse("tensor '" + std::string(tensor.name) + "' is " + std::string(tensor.type->name) +
+                  "; norms and biases are F32");
+    }
+  }
+  if (parameters.architecture().name == "jina-bert-v2") {
+    for (std::uint64_t layer = 0; layer < layers; ++layer) {
+      const GgufTensor* up = file.tensor("blk." + std::to_string(layer) + ".ffn_up.weight");
+      if (up != nullptr && up->shape[1] != feed_forward && up->shape[1] != 2 * feed_forward) {
+        file.refuse("tensor '" + std::string(up->name) + "' has an impossible shape");
+      }
+    }
+  }
+  if (parameters.architecture().name == "gemma-embedding") {
+    for (std::string_view suffix : {"dense_2_feat_in", "dense_3_feat_out"}) parameters.absent_or(suffix, dimension);
+  }
+}
+
+// llama.cpp asserts that no two tokens are spelled alike, where a spelling ends at a NUL and an empty one is replaced.
+void check_vocabulary(const GgufFile& file) {
+  const auto tokenizer = file.string("tokenizer.ggml.model");
+  if (!tokenizer) file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.model' is missing");
+  if (std::find(std::begin(kTokenizers), std::end(kTokenizers), *tokenizer) == std::end(kTokenizers)) {
+    fail(Code::kUnsupported,
+         file.name() + ": the tokenizer '" + std::string(tokenizer->substr(0, 64)) + "' is not supported; " +
+             listed(kTokenizers, [](std::string_view name) { return name; }) + " are",
+         {{"path", file.name()}});
+  }
+  const auto tokens = file.strings("tokenizer.ggml.tokens");
+  if (!tokens || tokens->empty())
+    file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.tokens' is missing or empty");
+  if (tokens->size() > kMaxTokens)
+    file.refuse("damaged: a vocabulary of " + std::to_string(tokens->size()) + " tokens");
+  std::unordered_set<std::string> seen;
+  seen.reserve(tokens->size());
+  for (std::size_t i = 0; i < tokens->size(); ++i) {
+    std::string token((*tokens)[i].substr(0, (*tokens)[i].find('\0')));
+    if (token.empty()) token = "[EMPTY_" + std::to_string(i) + "]";
+    if (!seen.insert(std::move(token)).second)
+      file.refuse("damaged: token " + std::to_string(i) + " appears twice in the vocabulary");
+  }
+}
+
+}  // namespace
+
+ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling) {
+  if (file.integer("split.count").value_or(1) > 1) {
+    fail(Code::kUnsupported, file.name() + ": one part of a split model; merge the parts into one file first",
+         {{"path", file.name()}});
+  }
+  const Architecture& architecture = find_architecture(file);
+  const Parameters parameters(file, architecture);
+  ModelProfile profile;
+  profile.architecture = architecture.name;
+  profile.pooling = choose_pooling(parameters, pooling);
+  profile.name = file.string("general.name").value_or("");
+  if (profile.name.empty()) profile.name = std::filesystem::path(file.name()).stem().string();
+
+  const std::uint64_t dimension = parameters.required("embedding_length", 1, kMaxDimension);
+  parameters.absent_or("embedding_length_out", dimension);
+  const std::uint64_t context = parameters.required("context_length", 8, kMaxContext);
+  const std::uint64_t layers = parameters.required("block_count", 1, kMaxLayers);
+  const std::uint64_t feed_forward = parameters.required("feed_forward_length", 1, 16 * kMaxDimension);
+  check_attention(parameters, dimension);
+  check_experts(parameters);
+  check_tensors(parameters, dimension, feed_forward, layers);
+  check_vocabulary(file);
+
+  profile.dimension = static_cast<std::uint32_t>(dimension);
+  profile.training_context = static_cast<std::uint32_t>(context);
+  profile.parameters = 0;
+  for (const GgufTensor& tensor : file.tensors()) profile.parameters += tensor.elements();
+  return profile;
+}
+
+std::string fingerprint_model(const GgufFile& file, Pooling pooling, const CancelToken* cancel,
+                              const std::function<void(float)>& progress) {
+  constexpr std::size_t kPiece = std::size_t{16} << 20;
+  const auto bytes = file.bytes();
+  std::uint64_t hash = static_cast<std::uint64_t>(pooling);
+  for (std::size_t offset = 0; offset < bytes.size(); offset += kPiece) {
+    if (cancel != nullptr) cancel->check();
+    if (progress) progress(static_cast<float>(offset) / static_cast<float>(bytes.size()));
+    hash = checksum(bytes.subspan(offset, std::min(kPiece, bytes.size() - offset)), hash);
+  }
+  std::array<char, 17> text;
+  std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);
+  return text.data();
+}
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,62 @@
+#include "engine/vocabulary.h"
+
+#include <exception>
+#include <limits>
+#include <string>
+
+#include "core/error.h"
+#include "engine/abort_guard.h"
+#include "engine/utf8.h"
+
+namespace lorekeep::engine {
+
+Vocabulary::Vocabulary(const llama_model& model) : vocabulary_(llama_model_get_vocab(&model)) {
+  const auto need = [](bool needed, llama_token token, const char* what) {
+    if (needed && token == LLAMA_TOKEN_NULL) {
+      fail(Code::kModelInvalid,
+           std::string("the vocabulary has no ") + what + " token, which every text of this model gets");
+    }
+  };
+  const bool wordpiece = llama_vocab_type(vocabulary_) == LLAMA_VOCAB_TYPE_WPM;
+  need(wordpiece || llama_vocab_get_add_bos(vocabulary_), llama_vocab_bos(vocabulary_), "first (BOS, CLS)");
+  need(llama_vocab_get_add_eos(vocabulary_), llama_vocab_eos(vocabulary_), "last (EOS)");
+  need(wordpiece || llama_vocab_get_add_sep(vocabulary_), llama_vocab_sep(vocabulary_), "separator (SEP)");
+  special_tokens_ = static_cast<std::uint32_t>(tokenize_valid("").size());
+}
+
+std::vector<llama_token> Vocabulary::tokenize(std::string_view text) const {
+  if (is_valid_utf8(text)) return tokenize_valid(text);
+  return tokenize_valid(repair_utf8(text));
+}
+
+std::vector<llama_token> Vocabulary::tokenize_valid(std::string_view text) const {
+  constexpr std::size_t kGuess = 16;  // most tokens stand for more than a byte; special tokens come on top
+  std::vector<llama_token> tokens(text.size() / 2 + kGuess);
+  const AbortGuard guard;
+  try {
+    for (;;) {
+      const std::int32_t count = llama_tokenize(vocabulary_, text.data(), static_cast<std::int32_t>(text.size()),
+                                                tokens.data(), static_cast<std::int32_t>(tokens.size()), true, false);
+      if (count >= 0) {
+        tokens.resize(static_cast<std::size_t>(count));
+        break;
+      }
+      if (count == std::numeric_limits<std::int32_t>::min())
+        fail(Code::kTextTooLong, "the text has more than 2^31 tokens");
+      tokens.resize(static_cast<std::size_t>(-count));
+    }
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(Code::kModelInvalid, std::string("the vocabulary cannot spell a text: ") + error.what());
+  }
+  const std::int32_t size = llama_vocab_n_tokens(vocabulary_);
+  for (llama_token token : tokens) {
+    if (token < 0 || token >= size) fail(Code::kModelInvalid, "the vocabulary has no token for unknown words");
+  }
+  return tokens;
+}
+
+}  // namespace lorekeep::engine

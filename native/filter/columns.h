@@ -1,0 +1,91 @@
+// The metadata of all records, one typed column per field, made by ColumnsBuilder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/text_arena.h"
+#include "filter/schema.h"
+
+namespace lorekeep::filter {
+
+/// Distinct texts of a column in ascending byte order (which is code point order): a text's code is its position, so that
+/// codes compare as the texts do.
+class Dictionary {
+ public:
+  Dictionary() = default;
+  /// `texts` are ascending and distinct.
+  explicit Dictionary(TextArena texts) : texts_(std::move(texts)) {}
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
+  std::string_view operator[](std::uint32_t code) const noexcept { return texts_[code]; }
+  /// First code whose text is not before `text`; size() when all are before it.
+  std::uint32_t lower_bound(std::string_view text) const noexcept;
+  std::optional<std::uint32_t> find(std::string_view text) const noexcept;
+  /// For each code of this dictionary the code of the same text in `other`, or kAbsent.
+  std::vector<std::uint32_t> codes_in(const Dictionary& other) const;
+  std::size_t memory_bytes() const noexcept { return texts_.memory_bytes(); }
+
+  static constexpr std::uint32_t kAbsent = 0xffffffffu;
+
+ private:
+  TextArena texts_;
+};
+
+// Rows without a value hold 0 (or an empty set); `Column::present` tells.
+using IntColumn = std::vector<std::int64_t>;
+using FloatColumn = std::vector<double>;  // finite
+using BoolColumn = Bitmap;
+
+struct StringColumn {
+  Dictionary dictionary;
+  std::vector<std::uint32_t> codes;  // per row
+};
+
+/// Sets both ways round: by row, to show and to look up a row's own needle; by code, so that one needle costs only its matches.
+struct SetColumn {
+  Dictionary dictionary;
+  std::vector<std::uint64_t> row_ends;   // row r holds codes [row_ends[r-1], row_ends[r])
+  std::vector<std::uint32_t> codes;      // ascending and distinct within a row
+  std::vector<std::uint64_t> code_ends;  // code c is in rows [code_ends[c-1], code_ends[c])
+  std::vector<std::uint32_t> rows;       // ascending within a code
+
+  std::span<const std::uint32_t> codes_of(std::size_t row) const noexcept;
+  std::span<const std::uint32_t> rows_with(std::uint32_t code) const noexcept;
+};
+
+struct Column {
+  std::variant<IntColumn, FloatColumn, StringColumn, BoolColumn, SetColumn> data;  // in the order of FieldType
+  std::optional<Bitmap> present;  // absent: every row has a value
+};
+
+/// Immutable.
+class Columns {
+ public:
+  /// One column per field, each of `size` rows; what ColumnsBuilder::build() gives.
+  Columns(std::shared_ptr<const Schema> schema, std::size_t size, std::vector<Column> columns);
+
+  const Schema& schema() const noexcept { return *schema_; }
+  std::shared_ptr<const Schema> shared_schema() const noexcept { return schema_; }
+  /// Number of records.
+  std::size_t size() const noexcept { return size_; }
+  /// Precondition: field < schema().size().
+  const Column& operator[](std::size_t field) const noexcept { return columns_[field]; }
+  /// The record's value (its own or the default); nothing when an optional field was omitted. Preconditions: in range.
+  std::optional<FieldValue> value(std::size_t record, std::size_t field) const;
+  std::size_t memory_bytes() const noexcept;
+
+ private:
+  std::shared_ptr<const Schema> schema_;
+  std::size_t size_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace lorekeep::filter

@@ -1,0 +1,248 @@
+#include "filter/columns_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace lorekeep::filter {
+namespace {
+
+/// Numbers texts in order of arrival; finish() renumbers them by their order.
+class DraftDictionary {
+ public:
+  std::uint32_t code(std::string_view text) {
+    const auto found = codes_.find(text);
+    if (found != codes_.end()) return found->second;
+    if (texts_.size() >= Dictionary::kAbsent) fail(Code::kUnsupported, "a field has more than 2^32 - 1 distinct texts");
+    texts_.emplace_back(text);
+    return codes_[texts_.back()] = static_cast<std::uint32_t>(texts_.size() - 1);
+  }
+
+  /// Replaces the codes in `codes` by those of the dictionary that is returned.
+  Dictionary finish(std::vector<std::uint32_t>& codes) {
+    std::vector<std::uint32_t> order(texts_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [this](auto a, auto b) { return texts_[a] < texts_[b]; });
+    std::vector<std::uint32_t> renumbered(order.size());
+    TextArena sorted;
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      renumbered[order[i]] = i;
+      sorted.append(texts_[order[i]]);
+    }
+    sorted.shrink_to_fit();
+    for (std::uint32_t& code : codes) code = renumbered[code];
+    return Dictionary(std::move(sorted));
+  }
+
+ private:
+  std::deque<std::string> texts_;  // a deque: the views in `codes_` stay valid
+  std::unordered_map<std::string_view, std::uint32_t> codes_;
+};
+
+/// Sorts and deduplicates each row's codes, then turns the rows round.
+void finish_rows(SetColumn& column) {
+  std::size_t kept = 0;
+  std::size_t begin = 0;
+  for (std::uint64_t& row_end : column.row_ends) {
+    const auto first = column.codes.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = column.codes.begin() + static_cast<std::ptrdiff_t>(row_end);
+    std::sort(first, last);
+    const auto end = std::unique(first, last);
+    begin = static_cast<std::size_t>(row_end);
+    kept = static_cast<std::size_t>(std::copy(first, end, column.codes.begin() + static_cast<std::ptrdiff_t>(kept)) -
+                                    column.codes.begin());
+    row_end = kept;
+  }
+  column.codes.resize(kept);
+  column.codes.shrink_to_fit();
+
+  std::vector<std::uint64_t> next(column.dictionary.size() + std::size_t{1}, 0);
+  for (const std::uint32_t code : column.codes) ++next[code + std::size_t{1}];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  column.code_ends.assign(next.begin() + 1, next.end());
+  column.rows.resize(kept);
+  for (std::size_t row = 0; row < column.row_ends.size(); ++row) {
+    for (const std::uint32_t code : column.codes_of(row)) column.rows[next[code]++] = static_cast<std::uint32_t>(row);
+  }
+}
+
+/// A bitmap that grows with the records.
+class DraftBits {
+ public:
+  void push(bool value) {
+    if (size_ % 64 == 0) words_.push_back(0);
+    words_.back() |= std::uint64_t{value} << (size_ % 64);
+    ++size_;
+    all_ = all_ && value;
+  }
+  bool all() const noexcept { return all_; }
+  Bitmap finish() {
+    Bitmap bits(size_);
+    bits.words() = std::move(words_);
+    return bits;
+  }
+
+ private:
+  std::size_t size_ = 0;
+  bool all_ = true;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+// Only the members of the field's type are used. A record in progress has `given`; its value is already appended.
+struct ColumnsBuilder::Draft {
+  bool given = false;
+  DraftBits present;
+  IntColumn ints;
+  FloatColumn floats;
+  DraftBits flags;
+  DraftDictionary dictionary;
+  std::vector<std::uint32_t> codes;
+  std::vector<std::uint64_t> row_ends;
+
+  void append_absent(FieldType type) {
+    switch (type) {
+      case FieldType::kInt: ints.push_back(0); break;
+      case FieldType::kFloat: floats.push_back(0); break;
+      case FieldType::kString: codes.push_back(dictionary.code("")); break;
+      case FieldType::kBool: flags.push(false); break;
+      case FieldType::kStringSet: row_ends.push_back(codes.size()); break;
+    }
+  }
+
+  Column finish(FieldType type) {
+    Column column;
+    switch (type) {
+      case FieldType::kInt: column.data = std::move(ints); break;
+      case FieldType::kFloat: column.data = std::move(floats); break;
+      case FieldType::kBool: column.data = flags.finish(); break;
+      case FieldType::kString: {
+        StringColumn strings{dictionary.finish(codes), std::move(codes)};
+        column.data = std::move(strings);
+        break;
+      }
+      case FieldType::kStringSet: {
+        SetColumn sets;
+        sets.dictionary = dictionary.finish(codes);
+        sets.codes = std::move(codes);
+        sets.row_ends = std::move(row_ends);
+        finish_rows(sets);
+        column.data = std::move(sets);
+        break;
+      }
+    }
+    if (!present.all()) column.present = present.finish();
+    return column;
+  }
+};
+
+ColumnsBuilder::ColumnsBuilder(std::shared_ptr<const Schema> schema)
+    : schema_(std::move(schema)), drafts_(schema_->size()) {}
+
+ColumnsBuilder::~ColumnsBuilder() = default;
+
+void ColumnsBuilder::begin_record(std::string_view name) {
+  end_record();
+  if (records_ == Dictionary::kAbsent) fail(Code::kUnsupported, "more than 2^32 - 1 records");
+  ++records_;
+  record_name_ = name;
+}
+
+void ColumnsBuilder::end_record() {
+  if (records_ == 0) return;
+  for (std::size_t field = 0; field < drafts_.size(); ++field) {
+    Draft& draft = drafts_[field];
+    const Field& described = (*schema_)[field];
+    if (!draft.given && described.default_value) set(field, *described.default_value);
+    if (!draft.given) draft.append_absent(described.type);
+    draft.present.push(draft.given);
+    draft.given = false;
+  }
+}
+
+template <class Describe>
+ColumnsBuilder::Draft& ColumnsBuilder::draft(std::size_t field, FieldType given, Describe found) {
+  if (records_ == 0 || field >= drafts_.size()) fail(Code::kInternal, "a value outside of any record or field");
+  if ((*schema_)[field].type != given) refuse(field, std::string(type_name((*schema_)[field].type)), found());
+  Draft& draft = drafts_[field];
+  if (draft.given) refuse(field, "one value", "two");
+  draft.given = true;
+  return draft;
+}
+
+void ColumnsBuilder::refuse(std::size_t field, const std::string& expected, const std::string& found) const {
+  const std::string& name = (*schema_)[field].name;
+  fail(Code::kInvalidArgument,
+       "record " + std::to_string(records_ - 1) + " (" + quoted(record_name_) + "): field " + quoted(name) +
+           ": expected " + expected + ", found " + found,
+       {{"record", static_cast<std::int64_t>(records_ - 1)},
+        {"id", record_name_},
+        {"field", name},
+        {"expected", expected},
+        {"found", found}});
+}
+
+void ColumnsBuilder::set_int(std::size_t field, std::int64_t value) {
+  if (field < drafts_.size() && (*schema_)[field].type == FieldType::kFloat) {
+    set_float(field, static_cast<double>(value));
+  } else {
+    draft(field, FieldType::kInt, [&] { return describe(value); }).ints.push_back(value);
+  }
+}
+
+void ColumnsBuilder::set_float(std::size_t field, double value) {
+  Draft& target = draft(field, FieldType::kFloat, [&] { return describe(value); });
+  if (!std::isfinite(value)) refuse(field, "a finite number", describe(value));
+  target.floats.push_back(value);
+}
+
+void ColumnsBuilder::set_string(std::size_t field, std::string_view value) {
+  Draft& target = draft(field, FieldType::kString, [&] { return quoted(value); });
+  target.codes.push_back(target.dictionary.code(value));
+}
+
+void ColumnsBuilder::set_bool(std::size_t field, bool value) {
+  draft(field, FieldType::kBool, [&] { return describe(value); }).flags.push(value);
+}
+
+void ColumnsBuilder::set_strings(std::size_t field, std::span<const std::string_view> values) {
+  Draft& target = draft(field, FieldType::kStringSet, [] { return std::string("an array of strings"); });
+  for (const std::string_view value : values) target.codes.push_back(target.dictionary.code(value));
+  target.row_ends.push_back(target.codes.size());
+}
+
+void ColumnsBuilder::set(std::size_t field, const Value& value) {
+  if (field >= drafts_.size()) fail(Code::kInternal, "no such field");
+  const auto coerced = coerce(value, (*schema_)[field].type);
+  if (!coerced) refuse(field, std::string(type_name((*schema_)[field].type)), describe(value));
+  set(field, *coerced);
+}
+
+void ColumnsBuilder::set(std::size_t field, const FieldValue& value) {
+  switch (static_cast<FieldType>(value.index())) {
+    case FieldType::kInt: return set_int(field, std::get<std::int64_t>(value));
+    case FieldType::kFloat: return set_float(field, std::get<double>(value));
+    case FieldType::kString: return set_string(field, std::get<std::string>(value));
+    case FieldType::kBool: return set_bool(field, std::get<bool>(value));
+    case FieldType::kStringSet: {
+      const StringSet& set = std::get<StringSet>(value);
+      return set_strings(field, std::vector<std::string_view>(set.begin(), set.end()));
+    }
+  }
+}
+
+Columns ColumnsBuilder::build() && {
+  end_record();
+  std::vector<Column> columns;
+  for (std::size_t field = 0; field < drafts_.size(); ++field) {
+    columns.push_back(drafts_[field].finish((*schema_)[field].type));
+    drafts_[field] = Draft{};  // its memory, before the next column needs some
+  }
+  return Columns(schema_, records_, std::move(columns));
+}
+
+}  // namespace lorekeep::filter

@@ -1,0 +1,245 @@
+#include "filter/evaluation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "filter/interval.h"
+#include "filter/row_scan.h"
+
+namespace lorekeep::filter {
+namespace {
+
+/// Calls visit(op) with a function object op(a, b) for the comparison.
+template <class Visit>
+Bitmap with_operator(Comparison comparison, Visit visit) {
+  switch (comparison) {
+    case Comparison::kEqual: return visit([](const auto& a, const auto& b) { return a == b; });
+    case Comparison::kNotEqual: return visit([](const auto& a, const auto& b) { return a != b; });
+    case Comparison::kLess: return visit([](const auto& a, const auto& b) { return a < b; });
+    case Comparison::kLessOrEqual: return visit([](const auto& a, const auto& b) { return a <= b; });
+    case Comparison::kGreater: return visit([](const auto& a, const auto& b) { return a > b; });
+    case Comparison::kGreaterOrEqual: return visit([](const auto& a, const auto& b) { return a >= b; });
+  }
+  fail(Code::kInternal, "unknown comparison");
+}
+
+/// Positions of the texts of both dictionaries in one common order; equal texts have equal ones.
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> common_ranks(const Dictionary& a, const Dictionary& b) {
+  std::vector<std::uint32_t> ranks_a(a.size());
+  std::vector<std::uint32_t> ranks_b(b.size());
+  std::uint32_t i = 0;
+  std::uint32_t j = 0;
+  for (std::uint32_t rank = 0; i < a.size() || j < b.size(); ++rank) {
+    const bool take_a = j == b.size() || (i < a.size() && a[i] <= b[j]);
+    const bool take_b = i == a.size() || (j < b.size() && b[j] <= a[i]);
+    if (take_a) ranks_a[i++] = rank;
+    if (take_b) ranks_b[j++] = rank;
+  }
+  return {std::move(ranks_a), std::move(ranks_b)};
+}
+
+class Evaluator {
+ public:
+  Evaluator(const BoundPredicate& predicate, const Columns& columns, const CancelToken* cancel)
+      : predicate_(predicate), columns_(columns), rows_(columns.size()), cancel_(cancel) {}
+
+  Bitmap evaluate(const Node& node) const {
+    switch (node.kind) {
+      case Node::Kind::kAnd: return combine(node, true, &Bitmap::intersect);
+      case Node::Kind::kOr: return combine(node, false, &Bitmap::unite);
+      case Node::Kind::kNot: {
+        Bitmap result = evaluate(child(node, 0));
+        result.complement();
+        return result;
+      }
+      case Node::Kind::kCompare: return present(node, compare(node));
+      case Node::Kind::kIn: return present(node, contains(node));
+    }
+    fail(Code::kInternal, "unknown operator");
+  }
+
+ private:
+  const Node& child(const Node& node, std::size_t index) const { return predicate_.nodes()[node.children[index]]; }
+
+  Bitmap combine(const Node& node, bool of_none, void (Bitmap::*join)(const Bitmap&) noexcept) const {
+    if (node.children.empty()) return Bitmap(rows_, of_none);
+    Bitmap result = evaluate(child(node, 0));
+    for (std::size_t i = 1; i < node.children.size(); ++i) (result.*join)(evaluate(child(node, i)));
+    return result;
+  }
+
+  /// Leaves out the records that lack a field of the operator: for them it is false.
+  Bitmap present(const Node& node, Bitmap result) const {
+    for (const Operand& operand : {node.left, node.right}) {
+      if (operand.kind != Operand::Kind::kField) continue;
+      const auto& there = columns_[operand.index].present;
+      if (there) result.intersect(*there);
+    }
+    return result;
+  }
+
+  const Scalar& scalar(const Operand& operand) const { return std::get<Scalar>(predicate_.constant(operand.index)); }
+
+  // -- comparisons
+
+  Bitmap compare(const Node& node) const {
+    const auto& left = columns_[node.left.index].data;
+    if (node.right.kind == Operand::Kind::kField) {
+      return with_operator(node.comparison, [&](auto op) {
+        return std::visit([&](const auto& a, const auto& b) { return compare_fields(op, a, b); }, left,
+                          columns_[node.right.index].data);
+      });
+    }
+    return std::visit([&](const auto& column) { return compare_constant(node.comparison, column, scalar(node.right)); },
+                      left);
+  }
+
+  template <class Column>
+  Bitmap scan_interval(const Interval<std::int64_t>& interval, const Column& column) const {
+    if (interval.low > interval.high) return Bitmap(rows_, interval.outside);
+    // Shifted so that the interval starts at 0, one unsigned comparison finds both ends.
+    const auto low = static_cast<std::uint64_t>(interval.low);
+    const std::uint64_t length = static_cast<std::uint64_t>(interval.high) - low;
+    Bitmap result = scan_rows(rows_, cancel_, [values = column.data(), low, length](std::size_t row) {
+      return static_cast<std::uint64_t>(values[row]) - low <= length;
+    });
+    if (interval.outside) result.complement();
+    return result;
+  }
+
+  Bitmap scan_interval(const Interval<double>& interval, const FloatColumn& column) const {
+    Bitmap result = scan_rows(rows_, cancel_, [values = column.data(), interval](std::size_t row) {
+      return static_cast<bool>((values[row] >= interval.low) & (values[row] <= interval.high));
+    });
+    if (interval.outside) result.complement();
+    return result;
+  }
+
+  Bitmap compare_constant(Comparison comparison, const IntColumn& column, const Scalar& constant) const {
+    return scan_interval(int_interval(comparison, constant), column);
+  }
+  Bitmap compare_constant(Comparison comparison, const FloatColumn& column, const Scalar& constant) const {
+    return scan_interval(float_interval(comparison, constant), column);
+  }
+  Bitmap compare_constant(Comparison comparison, const StringColumn& column, const Scalar& constant) const {
+    const std::string& text = std::get<std::string>(constant);
+    const std::uint32_t lower = column.dictionary.lower_bound(text);
+    const bool found = lower < column.dictionary.size() && column.dictionary[lower] == text;
+    return scan_interval(code_interval(comparison, lower, lower + (found ? 1 : 0)), column.codes);
+  }
+  Bitmap compare_constant(Comparison comparison, const BoolColumn& column, const Scalar& constant) const {
+    Bitmap result = column;
+    if (std::get<bool>(constant) != (comparison == Comparison::kEqual)) result.complement();
+    return result;
+  }
+  Bitmap compare_constant(Comparison, const SetColumn&, const Scalar&) const {
+    fail(Code::kInternal, "a set was compared");
+  }
+
+  template <class Op, class A, class B>
+  Bitmap compare_fields(Op op, const A& a, const B& b) const {
+    if constexpr (std::is_same_v<A, B> && (std::is_same_v<A, IntColumn> || std::is_same_v<A, FloatColumn>)) {
+      return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(a[row], b[row]); });
+    } else if constexpr (std::is_same_v<A, IntColumn> && std::is_same_v<B, FloatColumn>) {
+      return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(filter::compare(a[row], b[row]), 0); });
+    } else if constexpr (std::is_same_v<A, FloatColumn> && std::is_same_v<B, IntColumn>) {
+      return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(0, filter::compare(b[row], a[row])); });
+    } else if constexpr (std::is_same_v<A, StringColumn> && std::is_same_v<B, StringColumn>) {
+      const auto ranks = common_ranks(a.dictionary, b.dictionary);
+      return scan_rows(rows_, cancel_, [&](std::size_t row) {
+        return op(ranks.first[a.codes[row]], ranks.second[b.codes[row]]);
+      });
+    } else if constexpr (std::is_same_v<A, BoolColumn> && std::is_same_v<B, BoolColumn>) {
+      return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(a.test(row), b.test(row)); });
+    } else {
+      fail(Code::kInternal, "fields of different types were compared");
+    }
+  }
+
+  // -- in
+
+  Bitmap contains(const Node& node) const {
+    if (node.right.kind == Operand::Kind::kField) {
+      const SetColumn& haystack = std::get<SetColumn>(columns_[node.right.index].data);
+      if (node.left.kind == Operand::Kind::kField) {
+        return field_in_set(std::get<StringColumn>(columns_[node.left.index].data), haystack);
+      }
+      return constant_in_set(std::get<std::string>(scalar(node.left)), haystack);
+    }
+    const ScalarList& list = std::get<ScalarList>(predicate_.constant(node.right.index));
+    return std::visit([&](const auto& column) { return in_list(column, list); }, columns_[node.left.index].data);
+  }
+
+  Bitmap constant_in_set(const std::string& needle, const SetColumn& haystack) const {
+    Bitmap result(rows_);
+    if (const auto code = haystack.dictionary.find(needle)) {
+      for (const std::uint32_t row : haystack.rows_with(*code)) result.set(row);
+    }
+    return result;
+  }
+
+  Bitmap field_in_set(const StringColumn& needles, const SetColumn& haystack) const {
+    const std::vector<std::uint32_t> codes = needles.dictionary.codes_in(haystack.dictionary);
+    return scan_rows(rows_, cancel_, [&](std::size_t row) {
+      const auto set = haystack.codes_of(row);
+      return std::binary_search(set.begin(), set.end(), codes[needles.codes[row]]);
+    });
+  }
+
+  template <class T>
+  Bitmap scan_members(const std::vector<T>& column, std::vector<T> members) const {
+    if (members.empty()) return Bitmap(rows_);
+    std::sort(members.begin(), members.end());
+    return scan_rows(rows_, cancel_, [&](std::size_t row) {
+      // The last member that is not above the value, or the first: a binary search without branches to mispredict.
+      const T* at = members.data();
+      for (std::size_t left = members.size(); left > 1; left -= left / 2) at += at[left / 2] <= column[row] ? left / 2 : 0;
+      return *at == column[row];
+    });
+  }
+
+  Bitmap in_list(const IntColumn& column, const ScalarList& list) const {
+    std::vector<std::int64_t> members;
+    for (const Scalar& element : list) {
+      if (const auto value = exact_int(element)) members.push_back(*value);
+    }
+    return scan_members(column, std::move(members));
+  }
+  Bitmap in_list(const FloatColumn& column, const ScalarList& list) const {
+    std::vector<double> members;
+    for (const Scalar& element : list) {
+      if (const auto value = exact_float(element)) members.push_back(*value);
+    }
+    return scan_members(column, std::move(members));
+  }
+  Bitmap in_list(const StringColumn& column, const ScalarList& list) const {
+    Bitmap members(column.dictionary.size());
+    for (const Scalar& element : list) {
+      if (const auto code = column.dictionary.find(std::get<std::string>(element))) members.set(*code);
+    }
+    return scan_rows(rows_, cancel_, [&](std::size_t row) { return members.test(column.codes[row]); });
+  }
+  Bitmap in_list(const BoolColumn& column, const ScalarList& list) const {
+    Bitmap result(rows_);
+    for (const Scalar& element : list) result.unite(compare_constant(Comparison::kEqual, column, element));
+    return result;
+  }
+  Bitmap in_list(const SetColumn&, const ScalarList&) const { fail(Code::kInternal, "a set was a needle"); }
+
+  const BoundPredicate& predicate_;
+  const Columns& columns_;
+  const std::size_t rows_;
+  const CancelToken* cancel_;
+};
+
+}  // namespace
+
+Bitmap evaluate(const BoundPredicate& predicate, const Columns& columns, const CancelToken* cancel) {
+  if (&predicate.schema() != &columns.schema() && predicate.schema() != columns.schema()) {
+    fail(Code::kInvalidArgument, "filter: compiled against another schema than that of the records");
+  }
+  return Evaluator(predicate, columns, cancel).evaluate(predicate.nodes().back());
+}
+
+}  // namespace lorekeep::filter

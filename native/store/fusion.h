@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/top_k.h"
+#include "store/search.h"
+
+namespace lorekeep::store {
+
+struct Fused {
+  std::uint32_t ordinal;
+  double score;
+  std::optional<std::uint32_t> dense_rank;  // from 1
+  std::optional<std::uint32_t> lexical_rank;
+  friend bool operator==(const Fused&, const Fused&) = default;
+};
+
+/// The top_k records of two ranked lists by weighted reciprocal rank (the formula at RrfOptions), best first, ties by
+/// ordinal. Each list is best first and holds an ordinal at most once; a list's scores are not looked at.
+std::vector<Fused> fuse(std::span<const Scored> dense, std::span<const Scored> lexical, const RrfOptions& options,
+                        std::size_t top_k);
+
+}  // namespace lorekeep::store

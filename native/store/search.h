@@ -1,0 +1,86 @@
+// What a search of a storage takes and gives: plain data, no ownership.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/cancel_token.h"
+#include "filter/predicate.h"
+#include "vector/vector_index.h"
+
+namespace lorekeep::store {
+
+enum class Mode {
+  kDense,    // by meaning: cosine distance to the query vector
+  kLexical,  // by words: BM25 of the query text
+  kHybrid,   // both, fused by reciprocal rank
+};
+
+/// The spelling in requests and results: "dense", "lexical", "hybrid".
+std::string_view mode_name(Mode mode) noexcept;
+
+/// score = dense_weight / (k + dense rank) + lexical_weight / (k + lexical rank); a leg that did not find the record adds
+/// nothing. Cormack, Clarke, Buettcher: Reciprocal Rank Fusion (SIGIR 2009).
+struct RrfOptions {
+  double k = 60;               // finite, >= 0; larger flattens the difference between ranks
+  double dense_weight = 1;     // finite, >= 0, not both 0; a leg of weight 0 is not run
+  double lexical_weight = 1;
+  std::size_t candidates = 0;  // how deep each leg goes; 0: max(50, 4 * top_k); never less than top_k
+};
+
+struct SearchRequest {
+  Mode mode = Mode::kDense;
+  std::span<const float> query;    // dense, hybrid: `dimension` finite values; need not be normalised
+  std::string_view text;           // lexical, hybrid: UTF-8
+  std::size_t top_k = 5;           // >= 1
+  std::optional<float> threshold;  // largest cosine distance of a dense hit, in [0, 2]; lexical hits are not dropped by it
+  std::size_t ef = 0;              // breadth of a graph search; 0: the index's own
+  RrfOptions rrf;
+  const filter::BoundPredicate* filter = nullptr;  // only records for which it is true; made against schema()
+  const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
+  bool exact = false;              // dense leg: no graph search, whatever it costs
+  const CancelToken* cancel = nullptr;
+};
+
+struct Hit {
+  std::uint32_t ordinal;
+  double score;  // higher is better. dense: 1 - distance; lexical: the BM25 score; hybrid: the fused score
+
+  /// Ranks within each leg, from 1; absent when the leg did not run or did not find the record among its candidates.
+  std::optional<std::uint32_t> dense_rank;
+  std::optional<std::uint32_t> lexical_rank;
+
+  /// Cosine distance in [0, 2]: dense and hybrid. In hybrid mode every hit has one, those that only the lexical leg found too
+  /// (and theirs may exceed the threshold).
+  std::optional<float> distance;
+  /// BM25 score: lexical and hybrid. In hybrid mode every hit has one, 0 for a record that holds none of the query's words.
+  std::optional<float> bm25_score;
+};
+
+/// How the search was done; every field is what happened, not what was intended.
+struct SearchPlan {
+  Mode mode = Mode::kDense;
+  std::optional<std::size_t> matched;  // records that filter and `allowed` let through; absent without them
+
+  bool dense = false;  // whether the dense leg ran
+  vector::SearchPath dense_path = vector::SearchPath::kExact;
+  bool dense_exact = false;       // no record that was let through is nearer than those found
+  std::size_t dense_visited = 0;  // distances computed
+
+  bool lexical = false;            // whether the lexical leg ran
+  std::size_t lexical_tokens = 0;  // tokens of the query text; 0: it has no letters or numbers (or only stopwords)
+  std::size_t lexical_terms = 0;   // distinct ones among them that any record holds; 0: the leg found nothing
+  std::size_t lexical_scored = 0;  // records scored
+};
+
+struct SearchResult {
+  std::vector<Hit> hits;  // best first, ties by ordinal; at most top_k. Rank in the result: position + 1
+  SearchPlan plan;
+};
+
+}  // namespace lorekeep::store

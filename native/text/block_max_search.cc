@@ -1,0 +1,191 @@
+#include "text/block_max_search.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace lorekeep::text {
+namespace {
+
+// Bounds are ranked by groups of this many blocks: the n-th best group says where at least n blocks begin.
+constexpr std::size_t kSuperblock = 16;
+// Blocks scored first, to learn what a good score is; then all that could beat it.
+constexpr std::size_t kFirstBlocks = 24;
+constexpr std::size_t kHitsPerFirstBlock = 4;
+constexpr std::size_t kRoundGrowth = 4;
+constexpr std::uint32_t kBlocksPerCancelCheck = 64;
+constexpr std::size_t kBands = 128;
+
+// Sums of n floats in different orders differ by less than n rounding steps of the total; a bound is taken to be
+// reached when it comes this near.
+float rounding_allowance(std::size_t terms) { return static_cast<float>(terms + 8) * 0x1p-22f; }
+
+constexpr std::size_t kLengthsPerCacheLine = 64 / sizeof(std::uint32_t);
+
+// Asks for the cache line of `address`, which may be any address at all.
+inline void prefetch(const void* address) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+}  // namespace
+
+BlockMaxSearch::BlockMaxSearch(const IndexData& data, std::span<const WeightedTerm> terms, std::size_t k,
+                               const Bitmap* filter, const CancelToken* cancel)
+    : data_(data),
+      weighted_(terms),
+      k_(k),
+      filter_(filter),
+      cancel_(cancel),
+      norm_(data.norm()),
+      rounding_(rounding_allowance(terms.size())),
+      bounds_(data.blocks()),
+      bodies_(terms.size()),
+      next_bodies_(terms.size()),
+      rests_(terms.size() + 1),
+      best_(k) {}
+
+std::vector<Scored> BlockMaxSearch::run() {
+  add_bounds();
+  std::size_t superblocks = std::max(kFirstBlocks, k_ / kHitsPerFirstBlock);
+  for (float bound = bound_of_best(superblocks); bound > 0.0f; bound = bound_of_best(superblocks)) {
+    score_blocks_from(bound);
+    if (best_.full()) break;
+    superblocks *= kRoundGrowth;
+  }
+  if (best_.full()) score_blocks_from(floor_);
+  return best_.take_sorted();
+}
+
+void BlockMaxSearch::add_bounds() {
+  terms_.reserve(weighted_.size());
+  for (const WeightedTerm& term : weighted_) {
+    if (cancel_ != nullptr) cancel_->check();
+    terms_.emplace_back(term, static_cast<std::uint32_t>(bounds_.size()));
+    terms_.back().add_bounds(bounds_);
+  }
+  if (filter_ == nullptr) return;
+  const auto& words = filter_->words();
+  for (std::size_t block = 0; block < bounds_.size(); ++block) {
+    if (words[block] == 0) bounds_[block] = 0.0f;
+  }
+}
+
+// A bound that at least `superblocks` blocks reach, or as many as are left; 0 when none is left.
+float BlockMaxSearch::bound_of_best(std::size_t superblocks) const {
+  std::vector<float> best((bounds_.size() + kSuperblock - 1) / kSuperblock);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const std::size_t begin = i * kSuperblock;
+    const std::size_t end = std::min(begin + kSuperblock, bounds_.size());
+    float largest = 0.0f;
+    for (std::size_t block = begin; block < end; ++block) largest = std::max(largest, bounds_[block]);
+    best[i] = largest;
+  }
+  std::erase(best, 0.0f);
+  if (best.empty()) return 0.0f;
+  if (superblocks >= best.size()) return std::numeric_limits<float>::min();
+  std::nth_element(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(superblocks - 1), best.end(),
+                   std::greater<>());
+  return best[superblocks - 1];
+}
+
+// Scores the blocks whose bound is at least `bound` > 0, the most promising first. While one block is scored, the
+// postings of the next are on their way from memory.
+void BlockMaxSearch::score_blocks_from(float bound) {
+  const std::vector<std::uint32_t> order = promising_blocks(std::max(bound, std::numeric_limits<float>::min()));
+  if (!order.empty()) locate(order[0]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (cancel_ != nullptr && i % kBlocksPerCancelCheck == 0) cancel_->check();
+    std::swap(bodies_, next_bodies_);
+    if (i + 1 < order.size() && bounds_[order[i + 1]] >= floor_) locate(order[i + 1]);
+    if (bounds_[order[i]] < floor_) continue;
+    score_block(order[i]);
+    bounds_[order[i]] = 0.0f;
+  }
+}
+
+// The blocks whose bound is at least `bound`, in bands of falling bounds: nearly sorted, at the price of counting.
+std::vector<std::uint32_t> BlockMaxSearch::promising_blocks(float bound) const {
+  std::vector<std::uint32_t> found(bounds_.size() + 1);
+  std::size_t count = 0;
+  float highest = bound;
+  for (std::uint32_t block = 0; block < bounds_.size(); ++block) {
+    found[count] = block;
+    count += bounds_[block] >= bound;
+    highest = std::max(highest, bounds_[block]);
+  }
+  const float bands_per_score = highest > bound ? static_cast<float>(kBands - 1) / (highest - bound) : 0.0f;
+  const auto band_of = [&](std::uint32_t block) {
+    return static_cast<std::size_t>((highest - bounds_[block]) * bands_per_score);
+  };
+  std::array<std::uint32_t, kBands + 2> begins{};
+  for (std::size_t i = 0; i < count; ++i) ++begins[std::min(band_of(found[i]), kBands) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint32_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[begins[std::min(band_of(found[i]), kBands)]++] = found[i];
+  return order;
+}
+
+// Looks up every term's postings in the block, into next_bodies_, and asks for the memory.
+void BlockMaxSearch::locate(std::uint32_t block) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    next_bodies_[t] = terms_[t].find(block);
+    prefetch(next_bodies_[t].data);
+  }
+  const std::uint32_t* lengths = data_.lengths.data() + std::size_t{block} * kBlockDocuments;
+  for (std::size_t i = 0; i < kBlockDocuments; i += kLengthsPerCacheLine) prefetch(lengths + i);
+}
+
+// Precondition: the block was located last but one.
+void BlockMaxSearch::score_block(std::uint32_t block) {
+  ++blocks_scored_;
+  rests_[terms_.size()] = 0.0f;
+  for (std::size_t t = terms_.size(); t-- > 0;) rests_[t] = rests_[t + 1] + bodies_[t].bound;
+  const std::uint32_t* lengths = data_.lengths.data() + std::size_t{block} * kBlockDocuments;
+  std::uint64_t candidates = filter_ == nullptr ? ~std::uint64_t{0} : filter_->words()[block];
+  std::uint64_t touched = 0;
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    if (bodies_[t].size == 0) continue;
+    if (rests_[t] < floor_) {
+      candidates = survivors(candidates, touched, rests_[t]);
+      if (candidates == 0) break;
+    }
+    const float weight = terms_[t].weight();
+    for_each_posting(bodies_[t].data, bodies_[t].size, [&](std::uint32_t local, std::uint32_t frequency) {
+      const std::uint64_t bit = std::uint64_t{1} << local;
+      if ((candidates & bit) == 0) return;
+      const float before = (touched & bit) != 0 ? scores_[local] : 0.0f;
+      scores_[local] = before + weight * norm_.fraction(frequency, lengths[local]);
+      touched |= bit;
+    });
+  }
+  documents_scored_ += static_cast<std::uint64_t>(std::popcount(touched));
+  collect(block, candidates & touched);
+}
+
+// The candidates whose score can still reach the floor when `rest` at most is to come. What no term has touched cannot.
+std::uint64_t BlockMaxSearch::survivors(std::uint64_t candidates, std::uint64_t touched, float rest) const noexcept {
+  std::uint64_t left = 0;
+  for (std::uint64_t word = candidates & touched; word != 0; word &= word - 1) {
+    const int local = std::countr_zero(word);
+    if (scores_[local] + rest >= floor_) left |= word & -word;
+  }
+  return left;
+}
+
+void BlockMaxSearch::collect(std::uint32_t block, std::uint64_t documents) {
+  bool changed = false;
+  for (; documents != 0; documents &= documents - 1) {
+    const auto local = static_cast<std::uint32_t>(std::countr_zero(documents));
+    changed |= best_.push({scores_[local], block * kBlockDocuments + local});
+  }
+  if (changed && best_.full()) floor_ = best_.worst().score * (1.0f - rounding_);
+}
+
+}  // namespace lorekeep::text

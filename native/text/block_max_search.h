@@ -1,0 +1,64 @@
+// Top-k by block-max pruning: the block maxima of the query's terms are added up into an upper bound per block of
+// kBlockDocuments documents; blocks are scored from the highest bound down until no bound reaches the k-th best score.
+// Inside a block, terms are scored from the heaviest to the lightest, and only for documents that can still enter.
+// The idea is that of "block-max pruning" (Mallia, Suel, Tonellotto 2024); nothing is approximate here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/cancel_token.h"
+#include "core/top_k.h"
+#include "text/index_data.h"
+#include "text/query_term_postings.h"
+
+namespace lorekeep::text {
+
+/// One search; not reusable.
+class BlockMaxSearch {
+ public:
+  /// `terms` in the order of bm25.h, none absent from the index; 1 <= k; `filter` and `cancel` may be null.
+  BlockMaxSearch(const IndexData& data, std::span<const WeightedTerm> terms, std::size_t k, const Bitmap* filter,
+                 const CancelToken* cancel);
+
+  std::vector<Scored> run();
+
+  std::uint32_t blocks_scored() const noexcept { return blocks_scored_; }
+  std::uint64_t documents_scored() const noexcept { return documents_scored_; }
+
+ private:
+  static_assert(kBlockDocuments == 64, "a block's documents are the bits of one word, as in Bitmap");
+
+  void add_bounds();
+  float bound_of_best(std::size_t superblocks) const;
+  void score_blocks_from(float bound);
+  std::vector<std::uint32_t> promising_blocks(float bound) const;
+  void score_block(std::uint32_t block);
+  void locate(std::uint32_t block);
+  std::uint64_t survivors(std::uint64_t candidates, std::uint64_t touched, float rest) const noexcept;
+  void collect(std::uint32_t block, std::uint64_t documents);
+
+  const IndexData& data_;
+  std::span<const WeightedTerm> weighted_;
+  std::size_t k_;
+  const Bitmap* filter_;
+  const CancelToken* cancel_;
+  Bm25Norm norm_;
+  float rounding_;
+
+  std::vector<QueryTermPostings> terms_;
+  std::vector<float> bounds_;                   // per block; 0: scored, or nothing to find there
+  std::vector<QueryTermPostings::Body> bodies_;  // of the block being scored, one per term
+  std::vector<QueryTermPostings::Body> next_bodies_;  // of the block after it
+  std::vector<float> rests_;                    // upper bound of what terms t, t+1, ... can add in the block being scored
+  float scores_[kBlockDocuments];
+  TopK<HighestFirst> best_;
+  float floor_ = 0.0f;  // what cannot reach this cannot enter
+  std::uint32_t blocks_scored_ = 0;
+  std::uint64_t documents_scored_ = 0;
+};
+
+}  // namespace lorekeep::text

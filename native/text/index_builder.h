@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+#include "text/index_data.h"
+#include "text/segment.h"
+
+namespace lorekeep::text {
+
+struct TextBuildOptions {
+  Tokenizer tokenizer = Tokenizer::kBasic;
+  ThreadPool* pool = nullptr;            // null: the calling thread alone
+  std::size_t workers = 1;               // threads that take part, the caller included
+  const CancelToken* cancel = nullptr;   // grain: one document, one 64th of the dictionary
+};
+
+/// The arrays of an index that was built in memory.
+struct BuiltIndex {
+  IndexData data;  // its spans point into the vectors
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint64_t> buckets;
+  std::vector<std::byte> entries;
+};
+
+/// Builds the index of `documents` texts. The result does not depend on the number of workers.
+/// Throws Error(kInvalidArgument) for more than kMaxDocuments, Error(kCancelled), and what `text_of` throws.
+BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextBuildOptions& options);
+
+}  // namespace lorekeep::text

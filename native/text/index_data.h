@@ -1,0 +1,57 @@
+// What a text index consists of, in place: in memory that it owns or in a mapped file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/checksum.h"
+#include "text/bm25.h"
+#include "text/postings.h"
+#include "text/tokenizer.h"
+
+namespace lorekeep::text {
+
+struct IndexData {
+  Tokenizer tokenizer = Tokenizer::kBasic;
+  std::uint32_t documents = 0;
+  std::uint64_t terms = 0;
+  std::uint64_t tokens = 0;                // sum of lengths
+  std::span<const std::uint32_t> lengths;  // tokens of each document
+  std::span<const std::uint64_t> buckets;  // dictionary: bucket -> offset of its first entry; one more: the end
+  std::span<const std::byte> entries;      // in order of (hash of the term, term); see postings.h
+
+  std::uint32_t blocks() const noexcept { return blocks_of(documents); }
+  Bm25Norm norm() const noexcept { return {documents, tokens}; }
+  /// Bytes of the three arrays.
+  std::size_t bytes() const noexcept { return lengths.size_bytes() + buckets.size_bytes() + entries.size_bytes(); }
+
+  /// The term's entry, if any document holds the term. Precondition: the data were built or checked by this program.
+  std::optional<TermEntry> find(std::string_view term) const noexcept;
+};
+
+inline std::uint64_t term_hash(std::string_view term) noexcept {
+  return checksum(std::as_bytes(std::span(term.data(), term.size())));
+}
+
+/// About two terms a bucket.
+inline std::uint64_t bucket_count(std::uint64_t terms) noexcept { return terms / 2 + 1; }
+/// Rises with the hash, so that entries in order of their hashes lie bucket by bucket. `buckets` < 2^32.
+inline std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t buckets) noexcept {
+  return ((hash >> 32) * buckets) >> 32;
+}
+
+inline std::optional<TermEntry> IndexData::find(std::string_view term) const noexcept {
+  const std::uint64_t bucket = bucket_of(term_hash(term), buckets.size() - 1);
+  const std::byte* at = entries.data() + buckets[bucket];
+  const std::byte* const end = entries.data() + buckets[bucket + 1];
+  while (at < end) {
+    const TermEntry entry = TermEntry::parse(at);
+    if (entry.term == term) return entry;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lorekeep::text

@@ -1,0 +1,125 @@
+// One term's postings. Documents are grouped by ordinal into blocks of kBlockDocuments, the same for every term, so
+// that the block maxima of a query's terms can be added up. Byte for byte:
+//
+//   entry      size varint of all that follows | term size varint | term | documents varint | blocks varint | directory
+//              | bodies
+//   directory  of a term that occurs in fewer than half of the index's blocks ("sparse"), one of each per block with it:
+//                impact u8 ... | body size u8 ... | gap varint ... (block number - previous one - 1; the first: itself)
+//              of the others ("dense"), one of each per block of the index, 0 where the term does not occur, and 0 up to
+//              the next multiple of kBlocksPerStart:
+//                impact u8 ... | body size u8 ... | body start u32 of every kBlocksPerStart-th block
+//   body       per document, ascending: local ordinal * 4 + code, one byte; code 0, 1, 2: term frequency 1, 2, 3;
+//              code 3: the frequency follows as u16
+//
+// impact = floor(255 * f) + 1, at most 255, where f is the largest Bm25Norm::fraction() of the block: impact / 255 is an
+// upper bound of f.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "text/bm25.h"
+#include "text/varint.h"
+
+namespace lorekeep::text {
+
+inline constexpr std::uint32_t kBlockDocuments = 64;
+inline constexpr std::uint32_t kBlocksPerStart = 8;
+inline constexpr std::uint32_t kImpactScale = 255;
+/// Keeps every count below in 32 bits, body starts of dense terms included.
+inline constexpr std::uint64_t kMaxDocuments = std::uint64_t{1} << 30;
+
+inline std::uint32_t blocks_of(std::uint32_t documents) noexcept {
+  return (documents + kBlockDocuments - 1) / kBlockDocuments;
+}
+inline bool is_dense(std::uint32_t blocks_with_term, std::uint32_t blocks) noexcept {
+  return std::uint64_t{blocks_with_term} * 2 >= blocks;
+}
+inline std::uint32_t starts_of(std::uint32_t blocks) noexcept {
+  return (blocks + kBlocksPerStart - 1) / kBlocksPerStart;
+}
+/// Rows of a dense directory.
+inline std::uint32_t dense_rows(std::uint32_t blocks) noexcept { return starts_of(blocks) * kBlocksPerStart; }
+inline std::uint8_t impact_of(float fraction) noexcept {
+  const float scaled = fraction * static_cast<float>(kImpactScale);
+  return static_cast<std::uint8_t>(scaled >= 254.0f ? kImpactScale : static_cast<std::uint32_t>(scaled) + 1);
+}
+
+/// Appends one posting to a body. `local` < kBlockDocuments; `frequency` >= 1 is capped at kMaxTermFrequency.
+inline void write_posting(std::vector<std::byte>& body, std::uint32_t local, std::uint32_t frequency) {
+  if (frequency <= 3) {
+    body.push_back(static_cast<std::byte>(local << 2 | (frequency - 1)));
+    return;
+  }
+  const std::uint32_t capped = frequency < kMaxTermFrequency ? frequency : kMaxTermFrequency;
+  body.push_back(static_cast<std::byte>(local << 2 | 3));
+  body.push_back(static_cast<std::byte>(capped));
+  body.push_back(static_cast<std::byte>(capped >> 8));
+}
+
+/// Calls visit(local, frequency) for every posting of a body that was written or checked by this program.
+template <class Visit>
+inline void for_each_posting(const std::byte* body, std::size_t size, Visit&& visit) {
+  for (const std::byte* const end = body + size; body < end;) {
+    const auto head = std::to_integer<std::uint32_t>(*body++);
+    std::uint32_t frequency = (head & 3) + 1;
+    if (frequency == 4) {
+      frequency = std::to_integer<std::uint32_t>(body[0]) | std::to_integer<std::uint32_t>(body[1]) << 8;
+      body += 2;
+    }
+    visit(head >> 2, frequency);
+  }
+}
+
+/// The parts of an entry, in place. Only for entries that were written or checked by this program.
+struct TermEntry {
+  std::string_view term;
+  std::uint32_t documents = 0;
+  std::uint32_t blocks = 0;  // with the term
+  const std::byte* directory = nullptr;
+
+  /// Parses the entry at `at` and moves `at` past it.
+  static TermEntry parse(const std::byte*& at) noexcept {
+    const std::uint64_t size = read_varint(at);
+    const std::byte* const end = at + size;
+    TermEntry entry;
+    const auto term_size = static_cast<std::size_t>(read_varint(at));
+    entry.term = {reinterpret_cast<const char*>(at), term_size};
+    at += term_size;
+    entry.documents = static_cast<std::uint32_t>(read_varint(at));
+    entry.blocks = static_cast<std::uint32_t>(read_varint(at));
+    entry.directory = at;
+    at = end;
+    return entry;
+  }
+};
+
+/// Collects the blocks of one term and writes its entry. Reusable: start() begins the next term.
+class TermEncoder {
+ public:
+  /// `blocks` of the whole index.
+  explicit TermEncoder(std::uint32_t blocks) : index_blocks_(blocks) {}
+
+  void start(std::string_view term);
+  /// Blocks in ascending order; the body holds `documents` postings.
+  void add(std::uint32_t block, std::uint32_t documents, std::uint8_t impact, const std::byte* body, std::size_t size);
+  void finish(std::vector<std::byte>& out);
+
+ private:
+  void write_sparse_directory();
+  void write_dense_directory();
+
+  std::uint32_t index_blocks_;
+  std::string_view term_;
+  std::uint32_t documents_ = 0;
+  std::vector<std::uint32_t> blocks_;
+  std::vector<std::uint8_t> impacts_;
+  std::vector<std::uint8_t> sizes_;
+  std::vector<std::byte> bodies_;
+  std::vector<std::byte> payload_;
+};
+
+}  // namespace lorekeep::text

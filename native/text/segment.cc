@@ -1,0 +1,123 @@
+#include "text/segment.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "text/index_data.h"
+#include "text/term_table.h"
+
+namespace lorekeep::text {
+namespace {
+
+struct Posting {
+  std::uint32_t term;
+  std::uint16_t document;  // within the segment
+  std::uint16_t frequency;
+};
+
+// All postings of the segment, document by document.
+std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint32_t> lengths, const TextOf& text_of,
+                                        Tokenizer tokenizer, const CancelToken* cancel, TermTable& table) {
+  std::vector<Posting> postings;
+  std::vector<std::uint32_t> terms_of_document;
+  for (std::uint32_t document = 0; document < lengths.size(); ++document) {
+    if (cancel != nullptr) cancel->check();
+    terms_of_document.clear();
+    std::uint64_t length = 0;
+    TokenStream tokens(text_of(first + document), tokenizer);
+    for (std::string_view token; tokens.next(token); ++length) {
+      const std::uint32_t number = table.find_or_add(token, term_hash(token));
+      TermTable::Term& term = table.terms()[number];
+      if (term.last_document == document) {
+        term.frequency += term.frequency < kMaxTermFrequency;
+      } else {
+        term.last_document = document;
+        term.frequency = 1;
+        terms_of_document.push_back(number);
+      }
+    }
+    lengths[document] =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::uint32_t>::max()));
+    for (const std::uint32_t number : terms_of_document) {
+      postings.push_back({number, static_cast<std::uint16_t>(document),
+                          static_cast<std::uint16_t>(table.terms()[number].frequency)});
+    }
+  }
+  return postings;
+}
+
+// Term numbers in order of (hash, text).
+std::vector<std::uint32_t> order_terms(TermTable& table) {
+  const auto& terms = table.terms();
+  std::vector<std::uint32_t> order(terms.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (terms[a].hash != terms[b].hash) return terms[a].hash < terms[b].hash;
+    return table.text_of(terms[a]) < table.text_of(terms[b]);
+  });
+  return order;
+}
+
+struct DocumentFrequency {
+  std::uint16_t document;
+  std::uint16_t frequency;
+};
+
+// Counting sort of the postings by term; the documents of a term stay in order. ends[t]: end of term t's postings.
+std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& postings, const std::vector<std::uint32_t>& rank,
+                                             std::vector<std::size_t>& ends) {
+  ends.assign(rank.size() + 1, 0);
+  for (const Posting& posting : postings) ++ends[rank[posting.term] + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<DocumentFrequency> sorted(postings.size());
+  for (const Posting& posting : postings) {
+    sorted[ends[rank[posting.term]]++] = {posting.document, posting.frequency};
+  }
+  return sorted;
+}
+
+// Appends the blocks of one term and returns how many there are.
+std::uint32_t encode_blocks(std::span<const DocumentFrequency> postings, std::uint32_t first_block, Segment& segment) {
+  const std::size_t before = segment.blocks.size();
+  for (std::size_t i = 0; i < postings.size();) {
+    const std::uint32_t local_block = postings[i].document / kBlockDocuments;
+    const std::size_t body = segment.bodies.size();
+    const std::size_t begin = i;
+    for (; i < postings.size() && postings[i].document / kBlockDocuments == local_block; ++i) {
+      write_posting(segment.bodies, postings[i].document % kBlockDocuments, postings[i].frequency);
+    }
+    segment.blocks.push_back({first_block + local_block, static_cast<std::uint8_t>(i - begin),
+                              static_cast<std::uint8_t>(segment.bodies.size() - body)});
+  }
+  return static_cast<std::uint32_t>(segment.blocks.size() - before);
+}
+
+}  // namespace
+
+Segment build_segment(std::uint32_t first, std::span<std::uint32_t> lengths, const TextOf& text_of, Tokenizer tokenizer,
+                      const CancelToken* cancel) {
+  TermTable table;
+  const auto postings = tokenize_documents(first, lengths, text_of, tokenizer, cancel, table);
+  const auto order = order_terms(table);
+  std::vector<std::uint32_t> rank(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  std::vector<std::size_t> ends;
+  const auto sorted = sort_postings(postings, rank, ends);
+
+  Segment segment;
+  segment.terms.reserve(order.size());
+  segment.bodies.reserve(sorted.size() + sorted.size() / 8);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const TermTable::Term& term = table.terms()[order[i]];
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    Segment::Term made{term.hash, term.begin, segment.bodies.size(), segment.blocks.size(), term.size, 0};
+    made.block_count =
+        encode_blocks(std::span(sorted).subspan(begin, ends[i] - begin), first / kBlockDocuments, segment);
+    segment.terms.push_back(made);
+  }
+  segment.text = std::move(table.text());
+  return segment;
+}
+
+}  // namespace lorekeep::text

@@ -1,0 +1,127 @@
+#include "text/sidecar_file.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "text/index_check.h"
+
+namespace lorekeep::text {
+namespace {
+
+enum Section : std::uint32_t { kHeader = 1, kLengths = 2, kBuckets = 3, kEntries = 4 };
+constexpr std::uint32_t kSections = 4;
+constexpr std::size_t kBytesPerCancelCheck = std::size_t{4} << 20;
+
+struct Header {
+  std::uint32_t tokenizer;
+  std::uint32_t analysis_revision;
+  std::uint32_t documents;
+  std::uint32_t block_documents;
+  std::uint64_t terms;
+  std::uint64_t tokens;
+  float k1;
+  float b;
+};
+static_assert(sizeof(Header) == 40);
+
+void write_section(SectionFileWriter& file, Section section, std::span<const std::byte> bytes,
+                   const CancelToken* cancel) {
+  file.begin(section);
+  while (!bytes.empty()) {
+    if (cancel != nullptr) cancel->check();
+    const auto part = bytes.first(std::min(bytes.size(), kBytesPerCancelCheck));
+    file.write(part);
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+[[noreturn]] void refuse_stale(const std::string& name, const char* reason, const std::string& sentence) {
+  fail(Code::kUnsupported, name + ": " + sentence, {{"path", name}, {"reason", std::string(reason)}});
+}
+
+// Files of older versions need not be section files of today: their version is looked at before anything else.
+void check_version(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  ByteReader reader(file.bytes(), file.name());
+  if (!(reader.read<Magic>() == kSidecarMagic)) return;  // refused by SectionFileReader
+  const auto version = reader.read<std::uint32_t>();
+  if (version < kSidecarVersion) {
+    refuse_stale(file.name(), "version",
+                 "format version " + std::to_string(version) + ", this program reads version " +
+                     std::to_string(kSidecarVersion));
+  }
+}
+
+Header read_header(const SectionFileReader& file) {
+  file.verify(kHeader);
+  ByteReader reader(file.section(kHeader), file.name());
+  const auto header = reader.read<Header>();
+  if (reader.remaining() != 0) fail(Code::kCorrupt, file.name() + ": the header section has a broken size");
+  return header;
+}
+
+void check_analysis(const std::string& name, const Header& header) {
+  if (header.analysis_revision != kAnalysisRevision) {
+    refuse_stale(name, "analysis", "analysis revision " + std::to_string(header.analysis_revision) +
+                                       ", this program's is " + std::to_string(kAnalysisRevision));
+  }
+  if (!is_tokenizer(header.tokenizer)) {
+    refuse_stale(name, "tokenizer", "unknown tokenizer " + std::to_string(header.tokenizer));
+  }
+  if (header.block_documents != kBlockDocuments || header.k1 != kBm25K1 || header.b != kBm25B) {
+    refuse_stale(name, "analysis", "made with other constants than this program's");
+  }
+}
+
+void check_expectation(const std::string& name, const Header& header, std::uint64_t fingerprint,
+                       const SidecarExpectation& expected) {
+  if (header.tokenizer != static_cast<std::uint32_t>(expected.tokenizer)) {
+    refuse_stale(name, "tokenizer",
+                 "made with the tokenizer " + std::string(tokenizer_name(static_cast<Tokenizer>(header.tokenizer))) +
+                     ", " + std::string(tokenizer_name(expected.tokenizer)) + " is wanted");
+  }
+  if (header.documents != expected.documents) {
+    refuse_stale(name, "documents", "made from " + std::to_string(header.documents) + " documents, there are " +
+                                        std::to_string(expected.documents));
+  }
+  if (fingerprint != expected.fingerprint) refuse_stale(name, "fingerprint", "made from other documents");
+}
+
+}  // namespace
+
+void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
+                  const CancelToken* cancel) {
+  const IndexData& data = index.data();
+  const Header header{static_cast<std::uint32_t>(data.tokenizer), kAnalysisRevision, data.documents, kBlockDocuments,
+                      data.terms, data.tokens, kBm25K1, kBm25B};
+  SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections);
+  write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
+  write_section(file, kLengths, std::as_bytes(data.lengths), cancel);
+  write_section(file, kBuckets, std::as_bytes(data.buckets), cancel);
+  write_section(file, kEntries, data.entries, cancel);
+  if (cancel != nullptr) cancel->check();
+  file.commit();
+}
+
+Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions& options) {
+  check_version(path);
+  const SectionFileReader file(path, kSidecarMagic, kSidecarVersion);
+  const Header header = read_header(file);
+  check_analysis(file.name(), header);
+  if (options.expected != nullptr) check_expectation(file.name(), header, file.fingerprint(), *options.expected);
+  file.verify(options.cancel);
+
+  IndexData data;
+  data.tokenizer = static_cast<Tokenizer>(header.tokenizer);
+  data.documents = header.documents;
+  data.terms = header.terms;
+  data.tokens = header.tokens;
+  data.lengths = file.array<std::uint32_t>(kLengths);
+  data.buckets = file.array<std::uint64_t>(kBuckets);
+  data.entries = file.section(kEntries);
+  check_index(data, file.name(), options.pool, options.workers, options.cancel);
+  return {std::make_shared<const TextIndex>(data, file.mapping()), file.fingerprint()};
+}
+
+}  // namespace lorekeep::text

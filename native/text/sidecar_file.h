@@ -1,0 +1,55 @@
+// The file beside a knowledge base that keeps its text index: a section file (core/section_file.h) of
+//
+//   magic "LKBM25\0\0", format version 2, fingerprint: the caller's name for what was indexed
+//   section 1  header: tokenizer u32, analysis revision u32, documents u32, documents per block u32, terms u64,
+//              tokens u64, k1 f32, b f32
+//   section 2  tokens of each document, u32
+//   section 3  dictionary: u64 offset of each bucket's first entry, then the end (index_data.h)
+//   section 4  entries (postings.h)
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "core/cancel_token.h"
+#include "core/section_file.h"
+#include "text/text_index.h"
+
+namespace lorekeep::text {
+
+inline constexpr Magic kSidecarMagic{{'L', 'K', 'B', 'M', '2', '5', '\0', '\0'}};
+inline constexpr std::uint32_t kSidecarVersion = 2;
+
+/// What a caller needs a sidecar to be.
+struct SidecarExpectation {
+  Tokenizer tokenizer;
+  std::uint32_t documents;
+  std::uint64_t fingerprint;
+};
+
+struct Sidecar {
+  std::shared_ptr<const TextIndex> index;  // uses the mapped file in place
+  std::uint64_t fingerprint;
+};
+
+/// Writes beside `path` and renames. Throws Error(kIo), Error(kCancelled) (grain: 4 MiB).
+void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
+                  const CancelToken* cancel = nullptr);
+
+struct SidecarLoadOptions {
+  const SidecarExpectation* expected = nullptr;  // null: any sidecar will do
+  ThreadPool* pool = nullptr;                    // null: the calling thread alone
+  std::size_t workers = 1;                       // threads that check, the caller included; at most 4 are used
+  const CancelToken* cancel = nullptr;           // grain: one section, then 1,024 terms
+};
+
+/// Maps and checks a sidecar completely (see check_index). Whatever is thrown, the caller's remedy is to rebuild:
+///   kNotFound, kIo  the file cannot be read
+///   kUnsupported    another format version (1 among them), tokenizer, analysis revision, number of documents or
+///                   fingerprint than this program or `expected` wants; detail "reason" is one of "version", "tokenizer",
+///                   "analysis", "documents", "fingerprint"
+///   kCorrupt        anything else that is wrong with it
+Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions& options = {});
+
+}  // namespace lorekeep::text

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/cancel_token.h"
+#include "core/top_k.h"
+#include "text/index_builder.h"
+#include "text/index_data.h"
+
+namespace lorekeep::text {
+
+struct TextSearchOptions {
+  std::size_t k = 10;                   // hits at most
+  const Bitmap* filter = nullptr;       // ordinals that may be found; null: all. Its size is documents()
+  const CancelToken* cancel = nullptr;  // grain: one query term, then 64 blocks of kBlockDocuments documents
+};
+
+struct QueryTerm {
+  std::string text;             // as the tokenizer gave it
+  std::uint32_t occurrences;    // in the query
+  std::uint32_t documents = 0;  // that hold it; 0: the term cannot match
+};
+
+/// How a search went.
+struct TextSearchPlan {
+  std::uint32_t blocks = 0;            // of the index
+  std::uint32_t blocks_scored = 0;     // the others could not hold a hit
+  std::uint64_t documents_scored = 0;  // documents for which at least one term was scored
+};
+
+struct TextSearchResult {
+  std::vector<Scored> hits;      // HighestFirst; only documents that hold a query term
+  std::vector<QueryTerm> terms;  // in order of first appearance; empty: the query holds no tokens
+  TextSearchPlan plan;
+};
+
+/// An immutable inverted index with Okapi BM25 scores (bm25.h). Holds words, not texts. Searches may run concurrently.
+class TextIndex {
+ public:
+  /// Indexes documents 0 .. documents-1. Empty and equal texts are fine. Throws as build_index().
+  static std::shared_ptr<const TextIndex> build(std::size_t documents, const TextOf& text_of,
+                                                const TextBuildOptions& options);
+  static std::shared_ptr<const TextIndex> build(std::span<const std::string_view> texts,
+                                                const TextBuildOptions& options);
+
+  /// Takes data that were built or checked by this program; `owner` keeps what they point to alive.
+  TextIndex(const IndexData& data, std::shared_ptr<const void> owner) : data_(data), owner_(std::move(owner)) {}
+
+  Tokenizer tokenizer() const noexcept { return data_.tokenizer; }
+  std::uint32_t documents() const noexcept { return data_.documents; }
+  /// Distinct terms.
+  std::uint64_t terms() const noexcept { return data_.terms; }
+  /// Tokens of all documents.
+  std::uint64_t tokens() const noexcept { return data_.tokens; }
+  /// Bytes held, those of a mapped file included.
+  std::size_t memory_bytes() const noexcept { return data_.bytes(); }
+
+  /// The k best documents for the tokens of `query`: equal, hit for hit, to scoring every document, in HighestFirst
+  /// order. A token that occurs twice in the query counts twice. Throws Error(kInvalidArgument) when the filter has
+  /// another size than the index, Error(kCancelled).
+  TextSearchResult search(std::string_view query, const TextSearchOptions& options) const;
+
+  const IndexData& data() const noexcept { return data_; }
+
+ private:
+  IndexData data_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace lorekeep::text

@@ -1,0 +1,99 @@
+#include "text/tokenizer.h"
+
+#include <array>
+
+#include "text/english.h"
+#include "text/utf8.h"
+
+namespace lorekeep::text {
+namespace {
+
+// ASCII byte -> its folded letter or its digit; 0 for what separates tokens.
+constexpr std::array<char, 128> make_ascii_table() {
+  std::array<char, 128> table{};
+  for (char c = '0'; c <= '9'; ++c) table[static_cast<std::size_t>(c)] = c;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    table[static_cast<std::size_t>(c)] = c;
+    table[static_cast<std::size_t>(c - 'a' + 'A')] = c;
+  }
+  return table;
+}
+constexpr std::array<char, 128> kAscii = make_ascii_table();
+
+}  // namespace
+
+std::string_view tokenizer_name(Tokenizer tokenizer) noexcept {
+  return tokenizer == Tokenizer::kEnhanced ? "enhanced" : "basic";
+}
+
+bool is_tokenizer(std::uint32_t number) noexcept {
+  return number == static_cast<std::uint32_t>(Tokenizer::kBasic) ||
+         number == static_cast<std::uint32_t>(Tokenizer::kEnhanced);
+}
+
+bool TokenStream::next(std::string_view& token) noexcept {
+  for (;;) {
+    std::size_t size = next_word();
+    if (size == 0) return false;
+    if (tokenizer_ == Tokenizer::kEnhanced) {
+      if (is_english_stopword({token_, size})) continue;
+      size = strip_english_suffix(token_, size);
+    }
+    token = {token_, size};
+    return true;
+  }
+}
+
+// Fills token_ with the next run of letters and numbers and returns its size; 0 at the end of the text.
+std::size_t TokenStream::next_word() noexcept {
+  std::size_t size = 0;
+  if (folded_next_ < folded_count_ && append_folded(size)) return size;
+  const char* at = at_;
+  while (at < end_) {
+    const auto byte = static_cast<std::uint8_t>(*at);
+    if (byte < 0x80) {
+      const char folded = kAscii[byte];
+      if (folded == 0) {
+        ++at;
+        if (size == 0) continue;
+        break;
+      }
+      if (size == kMaxTokenBytes) break;
+      token_[size++] = folded;
+      ++at;
+      continue;
+    }
+    folded_next_ = 0;
+    folded_count_ = static_cast<std::uint8_t>(fold(decode_utf8(at, end_), folded_));
+    if (append_folded(size)) break;
+  }
+  at_ = at;
+  return size;
+}
+
+// Appends pending folded code points to token_; true when the token ends before the pending ones do.
+bool TokenStream::append_folded(std::size_t& size) noexcept {
+  while (folded_next_ < folded_count_) {
+    const FoldedCodePoint part = folded_[folded_next_];
+    if (part.is_word) {
+      char bytes[kMaxUtf8Bytes];
+      const std::size_t count = encode_utf8(part.code_point, bytes);
+      if (size + count > kMaxTokenBytes) return true;
+      for (std::size_t i = 0; i < count; ++i) token_[size++] = bytes[i];
+      ++folded_next_;
+    } else {
+      ++folded_next_;
+      if (size > 0) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer) {
+  std::vector<std::string> tokens;
+  TokenStream stream(utf8, tokenizer);
+  for (std::string_view token; stream.next(token);) tokens.emplace_back(token);
+  return tokens;
+}
+
+}  // namespace lorekeep::text

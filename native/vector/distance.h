@@ -1,0 +1,51 @@
+// Dot products, in one set of kernels per instruction set. The set is chosen once, at run time, from what the CPU
+// has: one binary is fast everywhere and never meets an instruction that it lacks.
+//
+// Within a set, dot and dot4 add in the same order: a pair of vectors has one distance, bit for bit, whether an
+// exact scan or a graph search asks. Between sets f32 and f16 results differ in the last bits; i8 results never do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lorekeep::vector {
+
+/// Pointers need no alignment beyond their type's. Lengths are in values and may be anything from 0.
+struct Kernels {
+  const char* name;
+
+  float (*dot_f32)(const float* query, const float* row, std::size_t length);
+  void (*dot4_f32)(const float* query, const float* const rows[4], std::size_t length, float out[4]);
+
+  /// The query stays f32: only the row pays for the conversion, and only the row loses precision.
+  float (*dot_f16)(const float* query, const std::uint16_t* row, std::size_t length);
+  void (*dot4_f16)(const float* query, const std::uint16_t* const rows[4], std::size_t length, float out[4]);
+
+  /// Values in [-127, 127]; length at most kMaxDimension.
+  std::int32_t (*dot_i8)(const std::int8_t* query, const std::int8_t* row, std::size_t length);
+  void (*dot4_i8)(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]);
+
+  /// Round to nearest even; beyond the largest half: infinity.
+  void (*encode_f16)(const float* from, std::uint16_t* to, std::size_t length);
+  void (*decode_f16)(const std::uint16_t* from, float* to, std::size_t length);
+};
+
+/// The fastest set that this CPU runs. LOREKEEP_KERNELS=<name> in the environment asks for another one (support and
+/// tests); a name that is unknown or does not run here is ignored.
+const Kernels& kernels() noexcept;
+
+/// The sets that this CPU runs, slowest ("scalar") first.
+std::span<const Kernels* const> available_kernels() noexcept;
+
+/// Null when the name is unknown or the CPU cannot run the set.
+const Kernels* kernels_named(std::string_view name) noexcept;
+
+/// 1 - dot, held to [0, 2]; a NaN from a damaged file becomes 2, so that orderings stay strict.
+inline float cosine_distance(float dot) noexcept {
+  const float distance = 1.0f - dot;
+  return distance < 2.0f ? (distance > 0.0f ? distance : 0.0f) : 2.0f;
+}
+
+}  // namespace lorekeep::vector

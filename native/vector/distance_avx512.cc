@@ -1,0 +1,131 @@
+#include "vector/distance_sets.h"
+#if LOREKEEP_X86_KERNELS
+#include <immintrin.h>
+
+#define LOREKEEP_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,f16c")))
+#define LOREKEEP_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+
+namespace lorekeep::vector {
+namespace {
+
+LOREKEEP_AVX512 inline __m512 load16(const float* from) { return _mm512_loadu_ps(from); }
+LOREKEEP_AVX512 inline __m512 load16(const std::uint16_t* from) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+LOREKEEP_AVX512 inline __m512 load16(const float* from, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, from); }
+LOREKEEP_AVX512 inline __m512 load16(const std::uint16_t* from, __mmask16 mask) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, from));
+}
+
+template <int kRows, class T>
+LOREKEEP_AVX512 inline void dot_rows(const float* query, const T* const* rows, std::size_t length, float* out) {
+  __m512 even[kRows];
+  __m512 odd[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) even[r] = odd[r] = _mm512_setzero_ps();
+  std::size_t i = 0;
+  for (; i + 32 <= length; i += 32) {
+    const __m512 q0 = load16(query + i);
+    const __m512 q1 = load16(query + i + 16);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      even[r] = _mm512_fmadd_ps(q0, load16(rows[r] + i), even[r]);
+      odd[r] = _mm512_fmadd_ps(q1, load16(rows[r] + i + 16), odd[r]);
+    }
+  }
+  for (; i < length; i += 16) {  // at most twice
+    const std::size_t left = length - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
+    const __m512 q0 = load16(query + i, mask);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) even[r] = _mm512_fmadd_ps(q0, load16(rows[r] + i, mask), even[r]);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) out[r] = _mm512_reduce_add_ps(_mm512_add_ps(even[r], odd[r]));
+}
+
+// VNNI multiplies unsigned by signed bytes: r + 128 is unsigned, and 128 * sum(q), taken off at the end, is made
+// by the same instruction once for all rows.
+template <int kRows>
+LOREKEEP_VNNI inline void dot_rows_i8(const std::int8_t* query, const std::int8_t* const* rows, std::size_t length,
+                                      std::int32_t* out) {
+  const __m512i bias = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i offset = _mm512_setzero_si512();
+  __m512i sums[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_si512();
+  std::size_t i = 0;
+  for (; i + 64 <= length; i += 64) {
+    const __m512i q = _mm512_loadu_si512(query + i);
+    offset = _mm512_dpbusd_epi32(offset, bias, q);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] = _mm512_dpbusd_epi32(sums[r], _mm512_xor_si512(_mm512_loadu_si512(rows[r] + i), bias), q);
+    }
+  }
+  if (i < length) {
+    const __mmask64 mask = (__mmask64{1} << (length - i)) - 1;
+    const __m512i q = _mm512_maskz_loadu_epi8(mask, query + i);
+    offset = _mm512_dpbusd_epi32(offset, bias, q);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const __m512i row = _mm512_maskz_loadu_epi8(mask, rows[r] + i);
+      sums[r] = _mm512_dpbusd_epi32(sums[r], _mm512_xor_si512(row, bias), q);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) out[r] = _mm512_reduce_add_epi32(_mm512_sub_epi32(sums[r], offset));
+}
+
+LOREKEEP_AVX512 float dot_f32(const float* query, const float* row, std::size_t length) {
+  float out;
+  dot_rows<1>(query, &row, length, &out);
+  return out;
+}
+LOREKEEP_AVX512 void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
+  dot_rows<4>(query, rows, length, out);
+}
+LOREKEEP_AVX512 float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
+  float out;
+  dot_rows<1>(query, &row, length, &out);
+  return out;
+}
+LOREKEEP_AVX512 void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length,
+                              float out[4]) {
+  dot_rows<4>(query, rows, length, out);
+}
+LOREKEEP_VNNI std::int32_t dot_i8(const std::int8_t* query, const std::int8_t* row, std::size_t length) {
+  std::int32_t out;
+  dot_rows_i8<1>(query, &row, length, &out);
+  return out;
+}
+LOREKEEP_VNNI void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length,
+                           std::int32_t out[4]) {
+  dot_rows_i8<4>(query, rows, length, out);
+}
+
+LOREKEEP_AVX512 void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
+  for (std::size_t i = 0; i < length; i += 16) {
+    const std::size_t left = length - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
+    const __m256i halves = _mm512_cvtps_ph(load16(from + i, mask), _MM_FROUND_TO_NEAREST_INT);
+    _mm256_mask_storeu_epi16(to + i, mask, halves);
+  }
+}
+LOREKEEP_AVX512 void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
+  for (std::size_t i = 0; i < length; i += 16) {
+    const std::size_t left = length - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
+    _mm512_mask_storeu_ps(to + i, mask, load16(from + i, mask));
+  }
+}
+
+}  // namespace
+
+const Kernels kAvx512Kernels{"avx512",    dot_f32,      dot4_f32,   dot_f16,   dot4_f16,
+                             dot_i8_avx2, dot4_i8_avx2, encode_f16, decode_f16};
+const Kernels kAvx512VnniKernels{"avx512vnni", dot_f32, dot4_f32,   dot_f16,   dot4_f16,
+                                 dot_i8,       dot4_i8, encode_f16, decode_f16};
+
+}  // namespace lorekeep::vector
+#endif

@@ -1,0 +1,105 @@
+#include "vector/distance_sets.h"
+#if LOREKEEP_NEON_KERNELS
+#include <arm_neon.h>
+
+#include "vector/half.h"
+
+namespace lorekeep::vector {
+namespace {
+
+inline float32x4_t load4(const float* from) { return vld1q_f32(from); }
+inline float32x4_t load4(const std::uint16_t* from) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from))); }
+inline float value(float from) { return from; }
+inline float value(std::uint16_t from) { return float_from_half(from); }
+
+template <int kRows, class T>
+inline void dot_rows(const float* query, const T* const* rows, std::size_t length, float* out) {
+  float32x4_t even[kRows];
+  float32x4_t odd[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) even[r] = odd[r] = vdupq_n_f32(0);
+  std::size_t i = 0;
+  for (; i + 8 <= length; i += 8) {
+    const float32x4_t q0 = load4(query + i);
+    const float32x4_t q1 = load4(query + i + 4);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      even[r] = vfmaq_f32(even[r], q0, load4(rows[r] + i));
+      odd[r] = vfmaq_f32(odd[r], q1, load4(rows[r] + i + 4));
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    float sum = vaddvq_f32(vaddq_f32(even[r], odd[r]));
+    for (std::size_t j = i; j < length; ++j) sum += query[j] * value(rows[r][j]);
+    out[r] = sum;
+  }
+}
+
+template <int kRows>
+inline void dot_rows_i8(const std::int8_t* query, const std::int8_t* const* rows, std::size_t length,
+                        std::int32_t* out) {
+  int32x4_t sums[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sums[r] = vdupq_n_s32(0);
+  std::size_t i = 0;
+  for (; i + 16 <= length; i += 16) {
+    const int8x16_t q = vld1q_s8(query + i);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const int8x16_t row = vld1q_s8(rows[r] + i);
+      int16x8_t pairs = vmull_s8(vget_low_s8(q), vget_low_s8(row));
+      pairs = vmlal_s8(pairs, vget_high_s8(q), vget_high_s8(row));  // at most 2 * 127 * 127: fits
+      sums[r] = vpadalq_s16(sums[r], pairs);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    std::int32_t sum = vaddvq_s32(sums[r]);
+    for (std::size_t j = i; j < length; ++j) sum += std::int32_t{query[j]} * rows[r][j];
+    out[r] = sum;
+  }
+}
+
+float dot_f32(const float* query, const float* row, std::size_t length) {
+  float out;
+  dot_rows<1>(query, &row, length, &out);
+  return out;
+}
+void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
+  dot_rows<4>(query, rows, length, out);
+}
+float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
+  float out;
+  dot_rows<1>(query, &row, length, &out);
+  return out;
+}
+void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length, float out[4]) {
+  dot_rows<4>(query, rows, length, out);
+}
+std::int32_t dot_i8(const std::int8_t* query, const std::int8_t* row, std::size_t length) {
+  std::int32_t out;
+  dot_rows_i8<1>(query, &row, length, &out);
+  return out;
+}
+void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]) {
+  dot_rows_i8<4>(query, rows, length, out);
+}
+
+void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
+  std::size_t i = 0;
+  for (; i + 4 <= length; i += 4) vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
+  for (; i < length; ++i) to[i] = half_from_float(from[i]);
+}
+void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
+  std::size_t i = 0;
+  for (; i + 4 <= length; i += 4) vst1q_f32(to + i, load4(from + i));
+  for (; i < length; ++i) to[i] = float_from_half(from[i]);
+}
+
+}  // namespace
+
+const Kernels kNeonKernels{"neon", dot_f32, dot4_f32, dot_f16, dot4_f16, dot_i8, dot4_i8, encode_f16, decode_f16};
+
+}  // namespace lorekeep::vector
+#endif

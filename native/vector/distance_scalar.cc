@@ -1,0 +1,58 @@
+// The plain twin of every other set: the reference of the tests, and what unknown CPUs run.
+#include "vector/distance_sets.h"
+#include "vector/half.h"
+
+namespace lorekeep::vector {
+namespace {
+
+constexpr std::size_t kLanes = 8;  // independent sums, which the compiler keeps in whatever vectors it may use
+
+float reduce(const float sums[kLanes]) {
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+float dot_f32(const float* query, const float* row, std::size_t length) {
+  float sums[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= length; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += query[i + lane] * row[i + lane];
+  }
+  for (; i < length; ++i) sums[i % kLanes] += query[i] * row[i];
+  return reduce(sums);
+}
+
+float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
+  float sums[kLanes] = {};
+  for (std::size_t i = 0; i < length; ++i) sums[i % kLanes] += query[i] * float_from_half(row[i]);
+  return reduce(sums);
+}
+
+std::int32_t dot_i8(const std::int8_t* query, const std::int8_t* row, std::size_t length) {
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < length; ++i) sum += std::int32_t{query[i]} * row[i];
+  return sum;
+}
+
+void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
+  for (int r = 0; r < 4; ++r) out[r] = dot_f32(query, rows[r], length);
+}
+void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length, float out[4]) {
+  for (int r = 0; r < 4; ++r) out[r] = dot_f16(query, rows[r], length);
+}
+void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]) {
+  for (int r = 0; r < 4; ++r) out[r] = dot_i8(query, rows[r], length);
+}
+
+void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) to[i] = half_from_float(from[i]);
+}
+void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
+  for (std::size_t i = 0; i < length; ++i) to[i] = float_from_half(from[i]);
+}
+
+}  // namespace
+
+const Kernels kScalarKernels{"scalar", dot_f32, dot4_f32,   dot_f16,   dot4_f16,
+                             dot_i8,   dot4_i8, encode_f16, decode_f16};
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,30 @@
+// The kernel sets by name, for distance.cc alone. A set's file is compiled everywhere; its functions carry the
+// instruction set as an attribute. Compiler flags per file would also apply to inline functions of other headers,
+// and the linker may keep just those copies: an AVX-512 std::vector on a CPU without it.
+#pragma once
+
+#include "vector/distance.h"
+
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#define LOREKEEP_X86_KERNELS 1
+#else
+#define LOREKEEP_X86_KERNELS 0
+#endif
+#if defined(__aarch64__) && defined(__ARM_NEON)
+#define LOREKEEP_NEON_KERNELS 1
+#else
+#define LOREKEEP_NEON_KERNELS 0
+#endif
+
+namespace lorekeep::vector {
+
+extern const Kernels kScalarKernels;
+extern const Kernels kAvx2Kernels;        // AVX2, FMA, F16C
+extern const Kernels kAvx512Kernels;      // AVX-512 F, BW, VL; i8 as in AVX2
+extern const Kernels kAvx512VnniKernels;  // the same with VNNI for i8
+extern const Kernels kNeonKernels;        // ARMv8-A
+
+std::int32_t dot_i8_avx2(const std::int8_t* query, const std::int8_t* row, std::size_t length);
+void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]);
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,31 @@
+#include "vector/flat_index.h"
+
+#include "core/error.h"
+#include "vector/scan.h"
+
+namespace lorekeep::vector {
+
+std::shared_ptr<const FlatIndex> FlatIndex::build(std::span<const float> rows, std::size_t dimension, VectorType type,
+                                                  ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+  return std::make_shared<const FlatIndex>(VectorMatrix::encode(rows, dimension, type, pool, workers, cancel));
+}
+
+std::vector<float> FlatIndex::row(std::size_t ordinal) const {
+  check_ordinal(ordinal);
+  std::vector<float> values(dimension());
+  rows_.decode(ordinal, values.data());
+  return values;
+}
+
+SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions& options) const {
+  if (options.path == SearchPath::kGraph) fail(Code::kUnsupported, "a flat index has no graph");
+  SearchResult result;
+  SearchWork work;
+  result.plan.matched = check_options(options);
+  result.hits = scan({rows_, nullptr, query, options.k, options.filter, options.cancel}, work);
+  result.plan.visited = work.visited;
+  result.plan.exact = true;
+  return result;
+}
+
+}  // namespace lorekeep::vector

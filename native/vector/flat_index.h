@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "vector/vector_index.h"
+#include "vector/vector_matrix.h"
+
+namespace lorekeep::vector {
+
+/// Exact search with no structure at all: the oracle of the graph index, and the index of small sets.
+class FlatIndex final : public VectorIndex {
+ public:
+  /// `rows`: row-major, any lengths; the index normalises its own copy. Throws Error(kInvalidArgument) naming the row
+  /// for NaN and infinity, kOutOfMemory, kCancelled. Grain of cancellation: 256 rows.
+  static std::shared_ptr<const FlatIndex> build(std::span<const float> rows, std::size_t dimension,
+                                                VectorType type = VectorType::kF32, ThreadPool* pool = nullptr,
+                                                std::size_t workers = 1, const CancelToken* cancel = nullptr);
+  explicit FlatIndex(VectorMatrix rows) : rows_(std::move(rows)) {}
+
+  std::size_t size() const noexcept override { return rows_.size(); }
+  std::size_t dimension() const noexcept override { return rows_.dimension(); }
+  VectorType type() const noexcept override { return rows_.type(); }
+  std::size_t memory_bytes() const noexcept override {
+    return rows_.row_bytes().size() + rows_.scale_values().size_bytes();
+  }
+  std::vector<float> row(std::size_t ordinal) const override;
+  /// SearchPath::kGraph is an Error(kUnsupported).
+  SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
+
+ private:
+  VectorMatrix rows_;
+};
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,274 @@
+// The one file that knows hnswlib. Its graph is the workbench: lists, locks, and the rules by which a new node gets
+// and gives neighbours. The walk to a node's place is ours: it fetches ahead, scores four rows at once, and holds a
+// lock only while it copies a list.
+//
+// What differs from hnswlib's addPoint, and why:
+// - Elements hold an ordinal, not a vector: rows stay in one aligned matrix, which the finished index shares.
+// - Levels come from a hash of seed and ordinal, and the node of the highest level goes in first. So the entry never
+//   changes, threads need no common lock, and the result does not depend on who draws a level first.
+// - All levels of a node are searched before the first is linked, and linked from the base upwards: whoever meets a
+//   node on a level finds it complete below. hnswlib holds the new node's lock all the while instead.
+#include "vector/hnsw_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "hnswlib.h"
+#include "vector/scorer.h"
+#include "vector/search_scratch.h"
+
+namespace lorekeep::vector {
+namespace {
+
+constexpr std::size_t kRowsPerPiece = 16;
+constexpr std::size_t kSerialHead = 256;  // rows that go in one by one, so that threads start on a connected graph
+
+using Workbench = hnswlib::HierarchicalNSW<float>;
+using Farthest = std::priority_queue<std::pair<float, hnswlib::tableint>,
+                                     std::vector<std::pair<float, hnswlib::tableint>>, Workbench::CompareByFirst>;
+
+std::uint32_t ordinal_of(const void* element) noexcept {
+  std::uint32_t ordinal;
+  std::memcpy(&ordinal, element, sizeof(ordinal));
+  return ordinal;
+}
+
+float f32_distance(const void* a, const void* b, const void* matrix) noexcept {
+  const auto& rows = *static_cast<const VectorMatrix*>(matrix);
+  return cosine_distance(kernels().dot_f32(reinterpret_cast<const float*>(rows.row(ordinal_of(a))),
+                                           reinterpret_cast<const float*>(rows.row(ordinal_of(b))),
+                                           rows.dimension()));
+}
+
+float i8_distance(const void* a, const void* b, const void* matrix) noexcept {
+  const auto& rows = *static_cast<const VectorMatrix*>(matrix);
+  const std::uint32_t i = ordinal_of(a);
+  const std::uint32_t j = ordinal_of(b);
+  const std::int32_t dot = kernels().dot_i8(reinterpret_cast<const std::int8_t*>(rows.row(i)),
+                                            reinterpret_cast<const std::int8_t*>(rows.row(j)), rows.dimension());
+  return cosine_distance(static_cast<float>(dot) * (rows.scale(i) * rows.scale(j)));
+}
+
+class OrdinalSpace : public hnswlib::SpaceInterface<float> {
+ public:
+  explicit OrdinalSpace(const VectorMatrix& rows) : rows_(rows) {}
+  std::size_t get_data_size() override { return sizeof(std::uint32_t); }
+  hnswlib::DISTFUNC<float> get_dist_func() override {
+    return rows_.type() == VectorType::kI8 ? i8_distance : f32_distance;
+  }
+  void* get_dist_func_param() override { return const_cast<VectorMatrix*>(&rows_); }
+
+ private:
+  const VectorMatrix& rows_;
+};
+
+std::uint64_t mix(std::uint64_t value) noexcept {  // splitmix64's finaliser
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+std::uint32_t level_of(std::uint64_t seed, std::uint64_t ordinal, double per_log) noexcept {
+  const double uniform = static_cast<double>((mix(mix(seed) ^ ordinal) >> 11) + 1) * 0x1p-53;  // (0, 1]
+  return static_cast<std::uint32_t>(std::min(-std::log(uniform) * per_log, double{kMaxLevel}));
+}
+
+class Builder : Workbench {
+ public:
+  Builder(const VectorMatrix& rows, const GraphParams& params, OrdinalSpace space)
+      : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed), rows_(rows) {
+    const double per_log = 1.0 / std::log(static_cast<double>(params.m));
+    for (std::size_t i = 0; i < rows.size(); ++i) place(i, level_of(params.seed, i, per_log));
+    enterpoint_node_ = static_cast<hnswlib::tableint>(
+        std::max_element(element_levels_.begin(), element_levels_.end()) - element_levels_.begin());
+    maxlevel_ = element_levels_[enterpoint_node_];
+  }
+
+  std::uint32_t entry() const noexcept { return enterpoint_node_; }
+
+  /// Any number of threads, each with its own scratch, once per ordinal other than the entry's.
+  void insert(std::uint32_t ordinal, SearchScratch& scratch) {
+    const Scorer scorer(rows_, ordinal);
+    const int level = element_levels_[ordinal];
+    std::uint32_t nearest = enterpoint_node_;
+    for (int above = maxlevel_; above > level; --above) nearest = descend(scorer, nearest, above, scratch);
+    std::vector<Farthest> found(static_cast<std::size_t>(level) + 1);
+    for (int at = level; at >= 0; --at) {
+      walk(scorer, nearest, at, scratch);
+      nearest = scratch.pool.node(0);
+      auto& candidates = found[static_cast<std::size_t>(at)];
+      for (std::size_t i = 0; i < scratch.pool.size(); ++i) {
+        candidates.emplace(scratch.pool.distance(i), scratch.pool.node(i));
+      }
+    }
+    for (int at = 0; at <= level; ++at) {
+      mutuallyConnectNewElement(nullptr, ordinal, found[static_cast<std::size_t>(at)], at, false);
+    }
+  }
+
+  Graph finish(std::size_t m) const {
+    std::vector<std::uint32_t> upper_start(rows_.size() + 1, 0);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      upper_start[i + 1] = upper_start[i] + static_cast<std::uint32_t>(element_levels_[i]);
+    }
+    Graph graph(rows_.size(), m, upper_start);
+    graph.set_entry(enterpoint_node_, static_cast<std::uint32_t>(maxlevel_));
+    for (std::uint32_t node = 0; node < rows_.size(); ++node) {
+      copy_list(node, 0, graph.base_list(node));
+      for (int level = 1; level <= element_levels_[node]; ++level) {
+        copy_list(node, level, graph.upper_list(node, static_cast<std::uint32_t>(level)));
+      }
+    }
+    return graph;
+  }
+
+ private:
+  void place(std::size_t ordinal, std::uint32_t level) {
+    char* element = data_level0_memory_ + ordinal * size_data_per_element_;
+    std::memset(element, 0, size_data_per_element_);
+    const auto id = static_cast<std::uint32_t>(ordinal);
+    std::memcpy(element + offsetData_, &id, sizeof(id));
+    if (level > 0) {
+      linkLists_[ordinal] = static_cast<char*>(std::calloc(level, size_links_per_element_));
+      if (linkLists_[ordinal] == nullptr) fail(Code::kOutOfMemory, "out of memory: a graph's upper levels");
+    }
+    element_levels_[ordinal] = static_cast<int>(level);
+    ++cur_element_count;  // what hnswlib's destructor frees
+  }
+
+  /// Neighbours of the node that this walk has not met, into scratch.batch.
+  void gather(std::uint32_t node, int level, const Scorer& scorer, SearchScratch& scratch) {
+    scratch.batch.clear();
+    std::lock_guard lock(link_list_locks_[node]);
+    const hnswlib::linklistsizeint* list = get_linklist_at_level(node, level);
+    const std::size_t count = *reinterpret_cast<const unsigned short*>(list);
+    for (std::size_t i = 1; i <= count; ++i) {
+      if (!scratch.visited.insert(list[i])) continue;
+      scorer.prefetch(list[i]);
+      scratch.batch.push_back(list[i]);
+    }
+  }
+
+  std::uint32_t descend(const Scorer& scorer, std::uint32_t from, int level, SearchScratch& scratch) {
+    scratch.visited.reset(rows_.size());
+    std::uint64_t best = CandidatePool::key_of(scorer.distance(from), from);
+    for (;;) {
+      const std::uint64_t before = best;
+      gather(CandidatePool::node_of(best), level, scorer, scratch);
+      score(scorer, scratch);
+      for (std::size_t i = 0; i < scratch.batch.size(); ++i) {
+        best = std::min(best, CandidatePool::key_of(scratch.distances[i], scratch.batch[i]));
+      }
+      if (best == before) return CandidatePool::node_of(best);
+    }
+  }
+
+  void walk(const Scorer& scorer, std::uint32_t from, int level, SearchScratch& scratch) {
+    scratch.visited.reset(rows_.size());
+    scratch.pool.reset(ef_construction_);
+    scratch.visited.insert(from);
+    scratch.pool.insert(scorer.distance(from), from);
+    for (std::uint32_t node; scratch.pool.pop(node);) {
+      gather(node, level, scorer, scratch);
+      score(scorer, scratch);
+      for (std::size_t i = 0; i < scratch.batch.size(); ++i) {
+        scratch.pool.insert(scratch.distances[i], scratch.batch[i]);
+      }
+    }
+  }
+
+  static void score(const Scorer& scorer, SearchScratch& scratch) {
+    if (scratch.distances.size() < scratch.batch.size()) scratch.distances.resize(scratch.batch.size());
+    scorer.distances(scratch.batch.data(), scratch.batch.size(), scratch.distances.data());
+  }
+
+  void copy_list(std::uint32_t node, int level, std::uint32_t* to) const {
+    const hnswlib::linklistsizeint* list = get_linklist_at_level(node, level);
+    const std::size_t count = *reinterpret_cast<const unsigned short*>(list);
+    std::copy_n(list + 1, count, to);
+  }
+
+  const VectorMatrix& rows_;
+};
+
+/// Counts rows of all threads and reports every hundredth.
+class Meter {
+ public:
+  Meter(std::size_t total, const BuildProgress& report)
+      : total_(total), step_(std::max<std::size_t>(1, total / 100)), report_(report) {}
+
+  void add(std::size_t rows) {
+    const std::size_t done = done_.fetch_add(rows) + rows;
+    if (!report_ || (done != total_ && done / step_ == (done - rows) / step_)) return;
+    std::lock_guard lock(mutex_);
+    if (done <= reported_) return;
+    reported_ = done;
+    report_(done, total_);
+  }
+
+ private:
+  const std::size_t total_;
+  const std::size_t step_;
+  const BuildProgress& report_;
+  std::atomic<std::size_t> done_{0};
+  std::mutex mutex_;
+  std::size_t reported_ = 0;
+};
+
+void check_params(const VectorMatrix& rows, const GraphParams& params) {
+  const auto refuse = [](const char* name, std::size_t value, std::size_t least, std::size_t most) {
+    fail(Code::kInvalidArgument, std::string(name) + " is " + std::to_string(value) + ": between " +
+                                     std::to_string(least) + " and " + std::to_string(most) + " is possible",
+         {{name, static_cast<std::int64_t>(value)}});
+  };
+  if (params.m < kMinM || params.m > kMaxM) refuse("m", params.m, kMinM, kMaxM);
+  if (params.ef_construction < 1 || params.ef_construction > kMaxEfConstruction) {
+    refuse("ef_construction", params.ef_construction, 1, kMaxEfConstruction);
+  }
+  if (rows.type() == VectorType::kF16) fail(Code::kInternal, "graphs are built on f32 or i8 rows");
+}
+
+Graph build(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
+            const CancelToken* cancel, const BuildProgress& progress) {
+  Builder builder(rows, params, OrdinalSpace(rows));
+  std::vector<SearchScratch> scratches(std::max<std::size_t>(1, workers));
+  Meter meter(rows.size(), progress);
+  const auto insert = [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto ordinal = static_cast<std::uint32_t>(i);
+      if (ordinal != builder.entry()) builder.insert(ordinal, scratches[worker]);
+    }
+    meter.add(end - begin);
+  };
+  const std::size_t head = std::min(kSerialHead, rows.size());
+  parallel_for(nullptr, 1, head, kRowsPerPiece, cancel, insert);
+  parallel_for(pool, workers, rows.size() - head, kRowsPerPiece, cancel,
+               [&](std::size_t begin, std::size_t end, std::size_t worker) {
+                 insert(head + begin, head + end, worker);
+               });
+  return builder.finish(params.m);
+}
+
+}  // namespace
+
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
+                  const CancelToken* cancel, const BuildProgress& progress) {
+  check_params(rows, params);
+  if (rows.size() == 0) return Graph(0, params.m, std::vector<std::uint32_t>(1, 0));
+  try {
+    return build(rows, params, pool, workers, cancel, progress);
+  } catch (const std::bad_alloc&) {
+    fail(Code::kOutOfMemory, "out of memory: a graph of " + std::to_string(rows.size()) + " rows",
+         {{"rows", static_cast<std::int64_t>(rows.size())}});
+  }
+}
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+#include "vector/graph.h"
+#include "vector/vector_matrix.h"
+
+namespace lorekeep::vector {
+
+struct GraphParams {
+  std::size_t m = 16;                  // [kMinM, kMaxM]: neighbours per node and upper level; twice that on the base
+  std::size_t ef_construction = 200;   // [1, kMaxEfConstruction]: candidates from which neighbours are chosen
+  std::uint64_t seed = 100;            // of the levels
+};
+inline constexpr std::size_t kMaxEfConstruction = 10000;
+
+/// Called with rows done so far and all rows: rising, never two calls at once, on any of the building threads, about
+/// every 1 % and at the end. What it throws ends the build.
+using BuildProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends on
+/// rows, parameters and kernel set alone; with more also on timing. Throws Error(kInvalidArgument) for parameters out
+/// of range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows.
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
+                  const CancelToken* cancel, const BuildProgress& progress);
+
+}  // namespace lorekeep::vector

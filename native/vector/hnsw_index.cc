@@ -1,0 +1,107 @@
+#include "vector/hnsw_index.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "vector/graph_search.h"
+#include "vector/scan.h"
+#include "vector/search_plan.h"
+
+namespace lorekeep::vector {
+
+std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, std::size_t dimension,
+                                                  const HnswParams& params, ThreadPool* pool, std::size_t workers,
+                                                  const CancelToken* cancel, const BuildProgress& progress) {
+  HnswParts parts;
+  parts.params = params;
+  parts.rows = VectorMatrix::encode(rows, dimension, params.type, pool, workers, cancel);
+  if (params.type != VectorType::kI8 && dimension >= kLeastCodedDimension) {
+    parts.codes = encode_codes(parts.rows, pool, workers, cancel);
+  }
+  // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
+  const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
+  const VectorMatrix wide =
+      widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, pool, workers, cancel) : VectorMatrix();
+  const VectorMatrix& ground = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
+  parts.graph = build_graph(ground, params, pool, workers, cancel, progress);
+  return std::make_shared<const HnswIndex>(std::move(parts));
+}
+
+std::size_t HnswIndex::memory_bytes() const noexcept {
+  const Graph& graph = parts_.graph;
+  return parts_.rows.row_bytes().size() + parts_.rows.scale_values().size_bytes() +
+         parts_.codes.matrix.row_bytes().size() + parts_.codes.matrix.scale_values().size_bytes() +
+         graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() +
+         graph.upper_values().size_bytes();
+}
+
+std::vector<float> HnswIndex::row(std::size_t ordinal) const {
+  check_ordinal(ordinal);
+  std::vector<float> values(dimension());
+  parts_.rows.decode(ordinal, values.data());
+  return values;
+}
+
+SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions& options) const {
+  SearchResult result;
+  SearchPlan& plan = result.plan;
+  plan.matched = check_options(options);
+  const std::size_t wanted = std::min(options.k, plan.matched);
+  const std::size_t ef = std::max(options.ef == 0 ? kDefaultEf : options.ef, options.k);
+  SearchWork work;
+  plan.path = options.path;
+  if (plan.path == SearchPath::kAuto) {
+    plan.path = scan_is_cheaper(size(), plan.matched, ef) ? SearchPath::kExact : SearchPath::kGraph;
+  }
+  if (plan.path == SearchPath::kGraph) {
+    SearchOptions wide = options;
+    wide.ef = ef;
+    const double share = size() == 0 ? 1.0 : static_cast<double>(plan.matched) / static_cast<double>(size());
+    result.hits = walk(query, wide, share, work);
+    if (result.hits.size() < wanted) plan.path = SearchPath::kExact;
+  }
+  if (plan.path == SearchPath::kExact) {
+    const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
+    result.hits = scan({parts_.rows, codes, query, options.k, options.filter, options.cancel}, work);
+    plan.exact = true;
+  }
+  plan.visited = work.visited;
+  plan.hops = work.hops;
+  return result;
+}
+
+std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, double share,
+                                    SearchWork& work) const {
+  const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, query);
+  const GraphQuery wanted{parts_.graph.view(), scorer, options.ef, options.cancel};
+  std::vector<Scored> found;
+  {
+    const ScratchPool::Lease scratch(scratches_);
+    if (options.filter == nullptr) {
+      found = search_graph(wanted, *scratch, work);
+    } else {
+      found = search_graph_filtered(wanted, *options.filter, share, *scratch, work).value_or(std::vector<Scored>{});
+    }
+  }
+  if (!parts_.codes.empty()) {
+    rescore(query, found);
+    work.visited += found.size();
+  }
+  found.resize(std::min(found.size(), options.k));
+  return found;
+}
+
+void HnswIndex::rescore(std::span<const float> query, std::vector<Scored>& found) const {
+  const Scorer exact(parts_.rows, query);
+  std::vector<std::uint32_t> ordinals(found.size());
+  std::vector<float> distances(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ordinals[i] = found[i].ordinal;
+    exact.prefetch(ordinals[i]);
+  }
+  exact.distances(ordinals.data(), ordinals.size(), distances.data());
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].score = distances[i];
+  std::sort(found.begin(), found.end(), NearestFirst());
+}
+
+}  // namespace lorekeep::vector

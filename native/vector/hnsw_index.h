@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+
+#include "vector/codes.h"
+#include "vector/graph.h"
+#include "vector/graph_search.h"
+#include "vector/hnsw_builder.h"
+#include "vector/search_scratch.h"
+#include "vector/vector_index.h"
+
+namespace lorekeep::vector {
+
+struct HnswParams : GraphParams {
+  VectorType type = VectorType::kF32;
+};
+
+/// What an index is made of, wherever it comes from. The graph has passed validate_graph.
+struct HnswParts {
+  HnswParams params;
+  VectorMatrix rows;
+  Codes codes;  // empty for i8 rows and for few dimensions: the walk then scores the rows
+  Graph graph;
+};
+
+/// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and what it finds is scored
+/// again on the rows; an exact search skips rows that their codes prove too far.
+class HnswIndex final : public VectorIndex {
+ public:
+  /// `rows`: row-major, any lengths; the index normalises its own copy. The graph is built on `workers` threads: the
+  /// calling one and `pool`'s. With one worker the same rows, parameters and CPU kind give the same index. Throws
+  /// Error(kInvalidArgument) (naming the row for NaN and infinity), kOutOfMemory, kCancelled. Grain of cancellation:
+  /// 256 rows of encoding, 16 of building.
+  static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
+                                                const HnswParams& params, ThreadPool* pool = nullptr,
+                                                std::size_t workers = 1, const CancelToken* cancel = nullptr,
+                                                const BuildProgress& progress = {});
+  explicit HnswIndex(HnswParts parts) : parts_(std::move(parts)) {}
+
+  std::size_t size() const noexcept override { return parts_.rows.size(); }
+  std::size_t dimension() const noexcept override { return parts_.rows.dimension(); }
+  VectorType type() const noexcept override { return parts_.rows.type(); }
+  std::size_t memory_bytes() const noexcept override;
+  std::vector<float> row(std::size_t ordinal) const override;
+  const HnswParams& params() const noexcept { return parts_.params; }
+  const HnswParts& parts() const noexcept { return parts_; }
+
+  /// kAuto takes the branch that costs less (search_plan.h); a walk that finds too little, or whose filter shuns the
+  /// query's neighbourhood, ends in an exact search, and the plan says so.
+  SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
+
+ private:
+  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, double share,
+                           SearchWork& work) const;
+  void rescore(std::span<const float> query, std::vector<Scored>& found) const;
+
+  HnswParts parts_;
+  mutable ScratchPool scratches_;
+};
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,198 @@
+#include "vector/index_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "core/error.h"
+
+namespace lorekeep::vector {
+namespace {
+
+enum Section : std::uint32_t {
+  kHeader = 1,
+  kRows = 2,
+  kRowScales = 3,  // i8 rows only, otherwise empty
+  kCodes = 4,      // empty when the index has no codes
+  kCodeScales = 5,
+  kBaseLists = 6,
+  kUpperStarts = 7,
+  kUpperLists = 8,
+};
+constexpr std::uint32_t kSections = 8;
+
+constexpr std::uint32_t kMetricCosine = 0;
+constexpr std::uint32_t kHasCodes = 1;  // flag
+
+struct Header {
+  std::uint64_t count;
+  std::uint64_t seed;
+  std::uint32_t dimension;
+  std::uint32_t vector_type;
+  std::uint32_t metric;
+  std::uint32_t flags;
+  std::uint32_t m;
+  std::uint32_t ef_construction;
+  std::uint32_t entry;
+  std::uint32_t top_level;
+  float code_error;
+  std::uint32_t zero;
+};
+static_assert(sizeof(Header) == 56);
+
+constexpr std::size_t kBytesPerPoll = std::size_t{16} << 20;
+
+void write_section(SectionFileWriter& file, Section id, std::span<const std::byte> bytes, const CancelToken* cancel) {
+  file.begin(id);
+  for (std::size_t at = 0; at < bytes.size(); at += kBytesPerPoll) {
+    if (cancel != nullptr) cancel->check();
+    file.write(bytes.subspan(at, std::min(kBytesPerPoll, bytes.size() - at)));
+  }
+}
+
+class Loader {
+ public:
+  Loader(const std::filesystem::path& path, const LoadOptions& options)
+      : options_(options), file_(path, kIndexMagic, kIndexVersion) {}
+
+  LoadedIndex load() {
+    read_header();
+    HnswParts parts;
+    parts.params.m = header_.m;
+    parts.params.ef_construction = header_.ef_construction;
+    parts.params.seed = header_.seed;
+    parts.params.type = static_cast<VectorType>(header_.vector_type);
+    parts.rows = matrix(parts.params.type, kRows, kRowScales, true);
+    const bool coded = (header_.flags & kHasCodes) != 0;
+    parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, coded);
+    parts.codes.row_error = header_.code_error;
+    parts.graph = graph();
+    if (options_.verify_vectors) {
+      file_.verify(options_.cancel);
+      parts.rows.check_finite(file_.name(), options_.cancel);
+      parts.codes.matrix.check_finite(file_.name(), options_.cancel);
+    }
+    return {std::make_shared<const HnswIndex>(std::move(parts)), file_.fingerprint()};
+  }
+
+ private:
+  void read_header() {
+    const auto bytes = sized(kHeader, sizeof(Header));
+    file_.verify(kHeader);
+    std::memcpy(&header_, bytes.data(), sizeof(Header));
+    if (header_.vector_type > static_cast<std::uint32_t>(VectorType::kI8)) {
+      unsupported("vector type " + std::to_string(header_.vector_type));
+    }
+    if (header_.metric != kMetricCosine) unsupported("metric " + std::to_string(header_.metric));
+    if ((header_.flags & ~kHasCodes) != 0 || header_.zero != 0) unsupported("flags that this program does not know");
+    if (header_.dimension == 0 || header_.dimension > kMaxDimension) refuse("its dimension is out of range");
+    if (header_.count > kMaxRows) refuse("its number of rows is out of range");
+    if (header_.m < kMinM || header_.m > kMaxM) refuse("its M is out of range");
+    if (header_.ef_construction < 1 || header_.ef_construction > kMaxEfConstruction) {
+      refuse("its ef_construction is out of range");
+    }
+    if (!std::isfinite(header_.code_error) || header_.code_error < 0) refuse("its code error is not a length");
+    if (header_.top_level > kMaxLevel) refuse("its top level is out of range");
+    if (header_.count == 0 && header_.entry != kNoNode) refuse("an empty graph has an entry");
+    if (options_.dimension && *options_.dimension != header_.dimension) mismatch();
+  }
+
+  VectorMatrix matrix(VectorType type, Section rows, Section scales, bool present) {
+    const std::uint64_t count = present ? header_.count : 0;
+    const auto row_bytes = sized(rows, count * row_stride(type, header_.dimension));
+    const auto scale_bytes = sized(scales, type == VectorType::kI8 ? count * sizeof(float) : 0);
+    return VectorMatrix::view(type, static_cast<std::size_t>(count), header_.dimension, row_bytes.data(),
+                              reinterpret_cast<const float*>(scale_bytes.data()), file_.mapping());
+  }
+
+  Graph graph() {
+    GraphView view;
+    view.size = static_cast<std::size_t>(header_.count);
+    view.entry = header_.entry;
+    view.top_level = header_.top_level;
+    view.base_stride = list_stride(2 * std::size_t{header_.m});
+    view.upper_stride = list_stride(header_.m);
+    const auto base = sized(kBaseLists, header_.count * view.base_stride * sizeof(std::uint32_t));
+    const auto starts = sized(kUpperStarts, (header_.count + 1) * sizeof(std::uint32_t));
+    for (Section id : {kBaseLists, kUpperStarts, kUpperLists}) {
+      if (options_.cancel != nullptr) options_.cancel->check();
+      file_.verify(id);
+    }
+    view.base = reinterpret_cast<const std::uint32_t*>(base.data());
+    view.upper_start = reinterpret_cast<const std::uint32_t*>(starts.data());
+    const std::uint64_t lists = view.upper_start[view.size];
+    const auto upper = sized(kUpperLists, lists * view.upper_stride * sizeof(std::uint32_t));
+    view.upper = reinterpret_cast<const std::uint32_t*>(upper.data());
+    validate_graph(view, file_.name(), options_.cancel);
+    return Graph(view, file_.mapping());
+  }
+
+  std::span<const std::byte> sized(Section id, std::uint64_t size) const {
+    const auto bytes = file_.section(id);
+    if (bytes.size() != size) {
+      refuse("section " + std::to_string(id) + " has " + std::to_string(bytes.size()) + " bytes where its header " +
+             "calls for " + std::to_string(size));
+    }
+    return bytes;
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    fail(Code::kCorrupt, file_.name() + ": " + reason, {{"path", file_.name()}});
+  }
+  [[noreturn]] void unsupported(const std::string& what) const {
+    fail(Code::kUnsupported, file_.name() + ": " + what + " is not supported by this program",
+         {{"path", file_.name()}});
+  }
+  [[noreturn]] void mismatch() const {
+    fail(Code::kDimensionMismatch, file_.name() + ": the index has dimension " + std::to_string(header_.dimension) +
+                                       ", not " + std::to_string(*options_.dimension),
+         {{"path", file_.name()},
+          {"dimension", std::int64_t{header_.dimension}},
+          {"expected", static_cast<std::int64_t>(*options_.dimension)}});
+  }
+
+  const LoadOptions& options_;
+  SectionFileReader file_;
+  Header header_{};
+};
+
+}  // namespace
+
+void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
+                const CancelToken* cancel) {
+  const HnswParts& parts = index.parts();
+  const GraphView& graph = parts.graph.view();
+  Header header{};
+  header.count = parts.rows.size();
+  header.seed = parts.params.seed;
+  header.dimension = static_cast<std::uint32_t>(parts.rows.dimension());
+  header.vector_type = static_cast<std::uint32_t>(parts.rows.type());
+  header.metric = kMetricCosine;
+  header.flags = parts.codes.empty() ? 0 : kHasCodes;
+  header.m = static_cast<std::uint32_t>(parts.params.m);
+  header.ef_construction = static_cast<std::uint32_t>(parts.params.ef_construction);
+  header.entry = graph.entry;
+  header.top_level = graph.top_level;
+  header.code_error = parts.codes.row_error;
+  SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kSections);
+  write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
+  write_section(file, kRows, parts.rows.row_bytes(), cancel);
+  write_section(file, kRowScales, std::as_bytes(parts.rows.scale_values()), cancel);
+  write_section(file, kCodes, parts.codes.matrix.row_bytes(), cancel);
+  write_section(file, kCodeScales, std::as_bytes(parts.codes.matrix.scale_values()), cancel);
+  write_section(file, kBaseLists, std::as_bytes(parts.graph.base_values()), cancel);
+  write_section(file, kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
+  write_section(file, kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
+  file.commit();
+}
+
+LoadedIndex load_index(const std::filesystem::path& path, const LoadOptions& options) {
+  return Loader(path, options).load();
+}
+
+bool is_index_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return file.bytes().size() >= sizeof(Magic) && std::memcmp(file.bytes().data(), &kIndexMagic, sizeof(Magic)) == 0;
+}
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,44 @@
+// Our own file of an HNSW index: a checked section file (core/section_file.h) that is mapped and used in place. The
+// layout is in docs/vector-index.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "core/cancel_token.h"
+#include "core/section_file.h"
+#include "vector/hnsw_index.h"
+
+namespace lorekeep::vector {
+
+inline constexpr Magic kIndexMagic{{'L', 'K', 'H', 'N', 'S', 'W', '\0', '\0'}};
+inline constexpr std::uint32_t kIndexVersion = 1;
+
+/// `fingerprint` names what the rows were made from (records and embedding model); 0: nothing. Written beside, synced
+/// and renamed; throws Error(kIo), kCancelled (polled every 16 MiB). An index that was loaded can be saved again.
+void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
+                const CancelToken* cancel = nullptr);
+
+struct LoadOptions {
+  /// Reads all vectors too: checksums, and that every number is finite. Without it a damaged vector gives wrong
+  /// distances, never a crash. Graph and header are always checked in full.
+  bool verify_vectors = false;
+  std::optional<std::size_t> dimension;  // expected: another one is an Error(kDimensionMismatch)
+  const CancelToken* cancel = nullptr;   // polled between sections and every 4096 nodes
+};
+
+struct LoadedIndex {
+  std::shared_ptr<const HnswIndex> index;
+  std::uint64_t fingerprint;
+};
+
+/// Throws Error(kNotFound), kIo, kCorrupt, kUnsupported (another version, vector type or metric), kDimensionMismatch,
+/// each naming the file. Allocates nothing in proportion to numbers in the file.
+LoadedIndex load_index(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// Whether the file begins as ours does; false for a file that is shorter than that. Throws Error(kNotFound), kIo.
+bool is_index_file(const std::filesystem::path& path);
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,55 @@
+// Distances from one vector to rows of a matrix, many at a time: the inner loop of every search and of the build.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vector/distance.h"
+#include "vector/vector_matrix.h"
+
+namespace lorekeep::vector {
+
+class Scorer {
+ public:
+  /// For a query of `matrix.dimension()` values, of any length (it is normalised here). The matrix must outlive the
+  /// scorer. Throws Error(kDimensionMismatch), Error(kInvalidArgument) for NaN and infinity.
+  Scorer(const VectorMatrix& matrix, std::span<const float> query);
+  /// For a row of the matrix itself.
+  Scorer(const VectorMatrix& matrix, std::size_t ordinal);
+  Scorer(const Scorer&) = delete;
+  Scorer& operator=(const Scorer&) = delete;
+
+  std::size_t size() const noexcept { return matrix_.size(); }
+  /// Length of (query - its code); 0 where the query is not coded.
+  float code_error() const noexcept { return code_error_; }
+  /// Cosine distance in [0, 2]. Precondition here and below: ordinals < matrix.size(), unchecked.
+  float distance(std::uint32_t ordinal) const noexcept;
+  /// `out[i]` is the distance to `ordinals[i]`, bit for bit what distance() gives. Fetches ahead of itself; call
+  /// prefetch() on the first few for full speed.
+  void distances(const std::uint32_t* ordinals, std::size_t count, float* out) const noexcept;
+  /// The same for the rows first, first + 1, ...
+  void distances_from(std::uint32_t first, std::size_t count, float* out) const noexcept;
+  /// Asks for the start of a row that will be scored soon.
+  void prefetch(std::uint32_t ordinal) const noexcept;
+
+ private:
+  template <class Score4, class OrdinalAt>
+  void score(std::size_t count, float* out, OrdinalAt&& at, Score4&& score4) const noexcept;
+  template <class T>
+  std::array<const T*, 4> rows_as(const std::uint32_t group[4]) const noexcept;
+  template <class OrdinalAt>
+  void dispatch(std::size_t count, float* out, OrdinalAt&& at) const noexcept;
+  void prefetch_row(std::uint32_t ordinal) const noexcept;
+
+  const VectorMatrix& matrix_;
+  const Kernels& kernels_;
+  std::vector<std::byte> storage_;       // the query in the form that the kernels take, where it is not a row
+  const std::byte* query_ = nullptr;     // f32 values for f32 and f16 rows, codes for i8
+  float scale_ = 0;                      // of the query's codes
+  float code_error_ = 0;
+};
+
+}  // namespace lorekeep::vector

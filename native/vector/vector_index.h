@@ -1,0 +1,75 @@
+// What the exact and the graph index have in common: rows in record order, searched by cosine distance.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+#include "core/top_k.h"
+#include "vector/vector_type.h"
+
+namespace lorekeep::vector {
+
+enum class SearchPath {
+  kAuto,   // as an option only: the index decides
+  kExact,  // every matching row is looked at
+  kGraph,  // a walk over the graph
+};
+
+struct SearchOptions {
+  std::size_t k = 10;              // at least 1
+  std::size_t ef = 0;              // width of a graph search; 0: kDefaultEf; at least k is used
+  const Bitmap* filter = nullptr;  // rows that may be returned, size() bits; null: all
+  SearchPath path = SearchPath::kAuto;
+  const CancelToken* cancel = nullptr;  // polled every 64 hops or 1024 rows
+};
+inline constexpr std::size_t kDefaultEf = 64;
+inline constexpr std::size_t kMaxEf = 100000;
+
+/// How a result was found.
+struct SearchPlan {
+  SearchPath path = SearchPath::kExact;  // of the branch that gave the hits; never kAuto
+  std::size_t matched = 0;               // rows that the filter lets through
+  std::size_t visited = 0;               // distances computed, of whatever precision and on whatever branch
+  std::size_t hops = 0;                  // graph nodes expanded
+  bool exact = false;                    // no other row of the index, as stored, is nearer than these
+};
+
+/// min(k, matched) hits, nearest first, ties by ordinal; a score is a cosine distance in [0, 2].
+struct SearchResult {
+  std::vector<Scored> hits;
+  SearchPlan plan;
+};
+
+/// Immutable; any number of threads may search at once.
+class VectorIndex {
+ public:
+  virtual ~VectorIndex() = default;
+
+  virtual std::size_t size() const noexcept = 0;
+  virtual std::size_t dimension() const noexcept = 0;
+  virtual VectorType type() const noexcept = 0;
+  /// Heap and mapped bytes together.
+  virtual std::size_t memory_bytes() const noexcept = 0;
+  /// The L2-normalised row as it is stored (zero vectors stay zero). Throws Error(kInvalidArgument) beyond size().
+  virtual std::vector<float> row(std::size_t ordinal) const = 0;
+
+  /// `query` may have any length. Throws Error(kDimensionMismatch), kInvalidArgument (NaN, infinity, k 0, a filter of
+  /// another size), kCancelled.
+  virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;
+
+  /// Row-major queries, searched on the calling thread and up to `workers - 1` of `pool`; results in query order.
+  std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options, ThreadPool* pool,
+                                        std::size_t workers) const;
+
+ protected:
+  /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.
+  std::size_t check_options(const SearchOptions& options) const;
+  void check_ordinal(std::size_t ordinal) const;
+};
+
+}  // namespace lorekeep::vector

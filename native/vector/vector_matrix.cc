@@ -1,0 +1,156 @@
+#include "vector/vector_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "vector/distance.h"
+#include "vector/half.h"
+
+namespace lorekeep::vector {
+namespace {
+
+constexpr std::size_t kRowsPerPiece = 256;
+
+double square(double value) noexcept { return value * value; }
+
+[[noreturn]] void refuse_value(std::string_view what, std::span<const float> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;
+    fail(Code::kInvalidArgument,
+         std::string(what) + ": value " + std::to_string(i) + " is " + (std::isnan(values[i]) ? "NaN" : "infinite"),
+         {{"index", static_cast<std::int64_t>(i)}});
+  }
+  fail(Code::kInternal, std::string(what) + ": its length is not a number");
+}
+
+void check_shape(std::size_t values, std::size_t dimension) {
+  if (dimension == 0 || dimension > kMaxDimension) {
+    fail(Code::kInvalidArgument, "dimension " + std::to_string(dimension) + ": between 1 and " +
+                                     std::to_string(kMaxDimension) + " is possible",
+         {{"dimension", static_cast<std::int64_t>(dimension)}});
+  }
+  if (values % dimension != 0) {
+    fail(Code::kInvalidArgument, std::to_string(values) + " values are not a whole number of rows of dimension " +
+                                     std::to_string(dimension),
+         {{"values", static_cast<std::int64_t>(values)}, {"dimension", static_cast<std::int64_t>(dimension)}});
+  }
+  if (values / dimension > kMaxRows) {
+    fail(Code::kUnsupported, std::to_string(values / dimension) + " rows: an index holds at most " +
+                                 std::to_string(kMaxRows));
+  }
+}
+
+}  // namespace
+
+void normalise(std::span<const float> from, float* to, std::string_view what) {
+  double squares = 0;
+  for (float value : from) squares += static_cast<double>(value) * value;
+  if (!std::isfinite(squares)) refuse_value(what, from);
+  const double factor = squares > 0 ? 1.0 / std::sqrt(squares) : 0.0;
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<float>(from[i] * factor);
+}
+
+float encode_i8(std::span<const float> from, std::int8_t* to) noexcept {
+  float largest = 0;
+  for (float value : from) largest = std::max(largest, std::abs(value));
+  if (largest == 0) {
+    std::memset(to, 0, from.size());
+    return 0;
+  }
+  const float inverse = 127.0f / largest;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[i] = static_cast<std::int8_t>(std::clamp(std::nearbyint(from[i] * inverse), -127.0f, 127.0f));
+  }
+  return largest / 127.0f;
+}
+
+VectorMatrix VectorMatrix::allocate(VectorType type, std::size_t count, std::size_t dimension) {
+  VectorMatrix matrix = view(type, count, dimension, nullptr, nullptr, nullptr);
+  matrix.owned_rows_ = AlignedBuffer(count * matrix.stride_);
+  if (type == VectorType::kI8) matrix.owned_scales_ = AlignedBuffer(count * sizeof(float));
+  matrix.rows_ = matrix.owned_rows_.data();
+  matrix.scales_ = matrix.owned_scales_.as<float>();
+  return matrix;
+}
+
+double VectorMatrix::set(std::size_t ordinal, std::span<const float> unit) {
+  std::byte* to = owned_rows_.data() + ordinal * stride_;
+  double lost = 0;
+  switch (type_) {
+    case VectorType::kF32: std::memcpy(to, unit.data(), unit.size_bytes()); break;
+    case VectorType::kF16: {
+      auto* halves = reinterpret_cast<std::uint16_t*>(to);
+      kernels().encode_f16(unit.data(), halves, dimension_);
+      for (std::size_t i = 0; i < dimension_; ++i) lost += square(unit[i] - float_from_half(halves[i]));
+      break;
+    }
+    case VectorType::kI8: {
+      auto* codes = reinterpret_cast<std::int8_t*>(to);
+      const float scale = encode_i8(unit, codes);
+      owned_scales_.as<float>()[ordinal] = scale;
+      for (std::size_t i = 0; i < dimension_; ++i) lost += square(unit[i] - static_cast<float>(codes[i]) * scale);
+      break;
+    }
+  }
+  return lost;
+}
+
+VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type,
+                                  ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+  check_shape(rows.size(), dimension);
+  VectorMatrix matrix = allocate(type, rows.size() / dimension, dimension);
+  parallel_for(pool, workers, matrix.count_, kRowsPerPiece, cancel,
+               [&](std::size_t begin, std::size_t end, std::size_t) {
+                 std::vector<float> unit(dimension);
+                 for (std::size_t i = begin; i < end; ++i) {
+                   normalise(rows.subspan(i * dimension, dimension), unit.data(), "row " + std::to_string(i));
+                   matrix.set(i, unit);
+                 }
+               });
+  return matrix;
+}
+
+VectorMatrix VectorMatrix::view(VectorType type, std::size_t count, std::size_t dimension, const std::byte* rows,
+                                const float* scales, std::shared_ptr<const void> owner) {
+  VectorMatrix matrix;
+  matrix.type_ = type;
+  matrix.count_ = count;
+  matrix.dimension_ = dimension;
+  matrix.stride_ = row_stride(type, dimension);
+  matrix.rows_ = rows;
+  matrix.scales_ = scales;
+  matrix.owner_ = std::move(owner);
+  return matrix;
+}
+
+void VectorMatrix::decode(std::size_t ordinal, float* to) const noexcept {
+  const std::byte* from = row(ordinal);
+  switch (type_) {
+    case VectorType::kF32: std::memcpy(to, from, dimension_ * sizeof(float)); return;
+    case VectorType::kF16: kernels().decode_f16(reinterpret_cast<const std::uint16_t*>(from), to, dimension_); return;
+    case VectorType::kI8: {
+      const auto* codes = reinterpret_cast<const std::int8_t*>(from);
+      for (std::size_t i = 0; i < dimension_; ++i) to[i] = static_cast<float>(codes[i]) * scales_[ordinal];
+      return;
+    }
+  }
+}
+
+void VectorMatrix::check_finite(std::string_view source, const CancelToken* cancel) const {
+  std::vector<float> values(dimension_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (cancel != nullptr && i % kRowsPerPiece == 0) cancel->check();
+    decode(i, values.data());
+    float sum = 0;  // x * 0 is 0 for every finite x and NaN for all others
+    for (float value : values) sum += value * 0.0f;
+    if (sum == 0 && (type_ != VectorType::kI8 || scales_[i] >= 0)) continue;
+    fail(Code::kCorrupt, std::string(source) + ": row " + std::to_string(i) + " holds a value that is not finite",
+         {{"path", std::string(source)}, {"row", static_cast<std::int64_t>(i)}});
+  }
+}
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,82 @@
+// Row-major, L2-normalised vectors of one type, each row at a cache line; owned or in a mapped file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+#include "vector/aligned_buffer.h"
+#include "vector/vector_type.h"
+
+namespace lorekeep::vector {
+
+/// Bytes from one row to the next: the row, padded with zeros to a multiple of 64.
+constexpr std::size_t row_stride(VectorType type, std::size_t dimension) noexcept {
+  return (dimension * bytes_per_value(type) + 63) / 64 * 64;
+}
+
+/// Writes `from` at length 1 to `to`; a zero vector stays zero. `what` names the vector in errors. Throws
+/// Error(kInvalidArgument) for NaN and infinite values. The sum of squares is taken in double: no float overflows it.
+void normalise(std::span<const float> from, float* to, std::string_view what);
+
+/// Writes the i8 codes of a vector and returns their scale: code * scale is the value, the largest magnitude is 127.
+/// One scale per row, because the largest value of a unit vector varies by a factor of several between rows.
+float encode_i8(std::span<const float> from, std::int8_t* to) noexcept;
+
+class VectorMatrix {
+ public:
+  VectorMatrix() = default;
+
+  /// Normalises and encodes `rows` (row-major, a multiple of `dimension` values). Throws Error(kInvalidArgument)
+  /// naming the row (NaN, infinity, a broken size), Error(kOutOfMemory). Grain of cancellation: 256 rows.
+  static VectorMatrix encode(std::span<const float> rows, std::size_t dimension, VectorType type,
+                             ThreadPool* pool = nullptr, std::size_t workers = 1,
+                             const CancelToken* cancel = nullptr);
+  /// Zero vectors, to be filled with set().
+  static VectorMatrix allocate(VectorType type, std::size_t count, std::size_t dimension);
+  /// Encodes a vector into an owned row and returns the squared length of what the encoding lost. Different rows may
+  /// be set by different threads.
+  double set(std::size_t ordinal, std::span<const float> unit);
+  /// Rows that lie elsewhere, `count * row_stride` bytes at a multiple of 64, and for i8 `count` scales. The caller
+  /// has checked the sizes; `owner` keeps the memory alive.
+  static VectorMatrix view(VectorType type, std::size_t count, std::size_t dimension, const std::byte* rows,
+                           const float* scales, std::shared_ptr<const void> owner);
+
+  std::size_t size() const noexcept { return count_; }
+  std::size_t dimension() const noexcept { return dimension_; }
+  VectorType type() const noexcept { return type_; }
+  std::size_t stride() const noexcept { return stride_; }
+  const std::byte* row(std::size_t ordinal) const noexcept { return rows_ + ordinal * stride_; }
+  /// i8 only.
+  float scale(std::size_t ordinal) const noexcept { return scales_[ordinal]; }
+  const float* scales() const noexcept { return scales_; }
+
+  /// The row as f32: exact for f32, within the type's precision otherwise. `to` holds dimension() values.
+  void decode(std::size_t ordinal, float* to) const noexcept;
+  /// Every number that is not finite, and for i8 every negative scale, is an Error(kCorrupt) naming `source` and row.
+  void check_finite(std::string_view source, const CancelToken* cancel) const;
+
+  std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
+  std::span<const float> scale_values() const noexcept {
+    return {scales_, type_ == VectorType::kI8 ? count_ : 0};
+  }
+  /// Heap bytes; 0 for a view.
+  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size(); }
+
+ private:
+  VectorType type_ = VectorType::kF32;
+  std::size_t count_ = 0;
+  std::size_t dimension_ = 0;
+  std::size_t stride_ = 0;
+  const std::byte* rows_ = nullptr;
+  const float* scales_ = nullptr;
+  AlignedBuffer owned_rows_;
+  AlignedBuffer owned_scales_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,77 @@
+// `npm test`: sets everything up on a fresh clone, runs every check and test, and ends with `N passed, N failed`.
+// npm test -- [--only checks,native,ts,package] [part of a vitest file name ...]
+import { parseArgs } from 'node:util';
+import { checks } from './testing/checks.mjs';
+import { nativeTests } from './testing/native.mjs';
+import { packageTests, typeScriptTests } from './testing/vitest.mjs';
+import { buildNative } from './tool/native-build.mjs';
+import { formatTime, phase } from './tool/phase.mjs';
+import { installPackages, requireNode } from './tool/setup.mjs';
+import { runScript, Stop } from './tool/stop.mjs';
+import { compileTypeScript } from './tool/typescript.mjs';
+import { vendor } from './vendor/vendor.mjs';
+
+const groups = ['checks', 'native', 'ts', 'package'];
+
+await runScript('test', async (args) => {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { only: { type: 'string' } },
+    allowPositionals: true,
+  });
+  // A file name belongs to vitest, so it selects that group unless another was asked for.
+  const only = values.only?.split(',') ?? (positionals.length > 0 ? ['ts'] : groups);
+  const unknown = only.find((group) => !groups.includes(group));
+  if (unknown) throw new Stop(`--only ${unknown}: ${groups.join(', ')} are expected`);
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const step of steps(only, positionals)) {
+    await runStep(step, total);
+    if (step.required && total.failed > 0) break;
+  }
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`);
+  if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
+});
+
+/** Each step runs to {passed, failed, skipped}. After a failed `required` one there is no point in going on. */
+function steps(only, filters) {
+  const list = [{ name: 'set-up', required: true, run: () => setUp(only) }];
+  if (only.includes('checks')) list.push(...checks);
+  if (only.includes('native')) list.push(...nativeTests);
+  if (only.includes('ts')) list.push({ name: 'TypeScript tests', run: () => typeScriptTests(filters) });
+  if (only.includes('package')) list.push(...packageTests(filters));
+  return list;
+}
+
+async function setUp(only) {
+  requireNode();
+  await installPackages();
+  if (only.includes('ts') || only.includes('package')) {
+    await buildNative('native');
+    await phase('typescript', compileTypeScript);
+  } else {
+    await phase('vendor', () => vendor());
+  }
+  return { passed: 1 };
+}
+
+async function runStep(step, total) {
+  process.stdout.write(`\n== ${step.name}\n`);
+  const begin = performance.now();
+  const result = await step.run().catch((error) => {
+    process.stdout.write(`${error instanceof Stop ? error.message : error.stack}\n`);
+    return { failed: 1 };
+  });
+  const { passed = 0, failed = 0, skipped = 0 } = result;
+  // What ran nothing has proven nothing.
+  const empty = passed + failed === 0 ? 1 : 0;
+  if (empty) process.stdout.write('nothing ran\n');
+  total.passed += passed;
+  total.failed += failed + empty;
+  total.skipped += skipped;
+  const time = formatTime(performance.now() - begin);
+  const status = failed + empty === 0 ? 'ok' : 'FAILED';
+  process.stdout.write(
+    `== ${step.name}: ${status}, ${passed} ok, ${failed + empty} not ok, ${skipped} left out (${time})\n`,
+  );
+}

@@ -1,0 +1,99 @@
+// Writes THIRD_PARTY.md from scripts/vendor/manifest.json, package.json and package-lock.json.
+// node scripts/third-party.mjs --check | --write
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { manifestFile, packageJson, root } from './tool/project.mjs';
+import { sourceFiles } from './tool/sources.mjs';
+import { runScript, Stop } from './tool/stop.mjs';
+
+const target = join(root, 'THIRD_PARTY.md');
+
+await runScript('third-party', (args) => {
+  const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
+  const text = compose();
+  if (values.write) writeFileSync(target, text);
+  else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {
+    throw new Stop('THIRD_PARTY.md is out of date; `node scripts/third-party.mjs --write` makes it anew');
+  }
+  process.stdout.write(`third-party: THIRD_PARTY.md ${values.write ? 'written' : 'is current'}\n`);
+});
+
+function compose() {
+  const packages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const { dependencies, devDependencies } = packageJson();
+  const indirect = Object.entries(packages).filter(
+    ([path, entry]) => path && !entry.dev && !entry.devOptional && !(nameOf(path) in dependencies),
+  );
+  return `${[
+    '# Third-party software',
+    'Made by `node scripts/third-party.mjs --write`; do not edit. lorekeep itself is under the Apache License 2.0 (LICENSE).',
+    '## In the native addon',
+    'Compiled into the addon, or into the libraries beside it. Their sources and licence texts travel in the package.',
+    nativeTable(),
+    '## npm packages that lorekeep depends on',
+    'Installed beside lorekeep, each with its licence text.',
+    table(['package', 'version', 'licence', 'used in'], direct(packages, dependencies)),
+    'And what these depend on in turn:',
+    table(
+      ['package', 'version', 'licence'],
+      indirect.map(([path, entry]) => [nameOf(path), entry.version, entry.license]),
+    ),
+    '## Tools of the development alone',
+    'Not part of the published package and not installed with it.',
+    table(['package', 'version', 'licence', 'used in'], direct(packages, devDependencies)),
+  ].join('\n\n')}\n`;
+}
+
+function nativeTable() {
+  const { sources, data } = JSON.parse(readFileSync(manifestFile, 'utf8'));
+  const rows = sources.flatMap((source) => {
+    const place = `native/vendor/${source.name}`;
+    const own = [source.name, source.version, source.license, source.use, `${place}/${source.licenseFile}`];
+    const parts = source.parts.map((part) => [
+      part.name,
+      part.version,
+      part.license,
+      part.use,
+      `${place}/${part.licenseFile}`,
+    ]);
+    return [own, ...parts];
+  });
+  for (const entry of data)
+    rows.push([entry.name, entry.version, entry.license, entry.use, entry.licenseFile]);
+  return table(['name', 'version', 'licence', 'what for', 'licence text'], rows);
+}
+
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+function direct(packages, names) {
+  return Object.keys(names).map((name) => {
+    const entry = packages[`node_modules/${name}`];
+    return [name, entry.version, entry.license, foldersThatUse(name).join(', ')];
+  });
+}
+
+/** The folders whose sources name the package in a string: an import, a require or a path. */
+function foldersThatUse(name) {
+  if (name.startsWith('@types/')) return ['types alone'];
+  const mention = new RegExp(`['"]${name}(/[^'"]*)?['"]`);
+  const files = sourceFiles(root, ['lib', 'src', 'scripts', 'test', 'bench', 'examples'], ['.ts', '.mjs']);
+  const using = files.filter((file) => mention.test(readFileSync(join(root, file), 'utf8')));
+  return [
+    ...new Set(
+      using.map((file) =>
+        file
+          .split('/')
+          .slice(0, file.startsWith('src/') ? 2 : 1)
+          .join('/'),
+      ),
+    ),
+  ];
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

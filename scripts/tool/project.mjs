@@ -1,0 +1,20 @@
+// Where things are. Every script works on the checkout (or installed package) that it lies in.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export const vendorFolder = join(root, 'native', 'vendor');
+export const manifestFile = join(root, 'scripts', 'vendor', 'manifest.json');
+/** CMake's trees. Not under build/, which `node-gyp rebuild` wipes. */
+export const releaseTree = join(root, '.cmake', 'release');
+/** What the loader looks at first. */
+export const stageFolder = join(root, 'build', 'Release');
+export const prebuildsFolder = join(root, 'prebuilds');
+export const platformTag = `${process.platform}-${process.arch}`;
+
+export const packageJson = () => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** A git checkout has the tests; a published package does not. */
+export const isCheckout = () => existsSync(join(root, 'test')) && existsSync(join(root, 'biome.json'));

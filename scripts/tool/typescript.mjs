@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { run } from './command.mjs';
+import { root } from './project.mjs';
+
+/** The path of the tsc program of the installed TypeScript. */
+export function tscProgram() {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve('typescript/package.json');
+  return join(dirname(manifest), require(manifest).bin.tsc);
+}
+
+/** Compiles lib/ and src/ to dist/ and removes what has no source any more. */
+export async function compileTypeScript() {
+  const dist = join(root, 'dist');
+  // The incremental record would make tsc believe in files that somebody has removed.
+  if (!existsSync(dist)) rmSync(join(root, '.cache', 'tsc-build.tsbuildinfo'), { force: true });
+  await run(process.execPath, [tscProgram(), '-p', join(root, 'tsconfig.json')], { cwd: root, quiet: true });
+  const removed = removeOrphans(dist);
+  return removed > 0 ? `${removed} stale files removed from dist` : '';
+}
+
+function removeOrphans(dist) {
+  let removed = 0;
+  for (const entry of readdirSync(dist, { recursive: true })) {
+    const output = /^(.*)\.(js|js\.map|d\.ts)$/.exec(entry);
+    if (!output || existsSync(join(root, `${output[1]}.ts`))) continue;
+    rmSync(join(dist, entry));
+    removed++;
+  }
+  return removed;
+}

@@ -1,0 +1,87 @@
+import { fail } from '../protocol/errors.js';
+import type { Graph } from '../protocol/graph.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+import type { NodePlan } from './node.js';
+import { nodeTypes } from './nodes/node-types.js';
+
+/**
+ * Checks what a graph means, and gives its nodes in the order in which they run: edges first, then the order written.
+ * @throws UnknownNodeType, UnknownParam, InvalidParam, DuplicateNodeId, DanglingEdge, GraphCycle with the path
+ */
+export function planGraph(graph: Graph): NodePlan[] {
+  const positions = new Map<string, number>();
+  graph.nodes.forEach(({ id }, index) => {
+    const first = positions.get(id);
+    if (first !== undefined) {
+      const path = `graph.nodes[${index}].id`;
+      fail(4004, `${path}: ${JSON.stringify(id)} is the id of graph.nodes[${first}] already`, {
+        path,
+        first,
+      });
+    }
+    positions.set(id, index);
+  });
+  const plans = graph.nodes.map(({ id, type, params }, index) => {
+    const where = `graph.nodes[${index}]`;
+    return (nodeTypes.get(type) ?? refuseType(type, where)).plan(id, params, where);
+  });
+  const order = executionOrder(graph, successors(graph, positions));
+  return order.map((position) => plans[position] as NodePlan);
+}
+
+/** For each node, the positions of the nodes that its edges lead to. */
+function successors({ nodes, edges }: Graph, positions: ReadonlyMap<string, number>): number[][] {
+  const next: number[][] = nodes.map(() => []);
+  edges.forEach((edge, index) => {
+    const [from, to] = edge.map((id, end) => {
+      const path = `graph.edges[${index}][${end}]`;
+      return positions.get(id) ?? refuseEdge(id, path, positions.keys());
+    }) as [number, number];
+    next[from]?.push(to);
+  });
+  return next;
+}
+
+/** Kahn's algorithm; among nodes that may run, the first written goes first. */
+function executionOrder({ nodes }: Graph, next: readonly number[][]): number[] {
+  const waitingFor = nodes.map(() => 0);
+  for (const to of next.flat()) waitingFor[to] = (waitingFor[to] ?? 0) + 1;
+  const order: number[] = [];
+  const done = new Set<number>();
+  while (order.length < nodes.length) {
+    const ready = nodes.findIndex((_, position) => waitingFor[position] === 0 && !done.has(position));
+    if (ready < 0) refuseCycle(nodes, next, done);
+    done.add(ready);
+    order.push(ready);
+    for (const to of next[ready] ?? []) waitingFor[to] = (waitingFor[to] ?? 0) - 1;
+  }
+  return order;
+}
+
+/** Every node left lies on a cycle or behind one: walking backwards from any of them must meet a node twice. */
+function refuseCycle(nodes: Graph['nodes'], next: readonly number[][], done: ReadonlySet<number>): never {
+  const walk: number[] = [];
+  let at = nodes.findIndex((_, position) => !done.has(position));
+  while (!walk.includes(at)) {
+    walk.push(at);
+    at = next.findIndex((targets, position) => !done.has(position) && targets.includes(at));
+  }
+  const cycle = [...walk.slice(walk.indexOf(at)), at].reverse().map((position) => nodes[position]?.id ?? '');
+  fail(4006, `graph.edges: they lead in a circle: ${cycle.join(' -> ')}`, { path: 'graph.edges', cycle });
+}
+
+function refuseType(type: string, where: string): never {
+  const known = [...nodeTypes.keys()];
+  const nearest = nearestName(type, known);
+  const path = `${where}.type`;
+  fail(4001, `${path}: ${JSON.stringify(type)} is not a type of node${didYouMean(nearest)}`, {
+    path,
+    known,
+    nearest,
+  });
+}
+
+function refuseEdge(id: string, path: string, known: Iterable<string>): never {
+  const nearest = nearestName(id, known);
+  fail(4005, `${path}: the graph has no node ${JSON.stringify(id)}${didYouMean(nearest)}`, { path, nearest });
+}

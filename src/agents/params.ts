@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+import { fail } from '../protocol/errors.js';
+import { fieldIssue } from '../schema/field-issue.js';
+
+/** The params of one node, with defaults. @throws UnknownParam, InvalidParam with the path in the graph */
+export function parseParams<Schema extends z.ZodType>(
+  schema: Schema,
+  params: unknown,
+  where: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const issue = fieldIssue(schema, params, parsed.error);
+  const path = `${where}.params.${issue.path}`;
+  const details = issue.nearest === undefined ? { path } : { path, nearest: issue.nearest };
+  fail(issue.kind === 'unknown' ? 4002 : 4003, `${path}: ${issue.message}`, details);
+}

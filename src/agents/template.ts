@@ -1,0 +1,85 @@
+import Mustache from 'mustache';
+import type { Interaction } from './interaction.js';
+
+/** The template that is the user's message and nothing else. */
+const messageAlone = '{{text}}';
+
+/** Characters looked up and sections entered by one rendering: nested sections over lists would take for ever. */
+const renderingBudget = 1_000_000;
+
+/**
+ * A Mustache template over an interaction, without HTML escaping. It sees `text` (the user's message), `variables`, and
+ * lists of the components by type, as in `{{#knowledge}}{{text}} {{/knowledge}}`. Values have no prototype, so that a
+ * name in a template reaches data and nothing else.
+ */
+export class Template {
+  readonly #source: string;
+  /** Of its own: Mustache's default writer keeps every template that it ever saw. */
+  readonly #writer = new Mustache.Writer();
+
+  /** @throws Error with Mustache's own message for a template that cannot be parsed. */
+  constructor(source: string) {
+    this.#source = source;
+    this.#writer.parse(source);
+  }
+
+  /** @throws Error for a template that cannot be rendered over this interaction, or not within the budget. */
+  render(interaction: Interaction): string {
+    if (this.#source === messageAlone) return interaction.text;
+    const budget = { left: renderingBudget, perSection: this.#source.length };
+    const context = new BudgetedContext(viewOf(interaction), undefined, budget);
+    return this.#writer.render(this.#source, context, undefined, { escape: show });
+  }
+}
+
+interface Budget {
+  left: number;
+  perSection: number;
+}
+
+class BudgetedContext extends Mustache.Context {
+  readonly #budget: Budget;
+
+  constructor(view: unknown, parent: Mustache.Context | undefined, budget: Budget) {
+    super(view, parent);
+    this.#budget = budget;
+  }
+
+  override push(view: unknown): BudgetedContext {
+    this.#spend(this.#budget.perSection);
+    return new BudgetedContext(view, this, this.#budget);
+  }
+
+  override lookup(name: string): unknown {
+    const value = super.lookup(name);
+    this.#spend(typeof value === 'string' ? 1 + value.length : 1);
+    return value;
+  }
+
+  #spend(units: number): void {
+    this.#budget.left -= units;
+    if (this.#budget.left < 0) throw new Error('it renders to more than a query may be');
+  }
+}
+
+function viewOf({ text, variables, components }: Interaction): object {
+  const byType: Record<string, unknown[]> = {};
+  for (const component of components) {
+    byType[component._type] ??= [];
+    byType[component._type]?.push(component);
+  }
+  return withoutPrototype({ ...byType, text, variables }) as object;
+}
+
+/** A deep copy whose objects and arrays inherit nothing. Nesting is bounded, because it came in a frame. */
+function withoutPrototype(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Object.setPrototypeOf(Array.from(value, withoutPrototype), null);
+  const copy = Object.create(null);
+  for (const [key, field] of Object.entries(value)) copy[key] = withoutPrototype(field);
+  return copy;
+}
+
+function show(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

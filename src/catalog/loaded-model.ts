@@ -1,0 +1,72 @@
+import type { EmbeddingModel, ItemError } from '../../lib/index.js';
+import { type ServerError, serverError } from '../protocol/errors.js';
+import type { Fusion } from '../protocol/retrieval.js';
+import type { CatalogEntry } from './schema.js';
+
+/** An embedding model together with what the catalog knows about it. */
+export class LoadedModel {
+  readonly #model: EmbeddingModel;
+  readonly #entry: CatalogEntry;
+
+  constructor(model: EmbeddingModel, entry: CatalogEntry) {
+    this.#model = model;
+    this.#entry = entry;
+  }
+
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  get dimension(): number {
+    return this.#model.dimension;
+  }
+
+  /** Fusion that suits the model, from the catalog. */
+  get fusion(): Fusion {
+    return this.#entry.fusion ?? {};
+  }
+
+  /** One row of length 1. @throws TextError; AbortError */
+  embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
+    return this.#embed([this.#entry.query_prefix + text], signal);
+  }
+
+  /**
+   * Rows of length 1, row-major, one per text. Queries of others get in between its batches.
+   * @throws TextError for the first text that fails; AbortError
+   */
+  embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
+    const prefix = this.#entry.document_prefix;
+    return this.#embed(prefix === '' ? texts : texts.map((text) => prefix + text), signal);
+  }
+
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+
+  async #embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
+    const { vectors, errors } = await this.#model.embedSettled(texts, { signal });
+    if (errors[0] !== undefined) throw new TextError(errors[0]);
+    return vectors;
+  }
+}
+
+/** A text that the model cannot embed. */
+export class TextError extends Error {
+  override readonly name = 'TextError';
+  /** Position in the texts given, why, how many tokens it has and how many the model takes. */
+  readonly item: ItemError;
+
+  constructor(item: ItemError) {
+    super(item.message);
+    this.item = item;
+  }
+
+  /** The error for a query, where there is one text only. */
+  toServerError(): ServerError {
+    const { code, tokens, limit, message } = this.item;
+    return serverError(errorCodes[code], message, { tokens, limit }, { cause: this });
+  }
+}
+
+const errorCodes = { TEXT_TOO_LONG: 5002, INVALID_ARGUMENT: 5004, MODEL_INVALID: 5005 } as const;

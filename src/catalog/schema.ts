@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { fusionSchema } from '../protocol/retrieval.js';
+
+const variantSchema = z.strictObject({
+  name: z.string().min(1).optional(),
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The model file; a relative path starts at the catalog's folder."),
+  url: z.string().min(1).optional().describe('Where it can be downloaded. Not there yet.'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i)
+    .optional(),
+  size_bytes: z.int().min(0).optional(),
+  context_size: z
+    .int()
+    .min(1)
+    .max(1_048_576)
+    .optional()
+    .describe('Longest text in tokens. Default: as trained.'),
+  placement: z.string().optional(),
+});
+
+/** One model. Fields that only embedding models have are ignored on the others. */
+export const catalogEntrySchema = z.strictObject({
+  name: z.string().min(1).max(128),
+  model_type: z.enum(['embedding', 'llm', 'vad', 'stt', 'reranker']),
+  variants: z.array(variantSchema).min(1),
+  query_prefix: z
+    .string()
+    .default('')
+    .describe('Put before every query, as the model was trained (e5, bge, nomic).'),
+  document_prefix: z.string().default('').describe('Put before every record.'),
+  pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: what the model file says.'),
+  fusion: fusionSchema.optional().describe('Fusion that suits the model; a request may say otherwise.'),
+});
+
+export const catalogSchema = z.strictObject({
+  version: z.literal(1),
+  models: z.array(catalogEntrySchema),
+});
+
+export type CatalogEntry = z.output<typeof catalogEntrySchema>;
+export type ModelVariant = z.output<typeof variantSchema>;

@@ -1,0 +1,24 @@
+import { constants } from 'node:os';
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Runs `stop` on the first SIGINT or SIGTERM, then exits with status 0, or 1 when it failed. A second signal ends the
+ * process at once, with status 128 + the signal's number.
+ */
+export function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
+  let stopping = false;
+  for (const name of signals) {
+    process.on(name, () => {
+      if (stopping) process.exit(128 + constants.signals[name]);
+      stopping = true;
+      stop(name).then(
+        () => process.exit(0),
+        (error) => {
+          process.stderr.write(`lorekeep: ${error instanceof Error ? error.stack : String(error)}\n`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}

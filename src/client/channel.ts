@@ -1,0 +1,156 @@
+import type { Socket } from 'node:net';
+import { FrameDecoder } from '../protocol/decoder.js';
+import { encodeFrame } from '../protocol/encoder.js';
+import { ServerError } from '../protocol/errors.js';
+import type { Replies, RequestFields, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
+import { ConnectionLostError } from './connection-lost-error.js';
+
+/** The most that `max_frame_mb` can be set to; the server's own limit may be lower, and it says so. */
+const maxFrameBytes = 1024 ** 3;
+
+export type ReplyTo<Type extends RequestType> = ServerFrames[Replies[Type]];
+
+interface Waiting {
+  /** Runs while the reply is being read, before any frame after it. */
+  resolve(frame: ServerFrame): void;
+  reject(error: unknown): void;
+}
+
+/** Requests out, replies and events in, over one socket. Each promise settles with its own reply, in any order. */
+export class Channel {
+  readonly #socket: Socket;
+  readonly #decoder = new FrameDecoder(maxFrameBytes);
+  readonly #replies = new Map<number, Waiting>();
+  readonly #turns = new Map<string, Waiting>();
+  #greeting: Waiting | undefined;
+  #nextId = 1;
+  #lost: ConnectionLostError | undefined;
+  /** The server's greeting. */
+  readonly hello: Promise<ServerFrames['Hello']>;
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly closed: Promise<void>;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.hello = new Promise((resolve, reject) => {
+      this.#greeting = { resolve: (frame) => resolve(frame as ServerFrames['Hello']), reject };
+    });
+    this.hello.catch(() => {});
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('error', (error) => this.#lose(`the connection failed: ${error.message}`, error));
+    socket.on('close', () => this.#lose('the connection was closed'));
+  }
+
+  /** @throws ServerError, ConnectionLostError, the signal's reason (the request is served all the same) */
+  request<Type extends RequestType>(
+    type: Type,
+    fields: RequestFields[Type],
+    signal?: AbortSignal | undefined,
+  ): Promise<ReplyTo<Type>> {
+    return abortable(signal, (resolve, reject) => {
+      this.#send(type, fields, { resolve: (frame) => resolve(frame as ReplyTo<Type>), reject });
+    });
+  }
+
+  /** Takes a turn and waits for its end. Aborting cancels it. @throws as request() does */
+  turn(
+    fields: RequestFields['TurnRequest'],
+    signal?: AbortSignal | undefined,
+  ): Promise<ServerFrames['TurnComplete']> {
+    return abortable(signal, (resolve, reject) => {
+      const { session_id } = fields;
+      const cancel = (turn_id: string) => {
+        this.request('CancelTurnRequest', { session_id, turn_id }).catch(() => {});
+      };
+      const started = (frame: ServerFrame) => {
+        const { turn_id } = frame as ServerFrames['TurnStarted'];
+        this.#turns.set(turn_id, { resolve: (end) => resolve(end as ServerFrames['TurnComplete']), reject });
+        if (signal?.aborted) cancel(turn_id);
+        else
+          signal?.addEventListener('abort', () => this.#turns.has(turn_id) && cancel(turn_id), {
+            once: true,
+          });
+      };
+      this.#send('TurnRequest', fields, { resolve: started, reject });
+    });
+  }
+
+  /** Closes the connection, and with it every session. */
+  async close(): Promise<void> {
+    this.#socket.destroySoon();
+    await this.closed;
+  }
+
+  #send<Type extends RequestType>(type: Type, fields: RequestFields[Type], waiting: Waiting): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    const id = this.#nextId++;
+    const bytes = encodeFrame({ type, id, ...fields }, maxFrameBytes);
+    this.#replies.set(id, waiting);
+    this.#socket.write(bytes);
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#decoder.push(chunk);
+      for (let frame = this.#decoder.next(); frame !== undefined; frame = this.#decoder.next()) {
+        this.#receive(JSON.parse(frame.payload.toString('utf8')) as ServerFrame);
+      }
+    } catch (error) {
+      this.#lose('the server sent something that is not a frame', error);
+      this.#socket.destroy();
+    }
+  }
+
+  #receive(frame: ServerFrame): void {
+    if (frame.type === 'Error') this.#fail(frame);
+    else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
+    else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turn_id)?.resolve(frame);
+    else if ('reply_to' in frame) settle(this.#replies, frame.reply_to as number)?.resolve(frame);
+  }
+
+  #fail({ reply_to, code, name, message, details }: ServerFrames['Error']): void {
+    const error = new ServerError(code, name, message, details);
+    if (reply_to === null) this.#lose(`${name}: ${message}`, error);
+    else settle(this.#replies, reply_to as number)?.reject(error);
+  }
+
+  #lose(message: string, cause?: unknown): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = new ConnectionLostError(message, { cause });
+    for (const waiting of [this.#greeting, ...this.#replies.values(), ...this.#turns.values()]) {
+      waiting?.reject(this.#lost);
+    }
+    this.#replies.clear();
+    this.#turns.clear();
+  }
+}
+
+function settle<Key>(waiting: Map<Key, Waiting>, key: Key): Waiting | undefined {
+  const found = waiting.get(key);
+  waiting.delete(key);
+  return found;
+}
+
+/** A promise that also rejects with the signal's reason; whatever comes later is dropped. */
+function abortable<T>(
+  signal: AbortSignal | undefined,
+  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const settled = () => signal?.removeEventListener('abort', onAbort);
+    start(
+      (value) => {
+        settled();
+        resolve(value);
+      },
+      (error) => {
+        settled();
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the installed package: what "next to the executable" means for built-in default paths. */
+export const homeFolder = findHome(dirname(fileURLToPath(import.meta.url)));
+
+/** The version of the package. */
+export const packageVersion: string = JSON.parse(
+  readFileSync(join(homeFolder, 'package.json'), 'utf8'),
+).version;
+
+function findHome(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder)
+    throw new Error('lorekeep is not installed as a package: no package.json above its files');
+  return findHome(parent);
+}

@@ -1,0 +1,78 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A passage of a document, under the headings that it stands under. */
+export interface Paragraph {
+  /** The file's name. */
+  source: string;
+  text: string;
+}
+
+/** Shortest passage that is worth finding, in characters. */
+const shortestParagraph = 60;
+/** Longest passage: some 300 tokens, well within the context of any embedding model. */
+const longestParagraph = 1200;
+
+/** The paragraphs of every Markdown file in `folder`, and of `files`, in the order of their names. */
+export async function readParagraphs(folder: string, files: readonly string[]): Promise<Paragraph[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).sort();
+  const paths = [...files, ...names.map((name) => join(folder, name))];
+  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+  return texts.flatMap((text, index) => {
+    const source = (paths[index] ?? '').replace(/^.*[/\\]/, '');
+    return splitMarkdown(text).map((paragraph) => ({ source, text: paragraph }));
+  });
+}
+
+/**
+ * Cuts Markdown at blank lines, list items and table rows, and puts the heading in front of each piece, so that a piece
+ * says what it is about. Code blocks and table rules are left out.
+ */
+export function splitMarkdown(markdown: string): string[] {
+  const paragraphs: string[] = [];
+  let heading = '';
+  let lines: string[] = [];
+  const finish = () => {
+    const text = plainText(lines.join(' '));
+    lines = [];
+    if (text.length < shortestParagraph) return;
+    for (const piece of pieces(text)) paragraphs.push(heading === '' ? piece : `${heading}: ${piece}`);
+  };
+  for (const line of withoutCode(markdown).split('\n')) {
+    const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+    if (title !== undefined || line.trim() === '' || /^\s*([-*]|\d+\.)\s|^\s*\|/.test(line)) finish();
+    if (title !== undefined) heading = plainText(title);
+    else if (!/^\s*\|[\s|:-]+$/.test(line)) lines.push(line.trim());
+  }
+  finish();
+  return paragraphs;
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^(```|~~~)[\s\S]*?^\1.*$/gm, '');
+}
+
+/** Without the marks of Markdown; a table row becomes its cells. */
+function plainText(text: string): string {
+  return text
+    .replace(/^\s*([-*]|\d+\.)\s+/, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]|(?<!\w)_|_(?!\w)/g, '')
+    .replace(/\s*\|\s*/g, ' | ')
+    .replace(/^[\s|]+|[\s|]+$/g, '')
+    .replace(/\s+/g, ' ');
+}
+
+/** Cuts a text that is too long after a sentence, or after a word where a sentence is longer still. */
+function pieces(text: string): string[] {
+  const found: string[] = [];
+  let rest = text;
+  while (rest.length > longestParagraph) {
+    const window = rest.slice(0, longestParagraph);
+    const end = Math.max(window.lastIndexOf('. '), window.lastIndexOf('; '));
+    const cut = end > 0 ? end + 1 : Math.max(window.lastIndexOf(' '), 1);
+    found.push(rest.slice(0, cut).trim());
+    rest = rest.slice(cut).trim();
+  }
+  return [...found, rest];
+}

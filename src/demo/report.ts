@@ -1,0 +1,65 @@
+import type { Knowledge, RetrievalPlan } from '../client/index.js';
+
+/** Columns of a line, for a terminal of 100. */
+const lineWidth = 96;
+const indent = '   ';
+/** Lines of a hit's text that are shown. */
+const snippetLines = 2;
+
+/** A step of the demonstration: what is done, and what came of it. */
+export function printStep(step: string, outcome: string): void {
+  process.stdout.write(`${step.padEnd(14)}${outcome}\n`);
+}
+
+export function printQuestion(number: number, question: string): void {
+  process.stdout.write(`\n${number}. "${question}"\n`);
+}
+
+/** One line of numbers and a snippet per hit. */
+export function printHits(hits: readonly Knowledge[], sourceOf: (hit: Knowledge) => string): void {
+  if (hits.length === 0) process.stdout.write(`${indent}nothing found\n`);
+  for (const hit of hits) {
+    process.stdout.write(`${indent}#${hit.rank}  ${numbers(hit).padEnd(70)} ${sourceOf(hit)}\n`);
+    for (const line of snippet(hit.text)) process.stdout.write(`${indent}    ${line}\n`);
+  }
+}
+
+export function printPlan(plan: RetrievalPlan | undefined, embedMs: number, searchMs: number): void {
+  const parts: string[] = [];
+  if (plan?.dense) {
+    parts.push(
+      `${plan.dense.path} vector search, ${plan.dense.visited} of ${plan.dense.matched} rows compared`,
+    );
+  }
+  if (plan?.lexical) parts.push(`BM25 scored ${plan.lexical.scored} records`);
+  parts.push(`${embedMs.toFixed(1)} ms embedding, ${searchMs.toFixed(1)} ms search`);
+  process.stdout.write(`${indent}${parts.join('; ')}\n`);
+}
+
+function numbers({ score, distance, bm25_score, dense_rank, lexical_rank }: Knowledge): string {
+  const parts = [`score ${score.toFixed(4)}`];
+  if (distance !== undefined) parts.push(`distance ${distance.toFixed(3)}${place(dense_rank)}`);
+  if (bm25_score !== undefined) parts.push(`BM25 ${bm25_score.toFixed(2)}${place(lexical_rank)}`);
+  return parts.join('  ');
+}
+
+function place(rank: number | undefined): string {
+  return rank === undefined ? '' : ` (rank ${rank})`;
+}
+
+/** The beginning of a text, wrapped at words. */
+function snippet(text: string): string[] {
+  const width = lineWidth - indent.length - 4;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = '';
+    }
+    line += line === '' ? word : ` ${word}`;
+  }
+  lines.push(line);
+  if (lines.length <= snippetLines) return lines;
+  return [...lines.slice(0, snippetLines - 1), `${lines[snippetLines - 1]?.slice(0, width - 4)} ...`];
+}

@@ -1,0 +1,131 @@
+import { fail } from './errors.js';
+
+/** Bytes before every payload: kind, then the payload's length as an unsigned big-endian integer. */
+export const headerBytes = 5;
+
+export const frameKind = { json: 1, binary: 2 } as const;
+
+export interface WireFrame {
+  kind: number;
+  payload: Buffer;
+}
+
+const knownKinds: ReadonlySet<number> = new Set(Object.values(frameKind));
+
+/** Memory taken for a payload before its first byte; more is taken only as bytes arrive. */
+const initialPayloadBytes = 64 * 1024;
+
+/**
+ * Cuts a byte stream into frames, however it was split. Pull-driven, so that the caller may stop between two frames:
+ * push() what arrived, then call next() until it gives undefined. The memory held is at most twice the bytes received
+ * and not yet returned; what a header merely promises costs nothing.
+ */
+export class FrameDecoder {
+  readonly #maxPayloadBytes: number;
+  readonly #input: Buffer[] = [];
+  /** Bytes of #input[0] that have been consumed. */
+  #consumed = 0;
+  readonly #header = Buffer.alloc(headerBytes);
+  #headerFill = 0;
+  #payload: Buffer | undefined;
+  #payloadFill = 0;
+
+  constructor(maxPayloadBytes: number) {
+    this.#maxPayloadBytes = maxPayloadBytes;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length > 0) this.#input.push(chunk);
+  }
+
+  /**
+   * The next whole frame, or undefined until more arrives. The payload may share memory with a pushed chunk.
+   * @throws MalformedFrame (unknown kind), FrameTooLarge. Framing is lost then: the decoder is of no more use.
+   */
+  next(): WireFrame | undefined {
+    if (!this.#fillHeader()) return undefined;
+    const length = this.#header.readUInt32BE(1);
+    const payload = this.#takePayload(length);
+    if (payload === undefined) return undefined;
+    this.#headerFill = 0;
+    this.#payload = undefined;
+    this.#payloadFill = 0;
+    return { kind: this.#header.readUInt8(0), payload };
+  }
+
+  #fillHeader(): boolean {
+    while (this.#headerFill < headerBytes) {
+      const piece = this.#take(headerBytes - this.#headerFill);
+      if (piece === undefined) return false;
+      piece.copy(this.#header, this.#headerFill);
+      this.#headerFill += piece.length;
+      this.#checkHeader();
+    }
+    return true;
+  }
+
+  #checkHeader(): void {
+    const kind = this.#header.readUInt8(0);
+    if (!knownKinds.has(kind)) {
+      fail(
+        1001,
+        `frame kind ${kind}: 1 (JSON) is expected; the connection is closed because framing is lost`,
+        { kind },
+      );
+    }
+    if (this.#headerFill < headerBytes) return;
+    const length = this.#header.readUInt32BE(1);
+    if (length > this.#maxPayloadBytes) {
+      fail(
+        1003,
+        `a frame of ${length} bytes is over the limit of ${this.#maxPayloadBytes}; the connection is closed`,
+        {
+          length,
+          limit: this.#maxPayloadBytes,
+        },
+      );
+    }
+  }
+
+  #takePayload(length: number): Buffer | undefined {
+    if (this.#payload === undefined) {
+      const first = this.#input[0];
+      if (length === 0 || (first !== undefined && first.length - this.#consumed >= length)) {
+        return this.#take(length) ?? Buffer.alloc(0);
+      }
+    }
+    while (this.#payloadFill < length) {
+      const piece = this.#take(length - this.#payloadFill);
+      if (piece === undefined) return undefined;
+      const buffer = this.#grow(this.#payloadFill + piece.length, length);
+      piece.copy(buffer, this.#payloadFill);
+      this.#payloadFill += piece.length;
+    }
+    return this.#payload;
+  }
+
+  /** The payload's buffer with room for `needed` of its `length` bytes; doubles, so that copying stays linear. */
+  #grow(needed: number, length: number): Buffer {
+    const current = this.#payload;
+    if (current !== undefined && current.length >= needed) return current;
+    const doubled = Math.max(needed, 2 * (current?.length ?? 0), initialPayloadBytes);
+    const buffer = Buffer.allocUnsafe(Math.min(length, doubled));
+    current?.copy(buffer, 0, 0, this.#payloadFill);
+    this.#payload = buffer;
+    return buffer;
+  }
+
+  /** Up to `most` bytes from the front of the input, or undefined when there are none. */
+  #take(most: number): Buffer | undefined {
+    const first = this.#input[0];
+    if (first === undefined || most === 0) return undefined;
+    const end = Math.min(first.length, this.#consumed + most);
+    const piece = first.subarray(this.#consumed, end);
+    this.#consumed = end;
+    if (end === first.length) {
+      this.#input.shift();
+      this.#consumed = 0;
+    }
+    return piece;
+  }
+}

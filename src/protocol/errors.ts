@@ -1,0 +1,241 @@
+/** Whose mistake an error is: the client's request, the server's set-up, or a defect of lorekeep's own. */
+export type Fault = 'client' | 'operator' | 'server';
+
+export interface ErrorRow {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+/** Every code of an Error frame. 1xxx protocol, 2xxx session, 3xxx paths, 4xxx agents, 5xxx models, 8xxx storages. */
+export const errorTable = {
+  1001: {
+    name: 'MalformedFrame',
+    fault: 'client',
+    meaning:
+      'The bytes are not a frame, or its payload is not one UTF-8 JSON object within the nesting limits.',
+    remedy: 'Check the framing: 1 byte kind, 4 bytes big-endian length, payload.',
+  },
+  1002: {
+    name: 'UnknownFrameType',
+    fault: 'client',
+    meaning: '`type` is missing or names no request of this protocol version.',
+    remedy: 'Compare with the table of frames; `details.nearest` may name the one that was meant.',
+  },
+  1003: {
+    name: 'FrameTooLarge',
+    fault: 'client',
+    meaning:
+      'A frame is longer than `max_frame_mb`. A request this long closes the connection; a reply does not.',
+    remedy: 'Send less at a time, ask for fewer hits, or raise `max_frame_mb`.',
+  },
+  1004: {
+    name: 'InvalidField',
+    fault: 'client',
+    meaning: 'A field is missing, unknown, of the wrong type or out of range; `details.path` says which.',
+    remedy: 'Correct the named field.',
+  },
+  1005: {
+    name: 'UnsupportedFeature',
+    fault: 'client',
+    meaning:
+      'The request is right, but this version of the server cannot serve it yet; `details.feature` says what.',
+    remedy: 'Leave the feature out, or use a later version.',
+  },
+  1008: {
+    name: 'ServerShuttingDown',
+    fault: 'operator',
+    meaning: 'The server is stopping and takes no new work.',
+    remedy: 'Connect again when it is back.',
+  },
+  1009: {
+    name: 'InternalError',
+    fault: 'server',
+    meaning: "A defect of lorekeep's own. The request ended, the connection did not.",
+    remedy: "Report it with the server's log.",
+  },
+  2001: {
+    name: 'SessionNotFound',
+    fault: 'client',
+    meaning:
+      'This connection has no such session: it never had, it has ended, or it belongs to another connection.',
+    remedy: 'Use the `session_id` that CreateSessionResponse gave on this connection.',
+  },
+  2002: {
+    name: 'SessionEnded',
+    fault: 'client',
+    meaning: 'The session ended while the request was running.',
+    remedy: 'Nothing, when ending it was meant.',
+  },
+  3009: {
+    name: 'StorageOutsideRoot',
+    fault: 'client',
+    meaning: 'A path is absolute or leaves the storage root.',
+    remedy: 'Give a path inside the storage root.',
+  },
+  3010: {
+    name: 'StorageFileNotFound',
+    fault: 'client',
+    meaning: 'A path is inside the storage root, but the file is absent.',
+    remedy: 'Check the path and the storage root.',
+  },
+  4001: {
+    name: 'UnknownNodeType',
+    fault: 'client',
+    meaning: "A node's `type` is not one that this version has.",
+    remedy: 'Use one of `details.known`.',
+  },
+  4002: {
+    name: 'UnknownParam',
+    fault: 'client',
+    meaning: 'A node has a param that its type does not know.',
+    remedy: 'Correct the name; `details.nearest` may name the one that was meant.',
+  },
+  4003: {
+    name: 'InvalidParam',
+    fault: 'client',
+    meaning: 'A param of a node is missing, of the wrong type, out of range, or gave nothing to work with.',
+    remedy: 'Correct the param at `details.path`.',
+  },
+  4004: {
+    name: 'DuplicateNodeId',
+    fault: 'client',
+    meaning: 'Two nodes of one graph have the same id.',
+    remedy: 'Give each node its own id.',
+  },
+  4005: {
+    name: 'DanglingEdge',
+    fault: 'client',
+    meaning: 'An edge names a node that the graph does not have.',
+    remedy: 'Correct the edge at `details.path`.',
+  },
+  4006: {
+    name: 'GraphCycle',
+    fault: 'client',
+    meaning: 'The edges lead back to where they started.',
+    remedy: 'Remove one of the edges along `details.cycle`.',
+  },
+  4007: {
+    name: 'AgentNotFound',
+    fault: 'client',
+    meaning: 'The session has no such agent.',
+    remedy: 'Use the `agent_id` that CreateAgentResponse gave in this session.',
+  },
+  4008: {
+    name: 'TurnNotFound',
+    fault: 'client',
+    meaning: 'The session has no such turn under way: it has ended, or it never was.',
+    remedy: 'Nothing, when its TurnComplete crossed the request.',
+  },
+  4009: {
+    name: 'TurnQueueFull',
+    fault: 'client',
+    meaning: 'The session has as many unfinished turns as it may have.',
+    remedy: 'Wait for a TurnComplete before the next turn.',
+  },
+  5001: {
+    name: 'ModelLoadFailed',
+    fault: 'operator',
+    meaning: 'A model of the catalog could not be loaded: its file is absent, damaged or of an unknown kind.',
+    remedy: "Put the file where the catalog says it is; the server's log has the path.",
+  },
+  5002: {
+    name: 'TextTooLong',
+    fault: 'client',
+    meaning: "A text has more tokens than the embedding model's context; `details` has `tokens` and `limit`.",
+    remedy: 'Shorten the text.',
+  },
+  5003: {
+    name: 'OutOfMemory',
+    fault: 'operator',
+    meaning: 'The machine could not give the memory that the request needed.',
+    remedy: 'Make storages smaller, or give the machine more memory.',
+  },
+  5004: {
+    name: 'TextWithoutTokens',
+    fault: 'client',
+    meaning: 'A text has nothing that the embedding model can see, such as blanks alone.',
+    remedy: 'Send a text with words.',
+  },
+  5005: {
+    name: 'EmbeddingFailed',
+    fault: 'operator',
+    meaning: 'The model computed values that are not numbers.',
+    remedy: 'Its file is damaged or does not suit this processor: use another one.',
+  },
+  8001: {
+    name: 'InvalidStorageName',
+    fault: 'client',
+    meaning: 'A storage name is empty, malformed or reserved.',
+    remedy:
+      'Use letters, digits, dot, underscore and hyphen, at most 128, not ending in `.json`, not `lorekeep.…`.',
+  },
+  8002: {
+    name: 'StorageNameTaken',
+    fault: 'client',
+    meaning: 'A storage of this name exists in the session, or is being made.',
+    remedy: 'Use another name, or destroy the other storage first.',
+  },
+  8003: {
+    name: 'InvalidEmbeddedStringStorageData',
+    fault: 'client',
+    meaning:
+      'No strings, too many, one that is empty or too long for the model, or an unknown embedding model.',
+    remedy: 'Correct what the message names; `details` has the index of the string or the known models.',
+  },
+  8004: {
+    name: 'AmbiguousStorageSource',
+    fault: 'client',
+    meaning: 'Both or neither of `config_path` and `strings` are set.',
+    remedy: 'Set exactly one of them.',
+  },
+  8005: {
+    name: 'StorageNotFound',
+    fault: 'client',
+    meaning: 'The session has no storage of this name.',
+    remedy: 'Create it first; `details.nearest` may name the one that was meant.',
+  },
+} as const satisfies Readonly<Record<number, ErrorRow>>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Named facts about an error, for programs; `message` is for people. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/**
+ * What an Error frame carries. The server throws it to refuse one request; the client throws it when it receives one.
+ * `name` is the code's name, as on the wire. A newer server may send codes that this table lacks.
+ */
+export class ServerError extends Error {
+  override readonly name: string;
+  readonly code: number;
+  readonly details: ErrorDetails;
+
+  constructor(
+    code: number,
+    name: string,
+    message: string,
+    details: ErrorDetails = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.code = code;
+    this.name = name;
+    this.details = details;
+  }
+}
+
+export function serverError(
+  code: ErrorCode,
+  message: string,
+  details?: ErrorDetails,
+  options?: ErrorOptions,
+): ServerError {
+  return new ServerError(code, errorTable[code].name, message, details, options);
+}
+
+/** Refuses a request. */
+export function fail(code: ErrorCode, message: string, details?: ErrorDetails): never {
+  throw serverError(code, message, details);
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { stringArray } from '../schema/bounded.js';
+import { componentSchema } from './components.js';
+import { type GraphInput, graphSchema } from './graph.js';
+import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
+
+export const protocolVersion = 1;
+
+/** Chosen by the client; the reply carries it as `reply_to`. */
+export const requestIdSchema = z.union([z.int().nonnegative(), z.string().min(1).max(128)], {
+  error: 'an integer from 0 or a string of 1 to 128 characters is expected',
+});
+
+export type RequestId = z.output<typeof requestIdSchema>;
+
+const name = z.string().describe('Name of a storage: 8001 says what is wrong with one.');
+const session_id = z.string();
+const agent_id = z.string();
+const turn_id = z.string();
+
+function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
+  return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });
+}
+
+/** What clients send. Unknown fields are refused, so that a misspelt one is never silently without effect. */
+export const requestSchemas = {
+  CreateSessionRequest: request('CreateSessionRequest', {
+    storage_data_folder: z.string().optional().describe('Not there yet: only the empty string is accepted.'),
+  }),
+  DestroySessionRequest: request('DestroySessionRequest', { session_id }),
+  CreateEmbeddedStringStorageRequest: request('CreateEmbeddedStringStorageRequest', {
+    session_id,
+    name,
+    config_path: z.string().optional().describe('Path A, not there yet: refused with 1005.'),
+    strings: stringArray().optional().describe('Path B: the records, which get the ids "0", "1" and so on.'),
+    embedding_model: z
+      .string()
+      .optional()
+      .describe('Catalog name of the embedding model; required for Path B.'),
+  }),
+  DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
+  SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
+    session_id,
+    name,
+    text: z.string().min(1).describe('What to look for.'),
+    ...retrievalFields,
+  }),
+  CreateAgentRequest: request('CreateAgentRequest', {
+    session_id,
+    graph: graphSchema,
+    enable_diagnostics: z.boolean().default(false).describe('Whether TurnComplete carries diagnostics.'),
+  }),
+  DestroyAgentRequest: request('DestroyAgentRequest', { session_id, agent_id }),
+  TurnRequest: request('TurnRequest', {
+    session_id,
+    agent_id,
+    text: z.string().min(1).describe("The user's message."),
+    variables: z.record(z.string(), z.unknown()).default({}).describe('Values for templates.'),
+  }),
+  CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
+  Ping: request('Ping', {}),
+} as const;
+
+export type RequestType = keyof typeof requestSchemas;
+/** Requests as a handler sees them, with defaults filled in. */
+export type Requests = { [Type in RequestType]: z.output<(typeof requestSchemas)[Type]> };
+
+type Unaddressed<Frame> = Omit<Frame, 'type' | 'id'>;
+
+/** Requests as a client writes them, without what the client library fills in. */
+export type RequestFields = {
+  [Type in RequestType]: Type extends 'CreateAgentRequest'
+    ? Unaddressed<Omit<z.input<(typeof requestSchemas)[Type]>, 'graph'>> & { graph: GraphInput }
+    : Unaddressed<z.input<(typeof requestSchemas)[Type]>>;
+};
+
+const errorFields = {
+  code: z.int(),
+  name: z.string(),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()),
+};
+
+const nodeDiagnosticsSchema = z.object({
+  node: z.string(),
+  type: z.string(),
+  duration_ms: z.number(),
+  embed_ms: z.number().optional(),
+  search_ms: z.number().optional(),
+  plan: retrievalPlanSchema.optional(),
+});
+
+const turnDiagnosticsSchema = z.object({
+  queued_ms: z.number().describe('Waiting for earlier turns of the agent.'),
+  duration_ms: z.number().describe('Running.'),
+  nodes: z.array(nodeDiagnosticsSchema).describe('Nodes that ran, in order.'),
+  interaction: z.array(componentSchema).optional().describe('Only with include_interaction_in_diagnostics.'),
+});
+
+export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
+export type TurnDiagnostics = z.output<typeof turnDiagnosticsSchema>;
+
+function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
+  return z.object({ type: z.literal(type), reply_to: requestIdSchema, ...fields });
+}
+
+/** What the server sends. A client ignores fields and types that it does not know. */
+export const serverSchemas = {
+  Hello: z.object({
+    type: z.literal('Hello'),
+    protocol: z.literal(protocolVersion),
+    server: z.literal('lorekeep'),
+    version: z.string(),
+  }),
+  CreateSessionResponse: reply('CreateSessionResponse', { session_id }),
+  CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
+    record_count: z.int(),
+    embedding_dim: z.int(),
+  }),
+  SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
+    hits: z.array(hitSchema),
+    plan: retrievalPlanSchema,
+  }),
+  CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
+  Ack: reply('Ack', {}),
+  Pong: reply('Pong', {}),
+  TurnStarted: reply('TurnStarted', { turn_id }),
+  TurnComplete: z.object({
+    type: z.literal('TurnComplete'),
+    turn_id,
+    status: z.enum(['completed', 'cancelled', 'failed']),
+    text: z.string().describe('The reply; empty while no node makes one.'),
+    error: z.object(errorFields).optional().describe('Why a turn failed.'),
+    diagnostics: turnDiagnosticsSchema.optional(),
+  }),
+  Error: z.object({
+    type: z.literal('Error'),
+    reply_to: requestIdSchema.nullable().describe('null when the request had no id that could be read.'),
+    ...errorFields,
+  }),
+} as const;
+
+export type ServerFrameType = keyof typeof serverSchemas;
+export type ServerFrames = { [Type in ServerFrameType]: z.output<(typeof serverSchemas)[Type]> };
+export type ServerFrame = ServerFrames[ServerFrameType];
+
+/** Which frame answers which request; Error may answer any. */
+export interface Replies {
+  CreateSessionRequest: 'CreateSessionResponse';
+  DestroySessionRequest: 'Ack';
+  CreateEmbeddedStringStorageRequest: 'CreateEmbeddedStringStorageResponse';
+  DestroyEmbeddedStringStorageRequest: 'Ack';
+  SearchEmbeddedStringStorageRequest: 'SearchEmbeddedStringStorageResponse';
+  CreateAgentRequest: 'CreateAgentResponse';
+  DestroyAgentRequest: 'Ack';
+  TurnRequest: 'TurnStarted';
+  CancelTurnRequest: 'Ack';
+  Ping: 'Pong';
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { boundedArray } from '../schema/bounded.js';
+import { retrievalFields } from './retrieval.js';
+
+const nodeId = z.string().min(1).max(128);
+
+const nodeSchema = z.strictObject({
+  id: nodeId.describe('Unique within the graph.'),
+  type: z.string().max(128),
+  params: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe("By the node's type; checked with the graph."),
+});
+
+/** The shape of an agent's graph. Its meaning (types, params, edges) is checked when the agent is made. */
+export const graphSchema = z.strictObject({
+  nodes: boundedArray(nodeSchema, 1, 256),
+  edges: boundedArray(z.tuple([nodeId, nodeId]), 0, 4096)
+    .default([])
+    .describe('Pairs of node ids, from and to. Without edges the nodes run in order.'),
+});
+
+export type Graph = z.output<typeof graphSchema>;
+export type GraphInput = {
+  nodes: { id: string; type: string; params?: Record<string, unknown> }[];
+  edges?: [string, string][];
+};
+
+/** Params of a node of type `retrieve`. */
+export const retrieveParamsSchema = z.strictObject({
+  embedded_string_storage: z.string().describe('Name of a storage of the session.'),
+  ...retrievalFields,
+  query: z
+    .string()
+    .min(1)
+    .max(16_384)
+    .default('{{text}}')
+    .describe("Mustache template over the interaction, without HTML escaping. Default: the user's message."),
+});
+
+export type RetrieveParams = z.output<typeof retrieveParamsSchema>;

@@ -1,0 +1,14 @@
+import type { EmbeddingModels } from '../catalog/embedding-models.js';
+import type { ServerConfig } from '../config/schema.js';
+import type { Log } from '../log/log.js';
+
+/** What the parts of a running server share; made by the composition root. */
+export interface Services {
+  readonly config: ServerConfig;
+  readonly models: EmbeddingModels;
+  readonly log: Log;
+  /** The server's version, as Hello tells it. */
+  readonly version: string;
+  /** Ids of sessions are unique in a server, so that a log line means one of them. */
+  nextSessionId(): string;
+}

@@ -1,0 +1,52 @@
+import { fail, type ServerError } from '../protocol/errors.js';
+import { Session } from '../session/session.js';
+import type { Services } from './services.js';
+
+/** The sessions of one connection: no other connection can name them, and they end with it. */
+export class SessionTable {
+  readonly #services: Services;
+  readonly #sessions = new Map<string, Session>();
+  /** Sessions that have no id any more and are still closing. */
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  create(): Session {
+    const { models, log } = this.#services;
+    const session = new Session(this.#services.nextSessionId(), models, log);
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  /** @throws SessionNotFound */
+  get(id: string): Session {
+    const session = this.#sessions.get(id);
+    if (session === undefined) {
+      const shown = JSON.stringify(id.slice(0, 64));
+      fail(2001, `session_id: this connection has no session ${shown}`, { path: 'session_id' });
+    }
+    return session;
+  }
+
+  /** Its id means nothing from now on; resolves when all that it owned is closed. @throws SessionNotFound */
+  async destroy(id: string, reason: ServerError): Promise<void> {
+    await this.#end(this.get(id), reason);
+  }
+
+  /** Ends all of them, and waits for those that were ending already. */
+  async closeAll(reason: ServerError): Promise<void> {
+    for (const session of this.#sessions.values()) this.#end(session, reason);
+    await Promise.all(this.#closing);
+  }
+
+  #end(session: Session, reason: ServerError): Promise<void> {
+    this.#sessions.delete(session.id);
+    const closing = session.close(reason);
+    this.#closing.add(closing);
+    const forget = () => this.#closing.delete(closing);
+    closing.then(forget, forget);
+    return closing;
+  }
+}

@@ -1,0 +1,75 @@
+import { Storage } from '../../lib/index.js';
+import type { EmbeddingModels } from '../catalog/embedding-models.js';
+import { type LoadedModel, TextError } from '../catalog/loaded-model.js';
+import type { CatalogEntry } from '../catalog/schema.js';
+import { fail, serverError } from '../protocol/errors.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+import { SharedStorage } from './shared-storage.js';
+
+/** Most strings of one inline storage: all of them live in memory, and one request carried them. */
+export const maxInlineStrings = 100_000;
+
+/** The source of a storage made of the request's own strings (Path B). */
+export interface InlineSource {
+  strings: readonly string[];
+  embeddingModel: string;
+}
+
+/** Everything about a source that can be refused before work begins. @throws InvalidEmbeddedStringStorageData */
+export function checkInlineSource(
+  { strings, embeddingModel }: InlineSource,
+  models: EmbeddingModels,
+): CatalogEntry {
+  if (strings.length === 0) fail(8003, 'strings: at least one string is expected');
+  if (strings.length > maxInlineStrings) {
+    fail(
+      8003,
+      `strings: ${strings.length} are more than the ${maxInlineStrings} that one inline storage takes`,
+      {
+        count: strings.length,
+        limit: maxInlineStrings,
+      },
+    );
+  }
+  const empty = strings.findIndex((text) => text.trim() === '');
+  if (empty >= 0) fail(8003, `strings[${empty}]: the string is empty`, { index: empty });
+  return models.find(embeddingModel) ?? refuseModel(embeddingModel, models.names);
+}
+
+/**
+ * Embeds every string and indexes it; ids are "0", "1" and so on. Nothing is written to disk.
+ * @throws InvalidEmbeddedStringStorageData that names the string's index; AbortError once the signal is aborted.
+ */
+export async function buildInlineStorage(
+  strings: readonly string[],
+  model: LoadedModel,
+  signal: AbortSignal,
+): Promise<SharedStorage> {
+  const vectors = await embedStrings(strings, model, signal);
+  const records = strings.map((text, index) => ({ id: String(index), text }));
+  return new SharedStorage(await Storage.build(records, vectors, model.dimension, { signal }), model);
+}
+
+async function embedStrings(
+  strings: readonly string[],
+  model: LoadedModel,
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  try {
+    return await model.embedDocuments(strings, signal);
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    const { code, index, tokens, limit, message } = error.item;
+    if (code === 'MODEL_INVALID') throw error;
+    throw serverError(8003, `strings[${index}]: ${message}`, { index, tokens, limit }, { cause: error });
+  }
+}
+
+function refuseModel(name: string, known: string[]): never {
+  const nearest = nearestName(name, known);
+  const shown = JSON.stringify(name.slice(0, 128));
+  fail(8003, `embedding_model: the catalog has no embedding model ${shown}${didYouMean(nearest)}`, {
+    known,
+    nearest,
+  });
+}

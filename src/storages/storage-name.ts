@@ -1,0 +1,27 @@
+import { fail } from '../protocol/errors.js';
+
+const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const reservedPrefix = 'lorekeep.';
+
+/** Whether a node param or a search means a file rather than a storage of the session. */
+export function isPath(name: string): boolean {
+  return name.includes('/') || name.endsWith('.json');
+}
+
+/** @throws InvalidStorageName */
+export function checkStorageName(name: string): void {
+  const problem = nameProblem(name);
+  if (problem !== undefined) fail(8001, `name: ${problem}`, { name: name.slice(0, 256) });
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === '') return 'a storage needs a name that is not empty';
+  const shown = JSON.stringify(name.slice(0, 64));
+  if (isPath(name)) return `${shown} looks like a path; a name has no "/" and does not end in ".json"`;
+  if (!wellFormed.test(name)) {
+    return `${shown} is malformed: a letter or digit, then at most 127 letters, digits, ".", "_" or "-"`;
+  }
+  if (name.startsWith(reservedPrefix))
+    return `${shown} is reserved: names do not start with "${reservedPrefix}"`;
+  return undefined;
+}

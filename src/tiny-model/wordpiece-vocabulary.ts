@@ -1,0 +1,139 @@
+/** The special tokens of a BERT vocabulary, in the order of their ids. */
+export const specialTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'] as const;
+
+/** One entry of a WordPiece vocabulary. */
+export interface Piece {
+  text: string;
+  /** Whether it starts a word; pieces that do not continue one ("##" in BERT's own files). */
+  start: boolean;
+  kind: 'word' | 'prefix' | 'infix' | 'character';
+  /** How often the texts have the word, or words with this part. */
+  count: number;
+}
+
+export interface WordpieceVocabulary {
+  /** In the order of their ids, which begin after the special tokens. */
+  pieces: Piece[];
+  /** Words in the texts, repetitions included. */
+  words: number;
+}
+
+export interface VocabularyLimits {
+  words?: number;
+  prefixes?: number;
+  infixes?: number;
+}
+
+const prefixLengths = [3, 4, 5, 6];
+const infixLengths = [2, 3, 4];
+const accents = /\p{M}/u;
+const punctuation = /[\p{P}]|[$+<=>^`|~]/u;
+const ideograph = /[\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{2fa1f}]/u;
+const whitespace = /\s/u;
+// llama.cpp's mark for the beginning of a word; as a character of a text it is an unknown one.
+const startMark = '\u2581';
+const ignored = /[\p{Cc}\p{Cf}\ufffd]/u;
+
+/**
+ * Cuts text into words as BERT's basic tokenizer does: lower case, no accents; every punctuation mark and every Chinese
+ * character is a word.
+ */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  let word = '';
+  const finish = () => {
+    if (word !== '') words.push(word);
+    word = '';
+  };
+  for (const character of text) {
+    if (whitespace.test(character)) {
+      finish();
+      continue;
+    }
+    const base = baseCharacter(character);
+    if (base === '' || ignored.test(base)) continue;
+    if (punctuation.test(base) || ideograph.test(base)) {
+      finish();
+      words.push(base);
+    } else {
+      word += base;
+    }
+  }
+  finish();
+  return words;
+}
+
+/** Lower case without the accents that decomposition splits off; characters made of several letters stay whole. */
+function baseCharacter(character: string): string {
+  const [first, ...rest] = character.normalize('NFD');
+  if (first === undefined || accents.test(first)) return '';
+  const base = rest.every((mark) => accents.test(mark)) ? first : character;
+  const lower = base.toLowerCase();
+  return [...lower].length === 1 ? lower : base;
+}
+
+/**
+ * A vocabulary of the texts' words, frequent parts of words for the words that it does not know, and every single
+ * character, so that any text made of known characters has tokens. Deterministic: same texts, same vocabulary.
+ */
+export function buildVocabulary(texts: Iterable<string>, limits: VocabularyLimits = {}): WordpieceVocabulary {
+  const counts = new Map<string, number>();
+  let words = 0;
+  for (const text of texts) {
+    for (const word of splitWords(text)) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      words++;
+    }
+  }
+  const starts = new Map<string, Piece>();
+  const continuations = new Map<string, Piece>();
+  const add = (pieces: Map<string, Piece>, piece: Piece) => {
+    if (!pieces.has(piece.text) && !piece.text.includes(startMark)) pieces.set(piece.text, piece);
+  };
+  for (const [text, count] of mostFrequent(counts, limits.words ?? 12_000, 1)) {
+    add(starts, { text, start: true, kind: 'word', count });
+  }
+  for (const [text, count] of mostFrequent(countParts(counts, prefixesOf), limits.prefixes ?? 3_000, 2)) {
+    add(starts, { text, start: true, kind: 'prefix', count });
+  }
+  for (const [text, count] of mostFrequent(countParts(counts, infixesOf), limits.infixes ?? 2_000, 2)) {
+    add(continuations, { text, start: false, kind: 'infix', count });
+  }
+  const characters = countParts(counts, (word) => [...word]);
+  for (let code = 0x21; code < 0x7f; code++) {
+    const character = String.fromCharCode(code).toLowerCase();
+    characters.set(character, (characters.get(character) ?? 0) + 1);
+  }
+  for (const [text, count] of mostFrequent(characters, characters.size, 1)) {
+    add(starts, { text, start: true, kind: 'character', count });
+    add(continuations, { text, start: false, kind: 'character', count });
+  }
+  return { pieces: [...starts.values(), ...continuations.values()], words };
+}
+
+/** The `limit` entries with the highest counts, equal ones in the order of their code units. */
+function mostFrequent(counts: Map<string, number>, limit: number, least: number): [string, number][] {
+  return [...counts]
+    .filter(([, count]) => count >= least)
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, limit);
+}
+
+function countParts(words: Map<string, number>, parts: (word: string) => string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [word, count] of words) {
+    for (const part of new Set(parts(word))) counts.set(part, (counts.get(part) ?? 0) + count);
+  }
+  return counts;
+}
+
+const prefixesOf = (word: string): string[] =>
+  prefixLengths.filter((length) => length < word.length).map((length) => word.slice(0, length));
+
+function infixesOf(word: string): string[] {
+  const parts: string[] = [];
+  for (const length of infixLengths) {
+    for (let begin = 1; begin + length <= word.length; begin++) parts.push(word.slice(begin, begin + length));
+  }
+  return parts;
+}

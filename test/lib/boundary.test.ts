@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { binding } from '../../lib/binding.js';
+import { errorCodes } from '../../lib/errors.js';
+import * as library from '../../lib/index.js';
+import { nativeExports } from '../../lib/native.js';
+
+const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+test('the addon exports exactly what lib/native.ts says', () => {
+  expect(Object.keys(binding).sort()).toEqual([...nativeExports].sort());
+});
+
+test('every error code of the core has a public meaning, and the other way round', () => {
+  const source = readFileSync(root('native/core/error.cc'), 'utf8');
+  const native = [...source.matchAll(/return "([A-Z_]+)";/g)].map((match) => match[1]);
+  expect(native.length).toBeGreaterThan(10);
+  expect([...new Set(native)].sort()).toEqual(Object.keys(errorCodes).sort());
+});
+
+test('nothing but lib/ imports the addon', () => {
+  const sources = readdirSync(root('src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  expect(sources.length).toBeGreaterThan(5);
+  for (const name of sources) {
+    expect(readFileSync(root(`src/${name}`), 'utf8'), name).not.toMatch(/lib\/(binding|native)/);
+  }
+});
+
+test('the public interface is this', () => {
+  expect(Object.keys(library).sort()).toEqual([
+    'AbortError',
+    'EmbeddingModel',
+    'LorekeepError',
+    'Storage',
+    'TextIndex',
+    'VectorIndex',
+    'backends',
+    'errorCodes',
+    'searchModes',
+    'tokenize',
+  ]);
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Storage, type StorageRecord } from '../../lib/index.js';
+import { rejection } from '../helpers/errors.js';
+
+const records: StorageRecord[] = [
+  { id: 'fox', text: 'The quick brown fox jumps over the lazy dog' },
+  { id: 'keeper', text: 'A lighthouse keeper counts ships' },
+  { id: 'dog', text: 'A dog sleeps in the sun' },
+  { id: 'ship', text: 'Ships sail at night' },
+];
+/** One direction per record, so that distances are known. */
+const vectors = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0.8, 0, 0.6, 0, 0, 0.6, 0, 0.8]);
+let storage: Storage;
+
+beforeAll(async () => {
+  storage = await Storage.build(records, vectors, 4);
+});
+afterAll(() => storage.close());
+
+const ids = (result: { hits: { id: string }[] }) => result.hits.map((hit) => hit.id);
+
+describe('a dense search', () => {
+  test('orders records by cosine distance', async () => {
+    const found = await storage.search({ vector: new Float32Array([1, 0, 0, 0]), topK: 4 });
+    expect(ids(found)).toEqual(['fox', 'dog', 'keeper', 'ship']);
+    expect(found.hits[1]).toMatchObject({ text: records[2]?.text, ordinal: 2, rank: 2, denseRank: 2 });
+    expect(found.hits[1]?.distance).toBeCloseTo(0.2, 6);
+    expect(found.hits[1]?.score).toBeCloseTo(0.8, 6);
+    expect(found.hits[1]).not.toHaveProperty('bm25Score');
+    expect(found.plan.dense).toMatchObject({ path: 'exact', exact: true, matched: 4 });
+  });
+
+  test('drops what is farther than the threshold', async () => {
+    const vector = new Float32Array([1, 0, 0, 0]);
+    expect(ids(await storage.search({ vector, topK: 4, threshold: 0.5 }))).toEqual(['fox', 'dog']);
+    expect(ids(await storage.search({ vector, topK: 4, threshold: 0 }))).toEqual(['fox']);
+  });
+});
+
+describe('a lexical search', () => {
+  test('orders records by BM25', async () => {
+    const found = await storage.search({ mode: 'lexical', text: 'dog' });
+    expect(ids(found)).toEqual(['dog', 'fox']);
+    expect(found.hits[0]).toMatchObject({ rank: 1, lexicalRank: 1 });
+    expect(found.hits[0]?.bm25Score).toBe(found.hits[0]?.score);
+    expect(found.hits[0]).not.toHaveProperty('distance');
+    expect(found.plan).toMatchObject({ mode: 'lexical', lexical: { tokens: 1, terms: 1 } });
+  });
+
+  test('says that a query has no words', async () => {
+    const found = await storage.search({ mode: 'lexical', text: '?!' });
+    expect(found).toMatchObject({ hits: [], plan: { lexical: { tokens: 0, terms: 0 } } });
+  });
+});
+
+describe('a hybrid search', () => {
+  const query = { mode: 'hybrid', vector: new Float32Array([1, 0, 0, 0]), text: 'ships', topK: 4 } as const;
+
+  test('fuses ranks as 1 / (60 + rank) per leg', async () => {
+    const found = await storage.search(query);
+    const byId = new Map(found.hits.map((hit) => [hit.id, hit]));
+    // Dense: fox, dog, keeper, ship (the last two tie, in record order). Lexical: ship (shorter), keeper.
+    expect(byId.get('keeper')).toMatchObject({ denseRank: 3, lexicalRank: 2 });
+    expect(byId.get('keeper')?.score).toBeCloseTo(1 / 63 + 1 / 62, 9);
+    expect(byId.get('ship')?.score).toBeCloseTo(1 / 64 + 1 / 61, 9);
+    expect(byId.get('fox')?.score).toBeCloseTo(1 / 61, 9);
+    expect(byId.get('fox')).toMatchObject({ bm25Score: 0 });
+    expect(byId.get('fox')).not.toHaveProperty('lexicalRank');
+    expect(found.hits.map((hit) => hit.score)).toEqual(found.hits.map((hit) => hit.score).sort((a, b) => b - a));
+  });
+
+  test('keeps what only the lexical leg found, whatever the threshold', async () => {
+    const found = await storage.search({ ...query, threshold: 0.1 });
+    expect(ids(found).sort()).toEqual(['fox', 'keeper', 'ship']);
+    const ship = found.hits.find((hit) => hit.id === 'ship');
+    expect(ship).not.toHaveProperty('denseRank');
+    expect(ship?.distance).toBeCloseTo(1, 6);
+  });
+
+  test('obeys weights and k', async () => {
+    const weighted = await storage.search({ ...query, rrf: { k: 0, weights: { dense: 0, lexical: 2 } } });
+    expect(weighted.hits[0]).toMatchObject({ id: 'ship', score: 2 });
+  });
+});
+
+describe('a storage', () => {
+  test('breaks ties by record order', async () => {
+    const twins = Array.from({ length: 5 }, (_, i) => ({ id: `twin-${i}`, text: 'same words' }));
+    await using same = await Storage.build(twins, new Float32Array(10).fill(1), 2);
+    const vector = new Float32Array([1, 1]);
+    for (const mode of ['dense', 'lexical', 'hybrid'] as const) {
+      expect(ids(await same.search({ mode, vector, text: 'words' }))).toEqual(twins.map((twin) => twin.id));
+    }
+  });
+
+  test.each([
+    ['no records', () => Storage.build([], new Float32Array(0), 4), /record/],
+    ['an empty id', () => Storage.build([{ id: '', text: 'a' }], new Float32Array(4), 4), /id/],
+    [
+      'an id that occurs twice',
+      () => Storage.build([records[0], records[1], records[0]] as StorageRecord[], new Float32Array(12), 4),
+      /0 and 2.*fox/,
+    ],
+    ['a text that is no string', () => Storage.build([{ id: 'a' } as StorageRecord], new Float32Array(4), 4), /text\[0\]/],
+  ])('refuses %s', async (_, build, message) => {
+    expect((await rejection(build(), 'INVALID_ARGUMENT')).message).toMatch(message);
+  });
+
+  test('refuses another number of vectors than of records', async () => {
+    const error = await rejection(Storage.build(records, new Float32Array(12), 4), 'INVALID_ARGUMENT');
+    expect(error.message).toMatch(/4.*3|3.*4/s);
+  });
+
+  const vector = new Float32Array(4);
+  test.each([
+    ['an unknown mode', { mode: 'fuzzy' as 'dense', vector }],
+    ['a dense search without a vector', {}],
+    ['a lexical search without a text', { mode: 'lexical' as const }],
+    ['top_k 0', { vector, topK: 0 }],
+    ['top_k 1001', { vector, topK: 1001 }],
+    ['a negative threshold', { vector, threshold: -1 }],
+    ['a threshold above 2', { vector, threshold: 2.5 }],
+    ['weights that are all zero', { ...{ mode: 'hybrid' as const, vector, text: 'a' }, rrf: { weights: { dense: 0, lexical: 0 } } }],
+  ])('refuses %s', async (_, options) => {
+    await rejection(storage.search(options), 'INVALID_ARGUMENT');
+  });
+
+  test('refuses a vector of another dimension', async () => {
+    await rejection(storage.search({ vector: new Float32Array(8) }), 'DIMENSION_MISMATCH');
+  });
+});

@@ -1,0 +1,42 @@
+// argv: mode ("cycles" or "collect"), folder, model path. Needs --expose-gc. Reports resident memory in MiB.
+import { VectorIndex, EmbeddingModel } from 'lorekeep';
+import { dimension, rows } from './workload.mjs';
+
+const [mode, folder, modelPath] = process.argv.slice(2);
+const resident = () => process.memoryUsage().rss / 2 ** 20;
+const settle = async () => {
+  for (let i = 0; i < 4; i++) {
+    globalThis.gc();
+    await new Promise(setImmediate);
+  }
+};
+
+if (mode === 'cycles') {
+  const path = `${folder}/cycles.lkvec`;
+  const built = await VectorIndex.build(rows(4000), dimension);
+  await built.save(path);
+  await built.close();
+  const cycle = async () => {
+    const index = await VectorIndex.load(path);
+    const model = await EmbeddingModel.load(modelPath);
+    await model.embed(['one text', 'and another']);
+    await index.search(rows(1));
+    await Promise.all([index.close(), model.close()]);
+  };
+  for (let i = 0; i < 50; i++) await cycle(); // allocators and caches reach their working size
+  await settle();
+  const before = resident();
+  for (let i = 0; i < 200; i++) await cycle();
+  await settle();
+  process.send({ before, after: resident() });
+} else {
+  // Nothing is closed: the collector alone gives 100 x 8 MB back.
+  const numbers = rows(32_768);
+  for (let i = 0; i < 10; i++) await VectorIndex.build(numbers, dimension, { kind: 'flat' });
+  await settle();
+  const before = resident();
+  for (let i = 0; i < 100; i++) await VectorIndex.build(numbers, dimension, { kind: 'flat' });
+  await settle();
+  process.send({ before, after: resident() });
+}
+process.disconnect();

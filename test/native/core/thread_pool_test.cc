@@ -1,0 +1,177 @@
+#include "core/thread_pool.h"
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <set>
+
+#include "harness.h"
+
+namespace {
+
+using namespace lorekeep;
+
+TEST("a pool runs everything that was submitted before it is destroyed") {
+  std::atomic<int> runs{0};
+  {
+    ThreadPool pool(3);
+    CHECK_EQ(pool.size(), 3u);
+    for (int i = 0; i < 200; ++i) pool.submit([&] { ++runs; });
+  }
+  CHECK_EQ(runs.load(), 200);
+}
+
+TEST("a pool without threads is refused") { CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0)); }
+
+TEST("at least one thread is usable") { CHECK(usable_threads() >= 1); }
+
+TEST("parallel_for visits every index once, in pieces of the grain") {
+  ThreadPool pool(4);
+  for (const std::size_t count : {1u, 7u, 64u, 1000u}) {
+    for (const std::size_t grain : {0u, 1u, 3u, 64u, 5000u}) {
+      std::vector<std::atomic<int>> visits(count);
+      std::atomic<bool> too_large{false};
+      parallel_for(&pool, 5, count, grain, nullptr, [&](std::size_t begin, std::size_t end, std::size_t) {
+        if (end - begin > std::max<std::size_t>(grain, 1)) too_large = true;
+        for (std::size_t i = begin; i < end; ++i) ++visits[i];
+      });
+      CHECK(!too_large);
+      for (const auto& n : visits) CHECK_EQ(n.load(), 1);
+    }
+  }
+}
+
+TEST("parallel_for over nothing calls nothing") {
+  ThreadPool pool(2);
+  bool called = false;
+  parallel_for(&pool, 2, 0, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { called = true; });
+  CHECK(!called);
+}
+
+TEST("parallel_for without a pool or with no workers runs on the caller as worker 0") {
+  ThreadPool pool(2);
+  const auto caller = std::this_thread::get_id();
+  struct Setting {
+    ThreadPool* pool;
+    std::size_t workers;
+  };
+  for (const Setting setting : {Setting{nullptr, 8}, Setting{&pool, 0}, Setting{&pool, 1}}) {
+    std::size_t total = 0;
+    parallel_for(setting.pool, setting.workers, 10, 3, nullptr,
+                 [&](std::size_t begin, std::size_t end, std::size_t worker) {
+                   CHECK_EQ(worker, 0u);
+                   CHECK(std::this_thread::get_id() == caller);
+                   total += end - begin;
+                 });
+    CHECK_EQ(total, 10u);
+  }
+}
+
+TEST("worker slots are below `workers` and never shared by two calls at once") {
+  ThreadPool pool(4);
+  constexpr std::size_t kWorkers = 3;
+  std::vector<std::atomic<int>> busy(kWorkers);
+  std::atomic<bool> shared{false};
+  std::atomic<bool> beyond{false};
+  parallel_for(&pool, kWorkers, 2000, 1, nullptr, [&](std::size_t, std::size_t, std::size_t worker) {
+    if (worker >= kWorkers) {
+      beyond = true;
+      return;
+    }
+    if (busy[worker].fetch_add(1) != 0) shared = true;
+    busy[worker].fetch_sub(1);
+  });
+  CHECK(!shared);
+  CHECK(!beyond);
+}
+
+TEST("more workers than pieces or threads is fine") {
+  ThreadPool pool(1);
+  std::atomic<int> runs{0};
+  parallel_for(&pool, 1000, 2, 1, nullptr, [&](std::size_t, std::size_t, std::size_t worker) {
+    CHECK(worker < 2);
+    ++runs;
+  });
+  parallel_for(&pool, 1000, 500, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+  CHECK_EQ(runs.load(), 502);
+}
+
+TEST("loops nested inside the pool's own threads end") {
+  ThreadPool pool(2);
+  std::atomic<int> runs{0};
+  parallel_for(&pool, 3, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) {
+    parallel_for(&pool, 3, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) {
+      parallel_for(&pool, 3, 4, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+    });
+  });
+  CHECK_EQ(runs.load(), 8 * 8 * 4);
+}
+
+TEST("many callers share one pool") {
+  ThreadPool pool(2);
+  std::atomic<int> runs{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 6; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        parallel_for(&pool, 4, 16, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK_EQ(runs.load(), 6 * 20 * 16);
+}
+
+TEST("the exception of a piece reaches the caller after every piece has stopped") {
+  ThreadPool pool(3);
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> inside{0};
+    CHECK_FAILS(Code::kNotFound,
+                parallel_for(&pool, 4, 100, 1, nullptr, [&](std::size_t begin, std::size_t, std::size_t) {
+                  ++inside;
+                  if (begin == 13) {
+                    --inside;
+                    fail(Code::kNotFound, "piece 13");
+                  }
+                  --inside;
+                }));
+    CHECK_EQ(inside.load(), 0);
+  }
+}
+
+TEST("when every piece fails, one exception arrives") {
+  ThreadPool pool(3);
+  CHECK_FAILS(Code::kIo, parallel_for(&pool, 4, 100, 1, nullptr, [](std::size_t, std::size_t, std::size_t) {
+                fail(Code::kIo, "no");
+              }));
+}
+
+TEST("a raised token stops the loop before its first piece, and later between pieces") {
+  ThreadPool pool(2);
+  CancelToken before;
+  before.cancel();
+  std::atomic<int> runs{0};
+  CHECK_FAILS(Code::kCancelled,
+              parallel_for(&pool, 3, 100, 1, &before, [&](std::size_t, std::size_t, std::size_t) { ++runs; }));
+  CHECK_EQ(runs.load(), 0);
+
+  CancelToken during;
+  constexpr int kPieces = 1000000;
+  CHECK_FAILS(Code::kCancelled, parallel_for(&pool, 3, kPieces, 1, &during, [&](std::size_t, std::size_t, std::size_t) {
+                if (++runs == 5) during.cancel();
+              }));
+  CHECK(runs.load() < kPieces);
+}
+
+TEST("helpers dequeued after their loop has ended do nothing") {
+  ThreadPool pool(1);
+  std::mutex gate;
+  gate.lock();
+  pool.submit([&] { std::lock_guard wait(gate); });  // holds the only thread
+  std::atomic<int> runs{0};
+  parallel_for(&pool, 4, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+  CHECK_EQ(runs.load(), 8);
+  gate.unlock();
+}
+
+}  // namespace

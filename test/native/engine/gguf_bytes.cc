@@ -1,0 +1,111 @@
+#include "gguf_bytes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+
+namespace lorekeep::test {
+namespace {
+
+template <class T>
+std::string raw(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(T)};
+}
+
+std::string sized(std::string_view text) {
+  return raw<std::uint64_t>(text.size()).append(text);
+}
+
+void pad(std::string& bytes) {
+  bytes.resize((bytes.size() + 31) / 32 * 32);
+}
+
+}  // namespace
+
+GgufBytes& GgufBytes::key(std::string_view name, std::uint32_t type, std::string encoded) {
+  without(name);
+  keys_.push_back({std::string(name), raw(type) + encoded});
+  return *this;
+}
+
+GgufBytes& GgufBytes::text(std::string_view name, std::string_view value) {
+  return key(name, 8, sized(value));
+}
+
+GgufBytes& GgufBytes::u32(std::string_view name, std::uint32_t value) {
+  return key(name, 4, raw(value));
+}
+
+GgufBytes& GgufBytes::f32(std::string_view name, float value) {
+  return key(name, 6, raw(value));
+}
+
+GgufBytes& GgufBytes::texts(std::string_view name, const std::vector<std::string>& values) {
+  std::string encoded = raw<std::uint32_t>(8) + raw<std::uint64_t>(values.size());
+  for (const std::string& value : values) encoded += sized(value);
+  return key(name, 9, encoded);
+}
+
+GgufBytes& GgufBytes::tensor(std::string_view name, const std::vector<std::uint64_t>& shape, std::uint32_t type) {
+  without(name);
+  tensors_.push_back({std::string(name), shape, type});
+  return *this;
+}
+
+GgufBytes& GgufBytes::without(std::string_view name) {
+  std::erase_if(keys_, [&](const Key& key) { return key.name == name; });
+  std::erase_if(tensors_, [&](const Tensor& tensor) { return tensor.name == name; });
+  return *this;
+}
+
+std::string GgufBytes::bytes() const {
+  std::string bytes =
+      "GGUF" + raw<std::uint32_t>(3) + raw<std::uint64_t>(tensors_.size()) + raw<std::uint64_t>(keys_.size());
+  for (const Key& key : keys_) bytes += sized(key.name) + key.encoded;
+  std::uint64_t offset = 0;
+  for (const Tensor& tensor : tensors_) {
+    bytes += sized(tensor.name) + raw<std::uint32_t>(static_cast<std::uint32_t>(tensor.shape.size()));
+    std::uint64_t size = 4;
+    for (std::uint64_t extent : tensor.shape) {
+      bytes += raw(extent);
+      size *= extent;
+    }
+    bytes += raw(tensor.type) + raw(offset);
+    offset += (size + 31) / 32 * 32;
+  }
+  pad(bytes);
+  return bytes.append(offset, '\0');
+}
+
+GgufBytes small_bert() {
+  GgufBytes file;
+  file.text("general.architecture", "bert")
+      .u32("bert.context_length", 16)
+      .u32("bert.embedding_length", 8)
+      .u32("bert.feed_forward_length", 16)
+      .u32("bert.block_count", 1)
+      .u32("bert.attention.head_count", 2)
+      .f32("bert.attention.layer_norm_epsilon", 1e-12f)
+      .u32("bert.pooling_type", 2)
+      .text("tokenizer.ggml.model", "bert")
+      .texts("tokenizer.ggml.tokens", {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581a", "b"})
+      .tensor("token_embd.weight", {8, 6})
+      .tensor("token_embd_norm.weight", {8});
+  return file;
+}
+
+TemporaryFile::TemporaryFile(std::string_view content) {
+  static std::atomic<unsigned> next{0};
+  path_ = std::filesystem::temp_directory_path() /
+          ("lorekeep-gguf-" + std::to_string(::getpid()) + "-" + std::to_string(next++) + ".gguf");
+  std::ofstream(path_, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace lorekeep::test

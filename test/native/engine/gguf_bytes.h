@@ -1,0 +1,57 @@
+// Builds GGUF files in memory, valid or not, for the tests of the reader.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lorekeep::test {
+
+class GgufBytes {
+ public:
+  GgufBytes& text(std::string_view key, std::string_view value);
+  GgufBytes& u32(std::string_view key, std::uint32_t value);
+  GgufBytes& f32(std::string_view key, float value);
+  GgufBytes& texts(std::string_view key, const std::vector<std::string>& values);
+  /// An F32 tensor of zeros unless `type` says another number.
+  GgufBytes& tensor(std::string_view name, const std::vector<std::uint64_t>& shape, std::uint32_t type = 0);
+  /// Drops a key or a tensor added before.
+  GgufBytes& without(std::string_view name);
+
+  std::string bytes() const;
+
+ private:
+  struct Key {
+    std::string name;
+    std::string encoded;
+  };
+  struct Tensor {
+    std::string name;
+    std::vector<std::uint64_t> shape;
+    std::uint32_t type;
+  };
+  GgufBytes& key(std::string_view name, std::uint32_t type, std::string encoded);
+
+  std::vector<Key> keys_;
+  std::vector<Tensor> tensors_;
+};
+
+/// A bert of dimension 8 with a vocabulary of six tokens, with everything that profile_model() asks for.
+GgufBytes small_bert();
+
+/// A file in a temporary folder, removed at the end of the scope.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view content);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace lorekeep::test

@@ -1,0 +1,26 @@
+// The slow twin of Storage::search: ranks every record, filters afterwards, fuses through maps.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "sample_storage.h"
+#include "text/naive_bm25.h"
+#include "vector/flat_index.h"
+
+namespace lorekeep::store {
+
+class NaiveSearch {
+ public:
+  explicit NaiveSearch(const Sample& sample);
+
+  /// `matches` stands for the request's filter and `allowed`, which are not looked at.
+  std::vector<Hit> search(const SearchRequest& request, const std::function<bool(std::uint32_t)>& matches) const;
+
+ private:
+  std::size_t size_;
+  std::shared_ptr<const vector::FlatIndex> vectors_;
+  text::NaiveBm25 words_;
+};
+
+}  // namespace lorekeep::store

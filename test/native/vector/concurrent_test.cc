@@ -1,0 +1,85 @@
+// What many threads do at once; the ThreadSanitizer run takes this one.
+#include <thread>
+
+#include "sample_vectors.h"
+#include "vector/flat_index.h"
+#include "vector/hnsw_index.h"
+
+namespace lorekeep::vector {
+namespace {
+
+using test::clustered_rows;
+
+TEST("parallel build: the graph is valid, recall is that of one thread, progress is not mixed up") {
+  const auto data = clustered_rows(3030, 64, 30, test::seed());
+  const auto rows = std::span<const float>(data).first(3000 * 64);
+  ThreadPool pool(3);
+  std::size_t last = 0;
+  const auto index = HnswIndex::build(rows, 64, {}, &pool, 4, nullptr, [&](std::size_t done, std::size_t) {
+    CHECK(done > last);
+    last = done;
+  });
+  CHECK_EQ(last, 3000u);
+  validate_graph(index->parts().graph.view(), "built graph");
+  const auto truth = FlatIndex::build(rows, 64, VectorType::kF32, &pool, 4);
+  double total = 0;
+  for (std::size_t q = 0; q < 30; ++q) {
+    const auto query = std::span<const float>(data).subspan((3000 + q) * 64, 64);
+    total += test::recall(index->search(query, {.path = SearchPath::kGraph}).hits, truth->search(query, {}).hits) / 30;
+  }
+  CHECK(total >= 0.98);
+}
+
+TEST("parallel build: a raised token stops all threads") {
+  const auto rows = clustered_rows(4000, 32, 30, test::seed() + 1);
+  ThreadPool pool(3);
+  CancelToken cancel;
+  CHECK_FAILS(Code::kCancelled, HnswIndex::build(rows, 32, {}, &pool, 4, &cancel, [&](std::size_t done, std::size_t) {
+                if (done >= 500) cancel.cancel();
+              }));
+}
+
+TEST("parallel build: two at once on one pool do not disturb each other") {
+  const auto rows = clustered_rows(1000, 32, 10, test::seed() + 2);
+  ThreadPool pool(3);
+  std::shared_ptr<const HnswIndex> built[2];
+  std::thread other([&] { built[1] = HnswIndex::build(rows, 32, {}, &pool, 4); });
+  built[0] = HnswIndex::build(rows, 32, {}, &pool, 4);
+  other.join();
+  for (const auto& index : built) validate_graph(index->parts().graph.view(), "built graph");
+}
+
+TEST("concurrent searches give what one thread gives") {
+  const auto rows = clustered_rows(3000, 64, 30, test::seed() + 3);
+  const auto index = HnswIndex::build(rows, 64, {{.m = 8, .ef_construction = 60}, VectorType::kF32});
+  std::mt19937_64 random(test::seed());
+  const Bitmap filter = test::random_filter(3000, 0.5, random);
+  const auto queries = std::span<const float>(rows).first(100 * 64);
+  for (const SearchOptions& options :
+       {SearchOptions{.path = SearchPath::kGraph}, SearchOptions{.filter = &filter, .path = SearchPath::kGraph},
+        SearchOptions{.filter = &filter, .path = SearchPath::kExact}}) {
+    ThreadPool pool(3);
+    const auto together = index->search_many(queries, options, &pool, 4);
+    REQUIRE(together.size() == 100);
+    for (std::size_t q = 0; q < 100; ++q) {
+      const SearchResult alone = index->search(queries.subspan(q * 64, 64), options);
+      CHECK(together[q].hits == alone.hits);
+      CHECK_EQ(together[q].plan.visited, alone.plan.visited);
+    }
+  }
+}
+
+TEST("concurrent searches: an error of one query is the error of all, and a raised token ends them") {
+  const auto rows = clustered_rows(500, 16, 5, test::seed() + 4);
+  const auto index = HnswIndex::build(rows, 16, {});
+  std::vector<float> queries(rows.begin(), rows.begin() + 50 * 16);
+  queries[30 * 16] = std::numeric_limits<float>::quiet_NaN();
+  ThreadPool pool(2);
+  CHECK_FAILS(Code::kInvalidArgument, index->search_many(queries, {}, &pool, 3));
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, index->search_many(std::span(rows).first(160), {.cancel = &cancel}, &pool, 3));
+}
+
+}  // namespace
+}  // namespace lorekeep::vector

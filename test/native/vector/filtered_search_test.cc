@@ -1,0 +1,130 @@
+// Filters of every selectivity, independent of the vectors, correlated with them and averse to them: recall holds,
+// min(k, matched) hits come back, and the plan tells the truth.
+#include <numeric>
+
+#include "sample_vectors.h"
+#include "vector/flat_index.h"
+#include "vector/hnsw_index.h"
+#include "vector/search_plan.h"
+
+namespace lorekeep::vector {
+namespace {
+
+constexpr std::size_t kRows = 12000;
+constexpr std::size_t kDimension = 64;
+constexpr std::size_t kQueries = 12;
+
+struct Fixture {
+  std::vector<float> data = test::clustered_rows(kRows + kQueries, kDimension, 60, test::seed());
+  std::span<const float> rows = std::span<const float>(data).first(kRows * kDimension);
+  std::shared_ptr<const HnswIndex> index =
+      HnswIndex::build(rows, kDimension, {{.m = 12, .ef_construction = 80}, VectorType::kF32});
+  std::shared_ptr<const FlatIndex> truth = FlatIndex::build(rows, kDimension);
+
+  std::span<const float> query(std::size_t q) const {
+    return std::span<const float>(data).subspan((kRows + q) * kDimension, kDimension);
+  }
+};
+
+const Fixture& fixture() {
+  static const Fixture made;
+  return made;
+}
+
+enum class Relation { kIndependent, kNear, kFar };
+
+Bitmap make_filter(Relation relation, double share, std::span<const float> query, std::mt19937_64& random) {
+  if (relation == Relation::kIndependent) return test::random_filter(kRows, share, random);
+  const auto all = fixture().truth->search(query, {.k = kRows}).hits;
+  const auto count = static_cast<std::size_t>(share * kRows);
+  Bitmap filter(kRows);
+  for (std::size_t i = 0; i < count; ++i) {
+    filter.set(all[relation == Relation::kNear ? i : kRows - 1 - i].ordinal);
+  }
+  return filter;
+}
+
+double recall_under(Relation relation, double share, SearchPath path) {
+  std::mt19937_64 random(test::seed() + 1);
+  double total = 0;
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    const Bitmap filter = make_filter(relation, share, fixture().query(q), random);
+    const std::size_t matched = filter.count();
+    const SearchResult found = fixture().index->search(fixture().query(q), {.filter = &filter, .path = path});
+    const auto wanted = fixture().truth->search(fixture().query(q), {.filter = &filter}).hits;
+    const std::size_t expected = std::min<std::size_t>(10, matched);
+    CHECK_EQ(found.hits.size(), expected);
+    CHECK_EQ(found.plan.matched, matched);
+    CHECK(std::is_sorted(found.hits.begin(), found.hits.end(), NearestFirst()));
+    for (const Scored& hit : found.hits) CHECK(filter.test(hit.ordinal));
+    if (found.plan.exact) CHECK(found.hits == wanted);
+    total += test::recall(found.hits, wanted) / kQueries;
+  }
+  return total;
+}
+
+TEST("filtered: recall holds at every selectivity and relation, whichever branch is taken") {
+  for (Relation relation : {Relation::kIndependent, Relation::kNear, Relation::kFar}) {
+    for (double share : {0.95, 0.5, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0001}) {
+      CHECK(recall_under(relation, share, SearchPath::kAuto) >= 0.99);
+    }
+  }
+}
+
+TEST("filtered: a walk that is asked for keeps its recall, or gives way to an exact search") {
+  for (Relation relation : {Relation::kIndependent, Relation::kNear, Relation::kFar}) {
+    for (double share : {0.95, 0.5, 0.2, 0.05, 0.002}) {
+      CHECK(recall_under(relation, share, SearchPath::kGraph) >= 0.98);
+    }
+  }
+}
+
+TEST("filtered: a filter that shuns the query's neighbourhood ends in an exact search, and the plan says so") {
+  std::mt19937_64 random(test::seed() + 2);
+  const Bitmap far = make_filter(Relation::kFar, 0.5, fixture().query(0), random);
+  const SearchResult found = fixture().index->search(fixture().query(0), {.filter = &far, .path = SearchPath::kGraph});
+  CHECK(found.plan.path == SearchPath::kExact && found.plan.exact);
+  CHECK(found.plan.hops > 0);
+  const Bitmap near = make_filter(Relation::kNear, 0.5, fixture().query(0), random);
+  CHECK(fixture().index->search(fixture().query(0), {.filter = &near, .path = SearchPath::kGraph}).plan.path ==
+        SearchPath::kGraph);
+}
+
+TEST("filtered: few matches are scanned, and only those; many are walked") {
+  Bitmap few(kRows);
+  for (std::size_t i = 0; i < 100; ++i) few.set(i * 97);
+  const SearchPlan scanned = fixture().index->search(fixture().query(0), {.filter = &few}).plan;
+  CHECK(scanned.path == SearchPath::kExact && scanned.exact);
+  CHECK_EQ(scanned.matched, 100u);
+  CHECK(scanned.visited <= 200);  // by code, and the nearest of those on their rows
+  CHECK_EQ(scanned.hops, 0u);
+  const Bitmap all(kRows, true);
+  const SearchPlan walked = fixture().index->search(fixture().query(0), {.filter = &all}).plan;
+  CHECK(walked.path == SearchPath::kGraph && !walked.exact);
+  CHECK(walked.visited < kRows / 2);
+}
+
+TEST("filtered: a filter that passes nothing gives nothing, one that passes one row gives that") {
+  const Bitmap none(kRows);
+  Bitmap one(kRows);
+  one.set(kRows - 1);
+  for (SearchPath path : {SearchPath::kAuto, SearchPath::kExact, SearchPath::kGraph}) {
+    CHECK(fixture().index->search(fixture().query(1), {.filter = &none, .path = path}).hits.empty());
+    const auto hits = fixture().index->search(fixture().query(1), {.filter = &one, .path = path}).hits;
+    REQUIRE(hits.size() == 1);
+    CHECK_EQ(hits[0].ordinal, kRows - 1);
+  }
+}
+
+TEST("plan: scanning is chosen for small sets and rare matches, walking for the rest") {
+  CHECK(scan_is_cheaper(0, 0, 64));
+  CHECK(scan_is_cheaper(1000, 1000, 64));
+  CHECK(!scan_is_cheaper(100000, 100000, 64));
+  CHECK(scan_is_cheaper(100000, 5000, 64));
+  CHECK(!scan_is_cheaper(100000, 50000, 64));
+  CHECK(scan_is_cheaper(100000, 50000, 1000));
+  CHECK(scan_is_cheaper(10000000, 50000, 64));
+}
+
+}  // namespace
+}  // namespace lorekeep::vector

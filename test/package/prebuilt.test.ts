@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { bareEnvironment, install, pack, root, runConsumer, type Tarball } from './packed.js';
+
+const folder = temporaryFolder();
+const platform = `${process.platform}-${process.arch}`;
+const mebibyte = 1024 * 1024;
+let tarball: Tarball;
+
+beforeAll(() => {
+  if (!existsSync(join(root, 'prebuilds', platform))) {
+    throw new Error(`prebuilds/${platform} is missing: run \`npm run prebuild\``);
+  }
+  if (!existsSync(join(root, 'dist'))) throw new Error('dist is missing: run `npm run build`');
+  tarball = pack(folder());
+}, 120_000);
+
+describe('the packed package', () => {
+  test('weighs less than 25 MB with the prebuild of this platform', () => {
+    const bytesUnder = (prefix: string) =>
+      tarball.files.filter((file) => file.path.startsWith(prefix)).reduce((sum, file) => sum + file.size, 0);
+    const mib = (bytes: number) => `${(bytes / mebibyte).toFixed(2)} MiB`;
+    console.log(
+      [
+        `tarball ${mib(tarball.size)}, unpacked ${mib(tarball.unpackedSize)} in ${tarball.files.length} files`,
+        ...['dist/', 'prebuilds/', 'native/vendor/', 'native/', 'docs/'].map(
+          (part) => `  ${part} ${mib(bytesUnder(part))}`,
+        ),
+      ].join('\n'),
+    );
+    expect(tarball.size).toBeLessThan(25e6);
+  });
+
+  test('holds what runs, what a build from source needs, and the licence texts', () => {
+    const paths = new Set(tarball.files.map((file) => file.path));
+    for (const path of [
+      'LICENSE',
+      'THIRD_PARTY.md',
+      'CHANGELOG.md',
+      'licenses/Unicode-3.0.txt',
+      'native/vendor/llama.cpp/LICENSE',
+      'native/vendor/hnswlib/LICENSE',
+      'native/vendor/llama.cpp/vendor/hash/xxhash/LICENSE',
+      'dist/lib/index.js',
+      'dist/lib/index.d.ts',
+      'dist/src/cli/main.js',
+      'CMakeLists.txt',
+      'binding.gyp',
+      'scripts/install.mjs',
+      'scripts/vendor/manifest.json',
+      'native/vendor/llama.cpp/vendored.json',
+      'native/vendor/llama.cpp/ggml/src/ggml-cpu/CMakeLists.txt',
+      'native/cmake/LlamaCpp.cmake',
+      'native/binding/addon.cc',
+    ]) {
+      expect(paths, path).toContain(path);
+    }
+    const unwanted = [...paths].filter((path) =>
+      /^(test|src|lib|\.cmake|build|node_modules|bench)\//.test(path),
+    );
+    expect(unwanted).toEqual([]);
+  });
+
+  test('installs without a compiler and without scripts, and works', () => {
+    const project = folder('consumer');
+    const env = bareEnvironment();
+    install(tarball.path, project, env, '--ignore-scripts');
+    expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
+  }, 120_000);
+
+  test('has types that a strict project compiles against', () => {
+    const project = folder('consumer');
+    writeFileSync(
+      join(project, 'typed.ts'),
+      `import { EmbeddingModel, LorekeepError, VectorIndex } from 'lorekeep';
+export const load = (path: string): Promise<EmbeddingModel> => EmbeddingModel.load(path);
+export const isClosed = (error: unknown): boolean => error instanceof LorekeepError && error.code === 'CLOSED';
+export const size = (index: VectorIndex): number => index.size;
+`,
+    );
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'NodeNext',
+      '--target',
+      'ES2023',
+      '--lib',
+      'ES2023,ESNext.Disposable,DOM',
+    ];
+    const compiler = join(
+      dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+      'bin',
+      'tsc',
+    );
+    execFileSync(process.execPath, [compiler, ...options, '--types', '', 'typed.ts'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+  });
+
+  test('has a command-line program', () => {
+    const program = join(folder('consumer'), 'node_modules', '.bin', 'lorekeep');
+    const output = execFileSync(process.execPath, [program, '--help'], {
+      encoding: 'utf8',
+      env: bareEnvironment(),
+    });
+    expect(output).toContain('lorekeep');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('the prebuild', () => {
+  const prebuild = join(root, 'prebuilds', platform);
+  const dynamic = (name: string) =>
+    execFileSync('readelf', ['-dW', join(prebuild, name)], { encoding: 'utf8' });
+
+  test('finds its libraries in its own folder under plain names', () => {
+    const names = readdirSync(prebuild);
+    expect(names.filter((name) => name.endsWith('.node'))).toHaveLength(1);
+    for (const name of names) {
+      const needed = [...dynamic(name).matchAll(/\(NEEDED\).*\[(lib(?:llama|ggml)[^\]]*)\]/g)].map(
+        (match) => match[1],
+      );
+      for (const library of needed) expect(names, `${name} needs ${library}`).toContain(library);
+      expect(dynamic(name), name).toMatch(/\(RUNPATH\).*\[\$ORIGIN\]/);
+    }
+  });
+
+  test('is stripped, and the addon exports what Node loads and nothing else', () => {
+    const names = readdirSync(prebuild);
+    for (const name of names) {
+      const sections = execFileSync('readelf', ['-SW', join(prebuild, name)], { encoding: 'utf8' });
+      expect(sections, name).not.toMatch(/\.symtab|\.debug_info/);
+    }
+    const addon = names.find((name) => name.endsWith('.node')) ?? '';
+    const symbols = execFileSync('nm', ['-D', '--defined-only', join(prebuild, addon)], { encoding: 'utf8' });
+    const exported = symbols
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ').at(-1) ?? '');
+    expect(exported).toContain('napi_register_module_v1');
+    expect(exported.filter((name) => /lorekeep|hnswlib|Napi/.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../src/config/schema.js';
+import { compareTable, tables } from './documentation.js';
+
+const project = join(import.meta.dirname, '../..');
+const read = (...names: string[]) => readFileSync(join(project, ...names), 'utf8');
+
+describe('the documentation', () => {
+  it.each(Object.keys(tables))(
+    'has the %s as the schemas say (LOREKEEP_UPDATE_DOCS=1 writes them)',
+    (name) => {
+      const table = compareTable(name);
+      if (process.env.LOREKEEP_UPDATE_DOCS) table.update();
+      else expect(table.is).toBe(table.shouldBe);
+    },
+  );
+
+  it('names every field of the config with its default', () => {
+    const text = read('docs', 'architecture.md');
+    for (const [name, value] of Object.entries(configSchema.parse({}))) {
+      expect(text).toContain(`| ${name} | \`${JSON.stringify(value)}\` |`);
+    }
+  });
+
+  it('links to nothing that is not there', () => {
+    const files = ['README.md', ...readdirSync(join(project, 'docs')).map((name) => join('docs', name))];
+    let links = 0;
+    for (const file of files.filter((name) => name.endsWith('.md'))) {
+      for (const [, target = ''] of read(file).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
+        links++;
+        expect(existsSync(join(project, dirname(file), target)), `${file}: ${target}`).toBe(true);
+      }
+    }
+    expect(links).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ServerError } from '../../src/protocol/errors.js';
+import { requestSchemas } from '../../src/protocol/frames.js';
+import { measureJson } from '../../src/protocol/json-bounds.js';
+import { idOf, jsonLimits, parseObject, parseRequest } from '../../src/protocol/request.js';
+import { testSeed } from '../helpers/random.js';
+
+function refusal(action: () => unknown): ServerError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ServerError) return error;
+    throw error;
+  }
+  return expect.fail('nothing was refused');
+}
+
+const parse = (value: object) => parseRequest(value as Record<string, unknown>);
+const refusedPayload = (payload: Buffer | string) => refusal(() => parseObject(Buffer.from(payload)));
+
+describe('a payload', () => {
+  it('is one JSON object', () => {
+    expect(parseObject(Buffer.from(' {"type":"Ping"} '))).toEqual({ type: 'Ping' });
+    for (const payload of ['', '[]', 'null', '7', '"x"', '{', '{}{}', '{"a":1,}', '\ufeff{}']) {
+      expect(refusedPayload(payload), payload).toMatchObject({ code: 1001, name: 'MalformedFrame' });
+    }
+  });
+
+  it('is valid UTF-8: overlong forms, surrogates and cut sequences are refused', () => {
+    for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe6, 0x9d], [0xf4, 0x90, 0x80, 0x80]]) {
+      const payload = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
+      expect(refusedPayload(payload).message).toContain('UTF-8');
+    }
+  });
+
+  it('is refused before it is parsed when it nests too deep', () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
+    expect(parseObject(Buffer.from(nested(jsonLimits.depth)))).toBeTypeOf('object');
+    expect(refusedPayload(nested(jsonLimits.depth + 1)).message).toContain('nested deeper than 64');
+    expect(refusedPayload('['.repeat(10_000_000)).message).toContain('nested deeper than 64');
+  });
+
+  it('is refused before it is parsed when it holds too many values', () => {
+    expect(refusedPayload(`{"a":[${'0,'.repeat(jsonLimits.values)}0]}`).message).toContain(
+      'more than 1000000 values',
+    );
+  });
+});
+
+describe('the measure of a JSON text', () => {
+  const depthOf = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+  };
+  const commasAndContainers = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    const items = Object.values(value);
+    return (
+      1 +
+      Math.max(0, items.length - 1) +
+      items.reduce((sum: number, item) => sum + commasAndContainers(item), 0)
+    );
+  };
+
+  it('is what a parsed value says, whatever its strings hold', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', ',', 'ß', '}') }),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 6, withCrossShrink: true },
+        fc.oneof(text, fc.integer(), fc.constant(null)),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(text, tie('tree'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, fc.constantFrom(undefined, 2), (value, space) => {
+        const json = Buffer.from(JSON.stringify(value, undefined, space));
+        const bounds = measureJson(json, { depth: 1000, values: 1_000_000 });
+        const parsed: unknown = JSON.parse(json.toString());
+        expect(bounds).toEqual({ depth: depthOf(parsed), values: commasAndContainers(parsed) });
+      }),
+      { seed: testSeed, numRuns: 2000 },
+    );
+  });
+});
+
+describe('a request', () => {
+  it('has a known type; a misspelt one is told the nearest', () => {
+    expect(refusal(() => parse({ id: 1 }))).toMatchObject({ code: 1002, name: 'UnknownFrameType' });
+    expect(refusal(() => parse({ id: 1, type: 7 })).code).toBe(1002);
+    expect(refusal(() => parse({ id: 1, type: 'toString' })).code).toBe(1002);
+    expect(refusal(() => parse({ id: 1, type: 'TurnRequst' }))).toMatchObject({
+      code: 1002,
+      details: { nearest: 'TurnRequest' },
+      message: expect.stringContaining('did you mean "TurnRequest"?'),
+    });
+  });
+
+  it('has an id: an integer from 0 or a short string', () => {
+    for (const id of [0, 7, Number.MAX_SAFE_INTEGER, 'a', 'x'.repeat(128)]) {
+      expect(parse({ type: 'Ping', id })).toEqual({ type: 'Ping', id });
+      expect(idOf({ id })).toBe(id);
+    }
+    for (const id of [undefined, null, -1, 1.5, 1e300, '', 'x'.repeat(129), {}, [], true]) {
+      expect(refusal(() => parse({ type: 'Ping', id }))).toMatchObject({
+        code: 1004,
+        details: { path: 'id' },
+      });
+      expect(idOf({ id })).toBeNull();
+    }
+  });
+
+  it('names the path of a field that is missing, wrong, unknown or out of range', () => {
+    const search = {
+      type: 'SearchEmbeddedStringStorageRequest',
+      id: 1,
+      session_id: 's',
+      name: 'n',
+      text: 't',
+    };
+    const agent = { type: 'CreateAgentRequest', id: 1, session_id: 's' };
+    const cases: [object, string, string?][] = [
+      [{ type: 'DestroySessionRequest', id: 1 }, 'session_id'],
+      [{ ...search, text: 7 }, 'text'],
+      [{ ...search, top_k: 0 }, 'top_k'],
+      [{ ...search, top_k: 1001 }, 'top_k'],
+      [{ ...search, threshold: 2.5 }, 'threshold'],
+      [{ ...search, mode: 'sparse' }, 'mode'],
+      [{ ...search, rrf: { weights: { dense: -1 } } }, 'rrf.weights.dense'],
+      [{ ...search, rrf: { weights: { lexcal: 1 } } }, 'rrf.weights.lexcal', 'lexical'],
+      [{ ...search, topk: 3 }, 'topk', 'top_k'],
+      [{ ...agent, graph: {} }, 'graph.nodes'],
+      [{ ...agent, graph: { nodes: [] } }, 'graph.nodes'],
+      [{ ...agent, graph: { nodes: [{ id: 'a' }] } }, 'graph.nodes[0].type'],
+      [{ ...agent, graph: { nodes: [{ id: 'a', type: 'b', parms: {} }] } }, 'graph.nodes[0].parms', 'params'],
+      [{ ...agent, graph: { nodes: [{ id: 'a', type: 'b' }], edges: [['a']] } }, 'graph.edges[0]'],
+    ];
+    for (const [frame, path, nearest] of cases) {
+      const error = refusal(() => parse(frame));
+      expect(error, path).toMatchObject({ code: 1004, name: 'InvalidField', details: { path } });
+      expect(error.message).toContain(path);
+      if (nearest !== undefined) expect(error.details).toEqual({ path, nearest });
+    }
+  });
+
+  it('names the first string that is none', () => {
+    const create = { type: 'CreateEmbeddedStringStorageRequest', id: 1, session_id: 's', name: 'n' };
+    const error = refusal(() => parse({ ...create, strings: ['a', 'b', 7, null] }));
+    expect(error).toMatchObject({ code: 1004, details: { path: 'strings[2]' } });
+    expect(refusal(() => parse({ ...create, strings: 'a' })).details).toEqual({ path: 'strings' });
+  });
+
+  it('is refused briefly, however long an unknown name is', () => {
+    const error = refusal(() => parse({ type: 'Ping', id: 1, ['x'.repeat(1_000_000)]: 1 }));
+    expect(error.code).toBe(1004);
+    expect(JSON.stringify({ ...error, message: error.message }).length).toBeLessThan(1000);
+    expect(refusal(() => parse({ type: 'y'.repeat(1_000_000), id: 1 })).message.length).toBeLessThan(200);
+  });
+
+  it('costs one error, however many of its items are wrong', () => {
+    const nodes = Array.from({ length: 500_000 }, () => 1);
+    const error = refusal(() =>
+      parse({ type: 'CreateAgentRequest', id: 1, session_id: 's', graph: { nodes } }),
+    );
+    expect(error).toMatchObject({ code: 1004, details: { path: 'graph.nodes' } });
+  });
+
+  it('is parsed or refused with a code, and never anything else, however mutated', () => {
+    const types = Object.keys(requestSchemas);
+    const junk = fc.anything({
+      maxDepth: 3,
+      withNullPrototype: false,
+      key: fc.constantFrom('__proto__', 'id', 'x'),
+    });
+    const fields = fc.dictionary(
+      fc.constantFrom(
+        'id',
+        'session_id',
+        'name',
+        'strings',
+        'graph',
+        'text',
+        'top_k',
+        'rrf',
+        'variables',
+        '__proto__',
+      ),
+      junk,
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...types, 'X'),
+        fields,
+        fc.uint8Array({ maxLength: 3 }),
+        (type, rest, noise) => {
+          const payload = Buffer.from(JSON.stringify({ id: 1, ...rest, type }) ?? '{}');
+          for (const [index, byte] of noise.entries())
+            payload[(byte * 31 + index * 7) % payload.length] = byte;
+          try {
+            expect(types).toContain(parseRequest(parseObject(payload)).type);
+          } catch (error) {
+            expect(error).toBeInstanceOf(ServerError);
+            expect([1001, 1002, 1004]).toContain((error as ServerError).code);
+          }
+        },
+      ),
+      { seed: testSeed, numRuns: 3000 },
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { StartupError } from '../../src/config/startup-error.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const inFolder = temporaryFolder();
+
+async function load(content: string | object): Promise<Catalog> {
+  const path = inFolder(`models-${Math.random()}.json`);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return Catalog.load(path);
+}
+
+const variants = [{ file: 'a.gguf' }];
+const model = { name: 'a', model_type: 'embedding', variants };
+const refused = async (content: string | object) => {
+  const error = await load(content).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StartupError);
+  return (error as Error).message;
+};
+
+describe('the model catalog', () => {
+  it('finds models by name, with files beside it', async () => {
+    const llm = { name: 'b', model_type: 'llm', variants: [{ url: 'example:b' }] };
+    const catalog = await load({ version: 1, models: [{ ...model, query_prefix: 'query: ' }, llm] });
+    expect(catalog.find('a')).toMatchObject({ query_prefix: 'query: ', document_prefix: '' });
+    expect(catalog.find('A')).toBeUndefined();
+    expect(catalog.embeddingModels).toEqual(['a']);
+    expect(catalog.resolveFile('a.gguf')).toBe(inFolder('a.gguf'));
+    expect(catalog.resolveFile('/models/a.gguf')).toBe('/models/a.gguf');
+  });
+
+  it('warns of unknown keys', async () => {
+    const { warnings } = await load({ version: 1, models: [{ ...model, query_prefx: 'query: ' }] });
+    expect(warnings).toEqual([
+      expect.stringContaining('models[0].query_prefx: is not a known field; did you mean "query_prefix"?'),
+    ]);
+  });
+
+  it('is refused when it is absent, not JSON, or of another version', async () => {
+    await expect(Catalog.load(inFolder('absent.json'))).rejects.toThrow('the model catalog does not exist');
+    expect(await refused('{')).toContain('not valid JSON');
+    expect(await refused({ version: 2, models: [] })).toContain('version');
+    expect(await refused({ version: 1 })).toContain('models: is missing');
+  });
+
+  it('is refused with the entry that is wrong', async () => {
+    const second = (entry: object) => refused({ version: 1, models: [model, entry] });
+    expect(await second({ ...model, name: 'e5', model_type: 'vector' })).toMatch(
+      /model "e5": models\[1\]\.model_type: /,
+    );
+    expect(await second({ ...model, name: 'e5', variants: [] })).toContain('model "e5": models[1].variants');
+    expect(await second({ model_type: 'embedding', variants })).toContain('models[1].name: is missing');
+    expect(await second(model)).toContain('model "a": the name is used twice');
+    const both = [{ file: 'a', url: 'b' }];
+    expect(await second({ ...model, name: 'e5', variants: both })).toContain(
+      'model "e5": variants[0]: exactly one of',
+    );
+  });
+});

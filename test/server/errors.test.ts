@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientSession, ServerError } from '../../src/client/index.js';
+import { contextSize, overlong, strings } from './corpus.js';
+import { retrieveGraph, TestServer } from './test-server.js';
+
+const docs = { name: 'docs', strings: ['one bee'], embedding_model: 'tiny' };
+
+async function refusal(request: Promise<unknown>): Promise<ServerError> {
+  return request.then(
+    (reply) => expect.fail(`answered with ${JSON.stringify(reply)}`),
+    (error: ServerError) => error,
+  );
+}
+
+type Storage = Parameters<ClientSession['createEmbeddedStringStorage']>[0];
+
+async function refusedStorage(fields: Partial<Storage>): Promise<ServerError> {
+  const session = await (await TestServer.start()).session();
+  return refusal(session.createEmbeddedStringStorage({ ...docs, ...fields }));
+}
+
+describe('a storage is refused', () => {
+  it.each([
+    ['', 'not empty'],
+    ['.hidden', 'malformed'],
+    ['a b', 'malformed'],
+    ['ä', 'malformed'],
+    ['x'.repeat(129), 'malformed'],
+    ['kb\n', 'malformed'],
+    ['a/b', 'path'],
+    ['kb.json', 'path'],
+    ['lorekeep.docs', 'reserved'],
+  ])('with 8001 for the name %j', async (name, reason) => {
+    const error = await refusedStorage({ name });
+    expect(error).toMatchObject({
+      code: 8001,
+      name: 'InvalidStorageName',
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  it('with 8002 when the name is taken, also while the other is being made', async () => {
+    const session = await (await TestServer.start()).session();
+    const replies = await Promise.allSettled(
+      [1, 2, 3, 4].map(() => session.createEmbeddedStringStorage(docs)),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+    const error = await refusal(session.createEmbeddedStringStorage(docs));
+    expect(error).toMatchObject({ code: 8002, name: 'StorageNameTaken', details: { name: 'docs' } });
+    for (const reply of replies.slice(1))
+      expect((reply as PromiseRejectedResult).reason).toMatchObject({ code: 8002 });
+  });
+
+  it('with 8003 for what is in it', async () => {
+    const data = { code: 8003, name: 'InvalidEmbeddedStringStorageData' };
+    expect(await refusedStorage({ strings: [] })).toMatchObject(data);
+    expect(await refusedStorage({ strings: ['a', ' \n', ''] })).toMatchObject({
+      ...data,
+      details: { index: 1 },
+    });
+    expect(await refusedStorage({ embedding_model: undefined })).toMatchObject(data);
+    expect(await refusedStorage({ embedding_model: 'tinny' })).toMatchObject({
+      ...data,
+      details: { nearest: 'tiny' },
+    });
+    expect(await refusedStorage({ embedding_model: 'talker' })).toMatchObject(data);
+    expect(await refusedStorage({ strings: Array.from({ length: 100_001 }, () => 'a') })).toMatchObject({
+      ...data,
+      details: { count: 100_001, limit: 100_000 },
+    });
+  });
+
+  it('with 8003 for a string over the context, naming index, tokens and limit, wherever it stands', async () => {
+    for (const index of [0, 300]) {
+      const many = Array.from({ length: 301 }, (_, at) => (at === index ? overlong : `bee ${at}`));
+      const error = await refusedStorage({ strings: many });
+      expect(error).toMatchObject({ code: 8003, details: { index, limit: contextSize } });
+      expect(error.details.tokens).toBeGreaterThan(contextSize);
+      expect(error.message).toContain(`strings[${index}]`);
+    }
+  });
+
+  it('with 8004 when both or neither of its sources are set', async () => {
+    const ambiguous = { code: 8004, name: 'AmbiguousStorageSource' };
+    expect(await refusedStorage({ config_path: 'kb/config.json' })).toMatchObject(ambiguous);
+    expect(await refusedStorage({ strings: undefined })).toMatchObject(ambiguous);
+  });
+
+  it('with 1005 when it comes from a file, which is not there yet', async () => {
+    const error = await refusedStorage({ strings: undefined, config_path: 'kb/config.json' });
+    expect(error).toMatchObject({ code: 1005, name: 'UnsupportedFeature', details: { path: 'config_path' } });
+  });
+
+  it.each([
+    ['damaged', 'MODEL_INVALID'],
+    ['absent', 'NOT_FOUND'],
+  ])('with 5001 when its model is %s, and again when asked again', async (embedding_model, reason) => {
+    const session = await (await TestServer.start()).session();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const error = await refusal(session.createEmbeddedStringStorage({ ...docs, embedding_model }));
+      expect(error).toMatchObject({
+        code: 5001,
+        name: 'ModelLoadFailed',
+        details: { model: embedding_model, reason },
+      });
+      expect(error.message).not.toContain('.gguf');
+    }
+  });
+
+  it('with 5001 when its model would have to be downloaded', async () => {
+    expect(await refusedStorage({ embedding_model: 'remote' })).toMatchObject({ code: 5001 });
+  });
+
+  it('and its name is free again', async () => {
+    const session = await (await TestServer.start()).session();
+    const bad = session.createEmbeddedStringStorage({ ...docs, strings: ['fine', overlong] });
+    expect((await refusal(bad)).code).toBe(8003);
+    await session.createEmbeddedStringStorage(docs);
+  });
+});
+
+describe('what does not exist', () => {
+  it('is 8005 for a storage, naming the nearest', async () => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage(docs);
+    const missing = { code: 8005, name: 'StorageNotFound', details: { path: 'name', nearest: 'docs' } };
+    expect(await refusal(session.search({ name: 'dosc', text: 'bee' }))).toMatchObject(missing);
+    expect(await refusal(session.destroyEmbeddedStringStorage('doc'))).toMatchObject(missing);
+    const graph = retrieveGraph({ embedded_string_storage: 'docz' });
+    const path = 'graph.nodes[0].params.embedded_string_storage';
+    expect(await refusal(session.createAgent({ graph }))).toMatchObject({
+      code: 8005,
+      details: { path, nearest: 'docs' },
+    });
+  });
+
+  it('is 1005 for a path, because storages from files are not there yet', async () => {
+    const session = await (await TestServer.start()).session();
+    expect(await refusal(session.search({ name: 'kb/config.json', text: 'bee' }))).toMatchObject({
+      code: 1005,
+    });
+    const graph = retrieveGraph({ embedded_string_storage: 'kb.json' });
+    expect(await refusal(session.createAgent({ graph }))).toMatchObject({ code: 1005 });
+    const client = await (await TestServer.start()).connect();
+    expect(await refusal(client.createSession({ storage_data_folder: '/data' }))).toMatchObject({
+      code: 1005,
+    });
+    await client.createSession({ storage_data_folder: '' });
+  });
+
+  it('is 2001 for a session, 4007 for an agent, 4008 for a turn', async () => {
+    const server = await TestServer.start();
+    const session = await server.session();
+    await session.createEmbeddedStringStorage(docs);
+    const agent = await session.createAgent({ graph: retrieveGraph() });
+    const raw = await server.raw();
+    const theirs = await raw.request({ type: 'DestroySessionRequest', id: 1, session_id: session.id });
+    expect(theirs).toMatchObject({ type: 'Error', code: 2001, name: 'SessionNotFound' });
+    await agent.destroy();
+    expect(await refusal(agent.turn('bee'))).toMatchObject({ code: 4007, name: 'AgentNotFound' });
+    expect(await refusal(agent.destroy())).toMatchObject({ code: 4007 });
+    const { session_id } = await raw.request<{ session_id: string } & never>({
+      type: 'CreateSessionRequest',
+      id: 2,
+    });
+    const cancelled = await raw.request({ type: 'CancelTurnRequest', id: 3, session_id, turn_id: 't1' });
+    expect(cancelled).toMatchObject({ type: 'Error', code: 4008, name: 'TurnNotFound' });
+    await session.destroy();
+    expect(await refusal(session.search({ name: 'docs', text: 'bee' }))).toMatchObject({ code: 2001 });
+  });
+});
+
+describe('a search or a turn', () => {
+  it('is refused with 1005 when it filters', async () => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage({ ...docs, strings });
+    const error = await refusal(session.search({ name: 'docs', text: 'bee', filter: {} }));
+    expect(error).toMatchObject({ code: 1005, details: { feature: 'filter' } });
+  });
+
+  it('is refused with, or fails by, 5002 when the text is longer than the model takes', async () => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage({ ...docs, strings });
+    const tooLong = { code: 5002, name: 'TextTooLong', details: { limit: contextSize } };
+    expect(await refusal(session.search({ name: 'docs', text: overlong }))).toMatchObject(tooLong);
+    const agent = await session.createAgent({ graph: retrieveGraph() });
+    expect(await agent.turn(overlong)).toMatchObject({ status: 'failed', text: '', error: tooLong });
+    expect(await agent.turn('bees')).toMatchObject({ status: 'completed' });
+    expect((await session.search({ name: 'docs', text: overlong, mode: 'lexical' })).hits[0]?.id).toBe('0');
+  });
+
+  it('fails by 4003 when its query comes to nothing', async () => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage(docs);
+    const agent = await session.createAgent({ graph: retrieveGraph({ query: '{{variables.topic}}' }) });
+    const path = 'graph.nodes[0].params.query';
+    expect(await agent.turn('bee')).toMatchObject({
+      status: 'failed',
+      error: { code: 4003, details: { path } },
+    });
+    expect(await agent.turn('x', { variables: { topic: 'bee' } })).toMatchObject({ status: 'completed' });
+  });
+});

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/client/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus, strings } from './corpus.js';
+import { Program } from './program.js';
+import { catalogPath, TestServer } from './test-server.js';
+
+const inFolder = temporaryFolder();
+const cli = 'dist/src/cli/main.js';
+const demo = 'dist/src/demo/main.js';
+
+async function busyPort(): Promise<string> {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  return String((other.address() as { port: number }).port);
+}
+
+async function configFile(): Promise<string> {
+  // Makes the catalog and its model.
+  await TestServer.start();
+  const path = inFolder('server-config.json');
+  writeFileSync(path, JSON.stringify({ models_catalog_path: catalogPath, prot: 1 }));
+  return path;
+}
+
+describe('lorekeep serve', () => {
+  it('serves until SIGTERM, and then exits with 0', async () => {
+    const program = Program.run(cli, 'serve', '--config', await configFile(), '--port', '0');
+    const [, port] = await program.printed(/"port":(\d+)/);
+    const client = await connect({ port: Number(port) });
+    const session = await client.createSession();
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    const { hits } = await session.search({ name: 'docs', text: corpus[3].question, mode: 'hybrid' });
+    expect(hits[0]?.id).toBe('3');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    await client.closed;
+    expect(program.stdout).toContain('did you mean \\"port\\"?');
+    expect(program.stdout, 'a user text in the log').not.toContain('copper');
+  });
+
+  it('explains in one line why it cannot start, and exits with 1', async () => {
+    const config = await configFile();
+    const port = await busyPort();
+    const cases: [string[], string][] = [
+      [['--config', config, '--port', port], `port ${port} on 127.0.0.1 is in use`],
+      [['--config', inFolder('absent.json')], 'absent.json: the config file does not exist'],
+      [['--port', '70000'], 'an integer from 0 to 65535 is expected'],
+      [['--verbose'], "unknown option '--verbose'"],
+    ];
+    for (const [args, reason] of cases) {
+      const program = Program.run(cli, 'serve', ...args);
+      expect((await program.ended).code, reason).toBe(1);
+      expect(program.stderr.trim().split('\n'), reason).toHaveLength(1);
+      expect(program.stderr).toContain(reason);
+    }
+  });
+
+  it('has help and a version', async () => {
+    const help = Program.run(cli, 'serve', '--help');
+    expect((await help.ended).code).toBe(0);
+    expect(help.stdout).toContain('--port <n>');
+    const version = Program.run(cli, '--version');
+    expect((await version.ended).code).toBe(0);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('npm start', () => {
+  it('shows three turns whose answers come from the documentation, and ends with --once', async () => {
+    const program = Program.run(demo, '--once', '--port', '0');
+    expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
+    const questions = program.stdout.split(/^\d\. /m).slice(1);
+    expect(questions).toHaveLength(3);
+    expect(questions[0]).toMatch(/#1 .*\n.*8002/);
+    expect(questions[1]).toMatch(/dropped|reads? nothing|no further request/);
+    for (const answer of questions)
+      expect(answer).toMatch(/#1 +score \d\.\d+ .*distance \d\.\d+ \(rank \d+\).*BM25/);
+    for (const line of program.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
+  });
+
+  it('stays up for other clients until SIGINT', async () => {
+    const program = Program.run(demo, '--port', '0');
+    const [, port] = await program.printed(/server stays up on 127\.0\.0\.1:(\d+); press Ctrl-C to stop/);
+    const client = await connect({ port: Number(port) });
+    await client.ping();
+    program.child.kill('SIGINT');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('says in one line that the port is in use', async () => {
+    const port = await busyPort();
+    const program = Program.run(demo, '--once', '--port', port);
+    expect((await program.ended).code).toBe(1);
+    expect(program.stderr).toBe(
+      `lorekeep: port ${port} on 127.0.0.1 is in use: stop the other program, or choose one with --port\n`,
+    );
+  });
+});
+
+describe('examples/search.mjs', () => {
+  it('answers a question by meaning and by words', async () => {
+    const program = Program.run('examples/search.mjs');
+    expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
+    const lines = program.stdout.trim().split('\n');
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toContain('in any order');
+    expect(lines[3]).toContain('any order');
+  });
+});

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Client, type ClientSession, connect } from '../../src/client/index.js';
+import { configSchema, type ServerConfig } from '../../src/config/schema.js';
+import { silentLog } from '../../src/log/log.js';
+import type { ConnectionLimits } from '../../src/server/connection.js';
+import { LorekeepServer } from '../../src/server/server.js';
+import { createTinyModel } from '../../src/tiny-model/index.js';
+import { contextSize, corpus, dimension } from './corpus.js';
+import { RawClient } from './raw-client.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'lorekeep-server-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** Path of a catalog with a model that works ("tiny"), others that do not, and one that is no embedding model. */
+export const catalogPath: string = join(folder, 'models.json');
+
+let modelMade: Promise<unknown> | undefined;
+
+async function makeModel(): Promise<void> {
+  const texts = corpus.flatMap(({ text, question }) => [text, question]);
+  await createTinyModel({ texts, path: join(folder, 'tiny.gguf'), dimension, contextSize });
+  writeFileSync(join(folder, 'damaged.gguf'), 'this is not a model');
+  const embedding = (name: string, variant: object) => ({
+    name,
+    model_type: 'embedding',
+    variants: [variant],
+  });
+  const models = [
+    embedding('tiny', { file: 'tiny.gguf' }),
+    { ...embedding('prefixed', { file: 'tiny.gguf' }), query_prefix: 'bees ', document_prefix: 'glaciers ' },
+    embedding('damaged', { file: 'damaged.gguf' }),
+    embedding('absent', { file: 'absent.gguf' }),
+    embedding('remote', { url: 'example:remote' }),
+    { name: 'talker', model_type: 'llm', variants: [{ file: 'tiny.gguf' }] },
+  ];
+  writeFileSync(catalogPath, JSON.stringify({ version: 1, models }));
+}
+
+export interface TestServerOptions {
+  config?: Partial<ServerConfig>;
+  limits?: Partial<ConnectionLimits>;
+}
+
+/** A real server on a free port, closed when the test has finished. */
+export class TestServer {
+  readonly server: LorekeepServer;
+
+  private constructor(server: LorekeepServer) {
+    this.server = server;
+  }
+
+  static async start({ config = {}, limits = {} }: TestServerOptions = {}): Promise<TestServer> {
+    modelMade ??= makeModel();
+    await modelMade;
+    const parsed = configSchema.parse({ port: 0, models_catalog_path: catalogPath, ...config });
+    const server = await LorekeepServer.start({ config: parsed, log: silentLog(), limits });
+    onTestFinished(() => server.close());
+    return new TestServer(server);
+  }
+
+  get port(): number {
+    return this.server.port;
+  }
+
+  /** Connects with the real client. */
+  async connect(): Promise<Client> {
+    const client = await connect({ port: this.port });
+    onTestFinished(() => client.close());
+    return client;
+  }
+
+  async session(): Promise<ClientSession> {
+    return (await this.connect()).createSession();
+  }
+
+  /** Connects with a client that sends whatever it is told, past the server's greeting. */
+  async raw(): Promise<RawClient> {
+    const client = await RawClient.connect(this.port);
+    onTestFinished(() => client.destroy());
+    await client.next((frame) => frame.type === 'Hello');
+    return client;
+  }
+}
+
+/** A graph of one Retrieve node on the storage "docs". */
+export const retrieveGraph = (params: object = {}) => ({
+  nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'docs', ...params } }],
+});

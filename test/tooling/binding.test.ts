@@ -1,0 +1,110 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkExports, explainLinkerError } from '../../lib/load-failure.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const root = join(import.meta.dirname, '..', '..');
+const folder = temporaryFolder();
+const platform = `${process.platform}-${process.arch}`;
+
+/** A package of that name in which the compiled loader lies where it would, and no addon. */
+function emptyPackage(name: string): string {
+  const place = folder(name);
+  mkdirSync(join(place, 'dist', 'lib'), { recursive: true });
+  for (const file of ['binding.js', 'errors.js', 'load-failure.js', 'native.js']) {
+    cpSync(join(root, 'dist', 'lib', file), join(place, 'dist', 'lib', file));
+  }
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'lorekeep', type: 'module' }));
+  cpSync(join(root, 'node_modules', 'node-gyp-build'), join(place, 'node_modules', 'node-gyp-build'), {
+    recursive: true,
+  });
+  return place;
+}
+
+function addBuild(place: string, file: string, content: string | Buffer): void {
+  mkdirSync(join(place, 'build', 'Release'), { recursive: true });
+  writeFileSync(join(place, 'build', 'Release', file), content);
+}
+
+/** What importing the loader there rejects with. */
+function loadError(
+  place: string,
+  env: Record<string, string> = {},
+): { code: string; message: string; detail: object } {
+  const script = `import(${JSON.stringify(join(place, 'dist', 'lib', 'binding.js'))}).then(
+    () => console.log('{"code":"LOADED"}'),
+    ({ code, message, detail }) => console.log(JSON.stringify({ code, message, detail })));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--eval', script], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
+/** A shared library that needs another one, which does not exist. */
+function libraryWithMissingNeighbour(): Buffer {
+  const place = folder('library');
+  mkdirSync(place);
+  writeFileSync(join(place, 'one.c'), 'int one(void) { return 1; }');
+  writeFileSync(join(place, 'two.c'), 'int one(void); int two(void) { return one(); }');
+  execFileSync('cc', ['-shared', '-fPIC', 'one.c', '-o', 'libone.so'], { cwd: place });
+  execFileSync('cc', ['-shared', '-fPIC', 'two.c', '-L.', '-lone', '-o', 'lorekeep.node'], { cwd: place });
+  return execFileSync('cat', ['lorekeep.node'], { cwd: place });
+}
+
+describe('the loader', () => {
+  test('says what it looked for when there is no addon', () => {
+    const { code, message, detail } = loadError(emptyPackage('absent'));
+    expect(code).toBe('UNSUPPORTED');
+    expect(message).toContain(`there is none for ${platform} in build/Release/ or prebuilds/`);
+    expect(message).toContain('reinstall the package with a C++20 compiler and CMake');
+    expect(detail).toMatchObject({ platform, tried: [] });
+  });
+
+  test('tells a developer in a checkout to build', () => {
+    const place = emptyPackage('checkout');
+    writeFileSync(join(place, 'biome.json'), '{}');
+    expect(loadError(place).message).toMatch(/; run `npm run build`$/);
+  });
+
+  test('looks at prebuilds alone when told so', () => {
+    const place = emptyPackage('prebuilds-only');
+    addBuild(place, 'lorekeep.node', 'nothing');
+    expect(loadError(place, { PREBUILDS_ONLY: '1' }).message).toContain(
+      `none for ${platform} in prebuilds/ of`,
+    );
+  });
+
+  test('recognises a file that is no library of this system', () => {
+    const place = emptyPackage('garbage');
+    addBuild(place, 'lorekeep.node', 'this is not a library, whatever its name says '.repeat(10));
+    const { message, detail } = loadError(place);
+    expect(message).toContain(`${join('build', 'Release', 'lorekeep.node')} does not load`);
+    expect(message).toContain('it is damaged, or was built for another operating system');
+    expect(detail).toMatchObject({ tried: [join(place, 'build', 'Release', 'lorekeep.node')] });
+  });
+
+  test.runIf(process.platform === 'linux')('names the shared library that is missing', () => {
+    const place = emptyPackage('neighbour');
+    addBuild(place, 'lorekeep.node', libraryWithMissingNeighbour());
+    expect(loadError(place).message).toContain('the shared library libone.so is missing');
+  });
+
+  test('names what an addon of another build lacks', () => {
+    expect(() => checkExports({ CancelToken: class {} }, 'old.node')).toThrow(
+      /old\.node is of another build .* it lacks TextArena, .*; run `npm run build` or reinstall/,
+    );
+  });
+
+  test('explains an old C library and an old libstdc++', () => {
+    const message =
+      "/lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/libllama.so)";
+    expect(explainLinkerError(message)).toBe("it needs glibc 2.38 or newer, and this system's is older");
+    expect(explainLinkerError("libstdc++.so.6: version `GLIBCXX_3.4.32' not found")).toBe(
+      'it needs a newer libstdc++ (GLIBCXX_3.4.32) than this system has',
+    );
+  });
+});
