@@ -21,7 +21,12 @@ export function integerArgument(
 }
 
 /** A finite number of at least `min`, or the default when the value is undefined. */
-export function numberArgument(name: string, value: number | undefined, fallback: number, min: number): number {
+export function numberArgument(
+  name: string,
+  value: number | undefined,
+  fallback: number,
+  min: number,
+): number {
   if (value === undefined) return fallback;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < min) {
     throw new LorekeepError(
@@ -54,7 +59,9 @@ export function choiceArgument<T extends string>(
 /** A non-empty string: a path or a text that must be there. */
 export function stringArgument(name: string, value: string): string {
   if (typeof value !== 'string' || value === '') {
-    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, { argument: name });
+    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, {
+      argument: name,
+    });
   }
   return value;
 }
@@ -62,9 +69,13 @@ export function stringArgument(name: string, value: string): string {
 /** Row-major vectors whose length is a multiple of `dimension`. Shared memory is refused: it could change mid-call. */
 export function vectorsArgument(name: string, value: Float32Array, dimension: number): Float32Array {
   if (!(value instanceof Float32Array)) {
-    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a Float32Array is expected, not ${describe(value)}`, {
-      argument: name,
-    });
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `${name}: a Float32Array is expected, not ${describe(value)}`,
+      {
+        argument: name,
+      },
+    );
   }
   if (value.length % dimension !== 0) {
     throw new LorekeepError(

@@ -10,6 +10,13 @@ export {
   type Pooling,
 } from './embedding-model.js';
 export { AbortError, type ErrorCode, type ErrorDetail, errorCodes, LorekeepError } from './errors.js';
+export {
+  type FieldDefinition,
+  Filter,
+  type FilterExpression,
+  type FilterOperand,
+  type MetadataValue,
+} from './filter.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export {
   type FusionOptions,

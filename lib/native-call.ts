@@ -1,6 +1,6 @@
 import { binding } from './binding.js';
 import { AbortError, LorekeepError, translateError } from './errors.js';
-import type { NativeCancelToken, NativeRowBuffer, NativeTextArena } from './native.js';
+import type { NativeCancelToken, NativeMetadataBuffer, NativeRowBuffer, NativeTextArena } from './native.js';
 
 /** Options that every asynchronous call takes. */
 export interface CallOptions {
@@ -36,8 +36,8 @@ export async function callNative<T>(
   }
 }
 
-/** UTF-16 units converted between two turns of the event loop: about a millisecond of work. */
-const sliceUnits = 256 * 1024;
+/** UTF-16 units converted between two turns of the event loop: under a millisecond, page faults included. */
+const sliceUnits = 64 * 1024;
 
 /** Copies strings into native memory without holding the event loop. `what` names the argument in errors. */
 export async function toArena(
@@ -45,16 +45,21 @@ export async function toArena(
   what: string,
   signal?: AbortSignal | undefined,
 ): Promise<NativeTextArena> {
-  if (!Array.isArray(texts)) throw new LorekeepError('INVALID_ARGUMENT', `${what}: an array of strings is expected`);
+  if (!Array.isArray(texts))
+    throw new LorekeepError('INVALID_ARGUMENT', `${what}: an array of strings is expected`);
   const arena = new binding.TextArena();
   let begin = 0;
   let units = 0;
   for (let end = 0; end < texts.length; end++) {
     const text: unknown = texts[end];
     if (typeof text !== 'string') {
-      throw new LorekeepError('INVALID_ARGUMENT', `${what}[${end}]: a string is expected, not ${describe(text)}`, {
-        index: end,
-      });
+      throw new LorekeepError(
+        'INVALID_ARGUMENT',
+        `${what}[${end}]: a string is expected, not ${describe(text)}`,
+        {
+          index: end,
+        },
+      );
     }
     units += text.length + 16;
     if (units >= sliceUnits) {
@@ -69,8 +74,8 @@ export async function toArena(
   return arena;
 }
 
-/** Numbers copied between two turns of the event loop: well under a millisecond of work. */
-const sliceNumbers = 256 * 1024;
+/** Numbers copied between two turns of the event loop: under a millisecond, page faults included. */
+const sliceNumbers = 64 * 1024;
 
 /** Copies rows into native memory without holding the event loop. */
 export async function toRows(
@@ -84,6 +89,26 @@ export async function toRows(
     rows.append(numbers.subarray(begin, begin + sliceNumbers));
   }
   return rows;
+}
+
+/** Values converted between two turns of the event loop: about a millisecond. */
+const sliceValues = 2000;
+
+/** Copies typed metadata into native memory without holding the event loop. */
+export async function toMetadata(
+  ids: readonly string[],
+  metadata: readonly unknown[],
+  fields: readonly unknown[],
+  signal?: AbortSignal | undefined,
+): Promise<NativeMetadataBuffer> {
+  const buffer = new binding.MetadataBuffer(fields);
+  const slice = Math.max(1, Math.ceil(sliceValues / (fields.length + 1)));
+  for (let begin = 0; begin < ids.length; begin += slice) {
+    if (begin > 0) await new Promise(setImmediate);
+    if (signal?.aborted) throw new AbortError(signal.reason);
+    buffer.append(ids, metadata, begin, Math.min(begin + slice, ids.length));
+  }
+  return buffer;
 }
 
 /** How errors call a value of the wrong type. */

@@ -25,6 +25,17 @@ export interface NativeRowBuffer {
   readonly size: number;
 }
 
+/** The records' typed metadata. A call takes the content. */
+export interface NativeMetadataBuffer {
+  /** metadata[i] is undefined or an object; keys outside the fields are ignored. Synchronous: callers slice. */
+  append(ids: readonly string[], metadata: readonly unknown[], begin: number, end: number): void;
+}
+
+/** A filter compiled for one storage's fields. */
+export interface NativeFilter extends NativeHandle {
+  readonly variables: string[];
+}
+
 export type NativeProgress = (fraction: number) => void;
 
 /** What every native object shares. */
@@ -127,6 +138,7 @@ export interface NativeStorageHit {
   ordinal: number;
   id: string;
   text: string;
+  metadata?: Record<string, number | bigint | string | boolean | string[]>;
   score: number;
   distance?: number;
   bm25Score?: number;
@@ -157,16 +169,16 @@ export interface NativeStorageRequest {
   denseWeight: number;
   lexicalWeight: number;
   candidates: number;
+  filter: NativeFilter | undefined;
+  variables: object | undefined;
 }
 
 export interface NativeStorage extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
   readonly memoryBytes: number;
-  search(
-    request: NativeStorageRequest,
-    cancel: NativeCancelToken | undefined,
-  ): Promise<NativeStorageResult>;
+  search(request: NativeStorageRequest, cancel: NativeCancelToken | undefined): Promise<NativeStorageResult>;
+  compileFilter(filter: unknown): NativeFilter;
 }
 
 export interface NativeHnswOptions {
@@ -189,6 +201,7 @@ export interface NativeBinding {
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
   RowBuffer: new (capacity: number) => NativeRowBuffer;
+  MetadataBuffer: new (fields: unknown) => NativeMetadataBuffer;
 
   buildVectorIndex(
     rows: NativeRowBuffer,
@@ -197,7 +210,11 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeVectorIndex>;
-  loadVectorIndex(path: string, verify: boolean, cancel: NativeCancelToken | undefined): Promise<NativeVectorIndex>;
+  loadVectorIndex(
+    path: string,
+    verify: boolean,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeVectorIndex>;
   /** Plain hnswlib files: the caller says the dimension and the space, because the file does not. */
   importHnswlib(
     path: string,
@@ -228,6 +245,7 @@ export interface NativeBinding {
     texts: NativeTextArena,
     rows: NativeRowBuffer,
     dimension: number,
+    metadata: NativeMetadataBuffer | undefined,
     options: NativeHnswOptions & { tokenizer: string },
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
@@ -239,6 +257,7 @@ export const nativeExports = [
   'CancelToken',
   'TextArena',
   'RowBuffer',
+  'MetadataBuffer',
   'buildVectorIndex',
   'loadVectorIndex',
   'importHnswlib',

@@ -1,9 +1,18 @@
 import { choiceArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
-import { LorekeepError } from './errors.js';
+import { LorekeepError, translateError } from './errors.js';
+import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
 import { Handle } from './handle.js';
-import type { NativeStorage } from './native.js';
-import { type CallOptions, callNative, describe, type ProgressOptions, toArena, toRows } from './native-call.js';
+import type { NativeMetadataBuffer, NativeStorage } from './native.js';
+import {
+  type CallOptions,
+  callNative,
+  describe,
+  type ProgressOptions,
+  toArena,
+  toMetadata,
+  toRows,
+} from './native-call.js';
 import { type Tokenizer, tokenizerArgument } from './text-index.js';
 import { type HnswOptions, hnswOptions, type SearchPlan } from './vector-index.js';
 
@@ -15,9 +24,13 @@ export interface StorageRecord {
   /** Returned with hits; unique within the storage. */
   id: string;
   text: string;
+  /** Values of the storage's fields; other keys are ignored. */
+  metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface StorageOptions extends HnswOptions {
+  /** The records' typed metadata fields. Default: none. */
+  fields?: readonly FieldDefinition[] | undefined;
   /** Default "basic". */
   tokenizer?: Tokenizer | undefined;
 }
@@ -46,6 +59,10 @@ export interface StorageSearchOptions extends CallOptions {
   /** Candidates held during the graph search. Default 64 or more, as topK needs. */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;
+  /** Which records may be found, in every mode. An expression is compiled for this search alone. */
+  filter?: Filter | FilterExpression | undefined;
+  /** Values of the filter's variables, by name. */
+  variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface StorageHit {
@@ -53,6 +70,8 @@ export interface StorageHit {
   ordinal: number;
   id: string;
   text: string;
+  /** Values of the fields that the record has, defaults included; absent when the storage has no fields. */
+  metadata?: Record<string, MetadataValue>;
   /** What the hits are ordered by: 1 - distance, BM25 score or fused score, by mode. */
   score: number;
   /** Position among the hits, from 1. */
@@ -107,10 +126,13 @@ export class Storage extends Handle<NativeStorage> {
     const ids = await toArena(column(records, 'id'), 'records.id', options.signal);
     const texts = await toArena(column(records, 'text'), 'records.text', options.signal);
     const rows = await toRows(numbers, options.signal);
+    const metadata = options.fields && (await metadataOf(records, options.fields, options.signal));
     return callNative(
       options.signal,
       async (cancel) =>
-        new Storage(await binding.buildStorage(ids, texts, rows, width, native, cancel, options.onProgress)),
+        new Storage(
+          await binding.buildStorage(ids, texts, rows, width, metadata, native, cancel, options.onProgress),
+        ),
     );
   }
 
@@ -129,11 +151,29 @@ export class Storage extends Handle<NativeStorage> {
     return this.native.memoryBytes;
   }
 
+  /**
+   * Checks a filter against the storage's fields and compiles it for many searches.
+   * @throws INVALID_ARGUMENT with the JSON path, what was expected and the nearest field name in `detail`.
+   */
+  compileFilter(expression: FilterExpression): Filter {
+    try {
+      return new Filter(this.native.compileFilter(expression));
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
     const topK = integerArgument('topK', options.topK, 5, 1, 1000);
-    const candidates = integerArgument('rrf.candidates', options.rrf?.candidates, Math.max(50, 4 * topK), 1, 10_000);
+    const candidates = integerArgument(
+      'rrf.candidates',
+      options.rrf?.candidates,
+      Math.max(50, 4 * topK),
+      1,
+      10_000,
+    );
     const depth = mode === 'hybrid' ? Math.max(candidates, topK) : topK;
     const request = {
       mode,
@@ -147,14 +187,34 @@ export class Storage extends Handle<NativeStorage> {
       rrfK: numberArgument('rrf.k', options.rrf?.k, 60, 0),
       denseWeight: numberArgument('rrf.weights.dense', options.rrf?.weights?.dense, 1, 0),
       lexicalWeight: numberArgument('rrf.weights.lexical', options.rrf?.weights?.lexical, 1, 0),
+      variables: options.variables,
     };
-    const found = await this.run(options.signal, (native, cancel) => native.search(request, cancel));
+    const found = await this.run(options.signal, (native, cancel) => {
+      const { filter } = options;
+      const compiled = filter instanceof Filter || filter === undefined ? filter : this.compileFilter(filter);
+      return native.search({ ...request, filter: compiled?.compiled }, cancel);
+    });
     const hits = found.hits.map((hit, position) => ({ ...hit, rank: position + 1 }));
     const plan: StoragePlan = { mode };
     if (found.dense) plan.dense = found.dense;
     if (found.lexical) plan.lexical = found.lexical;
     return { hits, plan };
   }
+}
+
+function metadataOf(
+  records: readonly StorageRecord[],
+  fields: readonly FieldDefinition[],
+  signal: AbortSignal | undefined,
+): Promise<NativeMetadataBuffer> {
+  return callNative(undefined, () =>
+    toMetadata(
+      records.map((record) => record.id),
+      records.map((record) => record.metadata),
+      fields,
+      signal,
+    ),
+  );
 }
 
 function column(records: readonly StorageRecord[], field: 'id' | 'text'): string[] {
@@ -167,14 +227,20 @@ function queryVector(vector: Float32Array | undefined, mode: SearchMode, dimensi
     throw new LorekeepError('INVALID_ARGUMENT', `vector: a ${mode} search needs the query's embedding`);
   }
   if (vectorsArgument('vector', vector, dimension).length !== dimension) {
-    throw new LorekeepError('DIMENSION_MISMATCH', `vector: ${dimension} numbers are expected, not ${vector.length}`);
+    throw new LorekeepError(
+      'DIMENSION_MISMATCH',
+      `vector: ${dimension} numbers are expected, not ${vector.length}`,
+    );
   }
   return vector;
 }
 
 function queryText(text: string | undefined, mode: SearchMode): string {
   if (typeof text !== 'string') {
-    throw new LorekeepError('INVALID_ARGUMENT', `text: a ${mode} search needs the query's text, not ${describe(text)}`);
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `text: a ${mode} search needs the query's text, not ${describe(text)}`,
+    );
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include "binding/cancel_token_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/environment.h"
+#include "binding/metadata_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
@@ -22,11 +23,14 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.vector_index = Napi::Persistent(VectorIndexBinding::define(env));
   constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
   constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
+  constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
+  constructors.filter = Napi::Persistent(FilterBinding::define(env));
   constructors.storage = Napi::Persistent(StorageBinding::define(env));
 
   exports.Set("CancelToken", constructors.cancel_token.Value());
   exports.Set("TextArena", constructors.text_arena.Value());
   exports.Set("RowBuffer", constructors.row_buffer.Value());
+  exports.Set("MetadataBuffer", constructors.metadata_buffer.Value());
   const auto function = [&](const char* name, auto callback) { exports.Set(name, Napi::Function::New(env, callback, name)); };
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);

@@ -53,7 +53,8 @@ class Environment {
   std::shared_ptr<Runtime> shared_runtime() const noexcept { return runtime_; }
 
   struct Constructors {
-    Napi::FunctionReference cancel_token, text_arena, row_buffer, vector_index, text_index, embedding_model, storage;
+    Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
+        embedding_model, storage, filter;
   } constructors;
 
  private:

@@ -4,8 +4,10 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/text_index_binding.h"
+#include "binding/value_conversion.h"
 #include "binding/vector_index_binding.h"
 
 namespace lorekeep::binding {
@@ -18,10 +20,12 @@ struct OwnedRequest {
   store::SearchRequest request;
   std::vector<float> query;
   std::string text;
+  std::optional<filter::BoundPredicate> filter;
 
   const store::SearchRequest& bind(const CancelToken& cancel) {
     request.query = query;
     request.text = text;
+    request.filter = filter ? &*filter : nullptr;
     request.cancel = &cancel;
     return request;
   }
@@ -52,6 +56,10 @@ OwnedRequest parse_request(const Napi::Object& object) {
   if (!object.Get("threshold").IsUndefined()) {
     request.threshold = static_cast<float>(number_field(object, "threshold"));
   }
+  if (!object.Get("filter").IsUndefined()) {
+    const auto predicate = unwrap_argument<FilterBinding>(object.Get("filter"), "filter")->predicate();
+    owned.filter = predicate->bind(variables_argument(object.Get("variables")));
+  }
   request.rrf.k = number_field(object, "rrfK");
   request.rrf.dense_weight = number_field(object, "denseWeight");
   request.rrf.lexical_weight = number_field(object, "lexicalWeight");
@@ -64,6 +72,15 @@ void set_optional(Napi::Object& object, const char* name, const std::optional<T>
   if (value) object.Set(name, Napi::Number::New(object.Env(), static_cast<double>(*value)));
 }
 
+Napi::Object to_js_metadata(Napi::Env env, const filter::Columns& metadata, std::uint32_t record) {
+  Napi::Object object = Napi::Object::New(env);
+  for (std::size_t field = 0; field < metadata.schema().size(); ++field) {
+    const auto value = metadata.value(record, field);
+    if (value) object.Set(metadata.schema()[field].name, to_js_value(env, *value));
+  }
+  return object;
+}
+
 Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, store::SearchResult&& found) {
   Napi::Array hits = Napi::Array::New(env, found.hits.size());
   for (std::uint32_t i = 0; i < found.hits.size(); ++i) {
@@ -74,6 +91,9 @@ Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, store::Se
     object.Set("ordinal", Napi::Number::New(env, hit.ordinal));
     object.Set("id", Napi::String::New(env, id.data(), id.size()));
     object.Set("text", Napi::String::New(env, text.data(), text.size()));
+    if (storage.metadata() != nullptr) {
+      object.Set("metadata", to_js_metadata(env, *storage.metadata(), hit.ordinal));
+    }
     object.Set("score", Napi::Number::New(env, hit.score));
     set_optional(object, "distance", hit.distance);
     set_optional(object, "bm25Score", hit.bm25_score);
@@ -108,6 +128,7 @@ Napi::Function StorageBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("search", &StorageBinding::search),
+                         InstanceMethod("compileFilter", &StorageBinding::compile_filter),
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
                          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
                          InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
@@ -123,6 +144,16 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
         info.Env(), options,
         [storage, owned](const TaskContext& task) { return storage->search(owned->bind(task.cancel)); },
         [storage](Napi::Env env, store::SearchResult&& found) { return to_js_result(env, *storage, std::move(found)); });
+  });
+}
+
+Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto storage = use();
+    static const auto kNoFields = std::make_shared<const filter::Schema>();
+    const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
+    auto predicate = filter::Predicate::compile(to_value(info[0], "filter"), schema);
+    return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter, std::move(predicate), 0);
   });
 }
 
@@ -144,22 +175,29 @@ Napi::Value build_storage(const Napi::CallbackInfo& info) {
     struct Input {
       TextArena ids, texts;
       std::vector<float> rows;
+      std::shared_ptr<filter::ColumnsBuilder> metadata;  // null: the records have no fields
     };
     auto input = std::make_shared<Input>();
     input->ids = unwrap_argument<TextArenaBinding>(info[0], "ids")->take();
     input->texts = unwrap_argument<TextArenaBinding>(info[1], "texts")->take();
     input->rows = unwrap_argument<RowBufferBinding>(info[2], "rows")->take();
     const auto dimension = integer_argument(info[3], "dimension", 1, vector::kMaxDimension);
-    const Napi::Object given = object_argument(info[4], "options");
+    if (!info[4].IsUndefined()) {
+      input->metadata = unwrap_argument<MetadataBufferBinding>(info[4], "metadata")->take();
+    }
+    const Napi::Object given = object_argument(info[5], "options");
     const VectorOptions vectors = vector_options(given);
     const text::Tokenizer tokenizer = tokenizer_argument(given.Get("tokenizer"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[5]), nullptr, progress_argument(info[6])};
+    TaskOptions options{Lane::kLong, cancel_argument(info[6]), nullptr, progress_argument(info[7])};
     auto runtime = Environment::of(info.Env()).shared_runtime();
     using Built = std::shared_ptr<const store::Storage>;
     return promise_task<Built>(
         info.Env(), options,
         [=](const TaskContext& task) {
           store::StorageParts parts;
+          if (input->metadata) {
+            parts.metadata = std::make_shared<const filter::Columns>(std::move(*input->metadata).build());
+          }
           parts.words = build_words(input->texts, tokenizer, vectors.threads, *runtime, task.cancel);
           parts.vectors = build_vectors(std::move(input->rows), dimension, vectors, *runtime, task);
           parts.ids = std::move(input->ids);

@@ -16,12 +16,13 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
 
  private:
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value compile_filter(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 };
 
-/// buildStorage(ids, texts, rows, dimension, options, cancel, progress)
+/// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

@@ -92,7 +92,9 @@ void AtomicFile::create() {
   refuse("cannot create");
 }
 
-AtomicFile::~AtomicFile() { discard(); }
+AtomicFile::~AtomicFile() {
+  discard();
+}
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
@@ -103,9 +105,10 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  if (file_ == nullptr || offset > size_ || bytes.size() > size_ - offset) fail(Code::kInternal, target_.string() + ": bad rewrite");
-  const bool done = seek(file_, offset) && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() &&
-                    seek(file_, size_);
+  if (file_ == nullptr || offset > size_ || bytes.size() > size_ - offset)
+    fail(Code::kInternal, target_.string() + ": bad rewrite");
+  const bool done =
+      seek(file_, offset) && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() && seek(file_, size_);
   if (!done) refuse("cannot write");
 }
 

@@ -35,8 +35,8 @@ class AtomicFile {
   void discard() noexcept;
 
   std::filesystem::path target_;
-  std::filesystem::path temporary_;   // empty while no temporary file of ours exists
-  std::unique_ptr<char[]> buffer_;    // the stream's; glibc ignores a buffer size without a buffer
+  std::filesystem::path temporary_;  // empty while no temporary file of ours exists
+  std::unique_ptr<char[]> buffer_;   // the stream's; glibc ignores a buffer size without a buffer
   std::FILE* file_ = nullptr;
   std::uint64_t size_ = 0;
 };

@@ -64,7 +64,7 @@ void MappedFile::release() noexcept {
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
   if (file < 0) refuse(name_, "cannot open", errno == ENOENT || errno == ENOTDIR, std::strerror(errno));
-  struct stat info {};
+  struct stat info{};
   const bool known = ::fstat(file, &info) == 0;
   if (!known || !S_ISREG(info.st_mode)) {
     const std::string reason = known ? "not a regular file" : std::strerror(errno);
@@ -92,7 +92,9 @@ void MappedFile::release() noexcept {
 
 #endif
 
-MappedFile::~MappedFile() { release(); }
+MappedFile::~MappedFile() {
+  release();
+}
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : name_(std::move(other.name_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

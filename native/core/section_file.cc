@@ -149,11 +149,14 @@ void SectionFileReader::refuse(const std::string& reason) const {
 }
 
 const SectionEntry* SectionFileReader::find(std::uint32_t id) const noexcept {
-  const auto found = std::find_if(sections_.begin(), sections_.end(), [id](const SectionEntry& s) { return s.id == id; });
+  const auto found =
+      std::find_if(sections_.begin(), sections_.end(), [id](const SectionEntry& s) { return s.id == id; });
   return found == sections_.end() ? nullptr : &*found;
 }
 
-bool SectionFileReader::has(std::uint32_t id) const noexcept { return find(id) != nullptr; }
+bool SectionFileReader::has(std::uint32_t id) const noexcept {
+  return find(id) != nullptr;
+}
 
 std::span<const std::byte> SectionFileReader::section(std::uint32_t id) const {
   const SectionEntry* found = find(id);

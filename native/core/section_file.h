@@ -10,8 +10,8 @@
 //       40     8  XXH3-64 of bytes 0..39
 //       48  32*n  section table: id u32, zero u32, offset u64, size u64, XXH3-64 of the content u64
 //
-// Sections follow in table order, each at the next multiple of kSectionAlignment, so that they can be used in place when
-// mapped; the gaps are zero, and the last section ends the file. So every bit of a file is covered by a check. All
+// Sections follow in table order, each at the next multiple of kSectionAlignment, so that they can be used in place
+// when mapped; the gaps are zero, and the last section ends the file. So every bit of a file is covered by a check. All
 // numbers are little-endian.
 #pragma once
 

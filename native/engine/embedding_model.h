@@ -35,8 +35,9 @@ struct LoadOptions {
 
 /// A text's memory grows with the square of its tokens: models trained for more need to be asked.
 inline constexpr std::uint32_t kDefaultContextCap = 8192;
-/// A longer text is refused before it is cut into tokens.
-inline constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
+/// A longer text is refused before it is cut into tokens: that cannot be cancelled, and 1 MiB already takes up to 0.7
+/// seconds (one unbroken word). No context holds more.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 
 struct ModelFacts {
   std::string name;

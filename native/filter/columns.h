@@ -16,8 +16,8 @@
 
 namespace lorekeep::filter {
 
-/// Distinct texts of a column in ascending byte order (which is code point order): a text's code is its position, so that
-/// codes compare as the texts do.
+/// Distinct texts of a column in ascending byte order (which is code point order): a text's code is its position, so
+/// that codes compare as the texts do.
 class Dictionary {
  public:
   Dictionary() = default;
@@ -49,7 +49,8 @@ struct StringColumn {
   std::vector<std::uint32_t> codes;  // per row
 };
 
-/// Sets both ways round: by row, to show and to look up a row's own needle; by code, so that one needle costs only its matches.
+/// Sets both ways round: by row, to show and to look up a row's own needle; by code, so that one needle costs only its
+/// matches.
 struct SetColumn {
   Dictionary dictionary;
   std::vector<std::uint64_t> row_ends;   // row r holds codes [row_ends[r-1], row_ends[r])
@@ -63,7 +64,7 @@ struct SetColumn {
 
 struct Column {
   std::variant<IntColumn, FloatColumn, StringColumn, BoolColumn, SetColumn> data;  // in the order of FieldType
-  std::optional<Bitmap> present;  // absent: every row has a value
+  std::optional<Bitmap> present;                                                   // absent: every row has a value
 };
 
 /// Immutable.

@@ -13,8 +13,8 @@
 
 namespace lorekeep::filter {
 
-/// Takes records one after the other, each field by field, and makes Columns. Every error is Error(kInvalidArgument) and
-/// names the record (position and name) and the field; the builder is then unusable.
+/// Takes records one after the other, each field by field, and makes Columns. Every error is Error(kInvalidArgument)
+/// and names the record (position and name) and the field; the builder is then unusable.
 class ColumnsBuilder {
  public:
   explicit ColumnsBuilder(std::shared_ptr<const Schema> schema);

@@ -25,7 +25,8 @@ Bitmap with_operator(Comparison comparison, Visit visit) {
 }
 
 /// Positions of the texts of both dictionaries in one common order; equal texts have equal ones.
-std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> common_ranks(const Dictionary& a, const Dictionary& b) {
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> common_ranks(const Dictionary& a,
+                                                                               const Dictionary& b) {
   std::vector<std::uint32_t> ranks_a(a.size());
   std::vector<std::uint32_t> ranks_b(b.size());
   std::uint32_t i = 0;
@@ -147,9 +148,8 @@ class Evaluator {
       return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(0, filter::compare(b[row], a[row])); });
     } else if constexpr (std::is_same_v<A, StringColumn> && std::is_same_v<B, StringColumn>) {
       const auto ranks = common_ranks(a.dictionary, b.dictionary);
-      return scan_rows(rows_, cancel_, [&](std::size_t row) {
-        return op(ranks.first[a.codes[row]], ranks.second[b.codes[row]]);
-      });
+      return scan_rows(rows_, cancel_,
+                       [&](std::size_t row) { return op(ranks.first[a.codes[row]], ranks.second[b.codes[row]]); });
     } else if constexpr (std::is_same_v<A, BoolColumn> && std::is_same_v<B, BoolColumn>) {
       return scan_rows(rows_, cancel_, [&](std::size_t row) { return op(a.test(row), b.test(row)); });
     } else {
@@ -194,7 +194,8 @@ class Evaluator {
     return scan_rows(rows_, cancel_, [&](std::size_t row) {
       // The last member that is not above the value, or the first: a binary search without branches to mispredict.
       const T* at = members.data();
-      for (std::size_t left = members.size(); left > 1; left -= left / 2) at += at[left / 2] <= column[row] ? left / 2 : 0;
+      for (std::size_t left = members.size(); left > 1; left -= left / 2)
+        at += at[left / 2] <= column[row] ? left / 2 : 0;
       return *at == column[row];
     });
   }

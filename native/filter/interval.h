@@ -1,5 +1,5 @@
-// Comparisons with a constant as closed intervals, so that one loop serves them all, and numbers of different types compare
-// exactly: 2^53 + 1 is not equal to 2^53 as a double is.
+// Comparisons with a constant as closed intervals, so that one loop serves them all, and numbers of different types
+// compare exactly: 2^53 + 1 is not equal to 2^53 as a double is.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Interval {
   bool outside = false;
 };
 
-/// The int64 values x for which "x comparison number" is true. Precondition: `number` holds an int64 or a finite double.
+/// The int64 values x for which "x comparison number" is true. `number` is an int64 or a finite double.
 Interval<std::int64_t> int_interval(Comparison comparison, const Scalar& number);
 /// The same for finite doubles.
 Interval<double> float_interval(Comparison comparison, const Scalar& number);

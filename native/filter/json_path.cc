@@ -8,7 +8,8 @@ namespace {
 bool is_identifier(std::string_view key) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !key.empty() && !digit(key[0]) && std::all_of(key.begin(), key.end(), [&](char c) { return letter(c) || digit(c); });
+  return !key.empty() && !digit(key[0]) &&
+         std::all_of(key.begin(), key.end(), [&](char c) { return letter(c) || digit(c); });
 }
 
 }  // namespace

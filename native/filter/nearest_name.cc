@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kLongestName = 64;  // longer ones are never suggested: the work is the product of the lengths
 
-char folded(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char folded(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Optimal string alignment distance, three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -23,7 +25,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const bool same = folded(a[i - 1]) == folded(b[j - 1]);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0u : 1u)});
-      const bool swapped = i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1]);
+      const bool swapped =
+          i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1]);
       if (swapped) row[j] = std::min(row[j], second[j - 2] + 1);
     }
   }

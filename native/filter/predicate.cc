@@ -49,12 +49,14 @@ std::string_view type_class_name(TypeClass type) noexcept {
 }
 
 TypeClass type_class(FieldType type) noexcept {
-  return type == FieldType::kBool                                 ? TypeClass::kBool
+  return type == FieldType::kBool                               ? TypeClass::kBool
          : type == FieldType::kInt || type == FieldType::kFloat ? TypeClass::kNumber
-                                                                  : TypeClass::kString;
+                                                                : TypeClass::kString;
 }
 
-TypeClass type_class(const Scalar& scalar) noexcept { return type_class(static_cast<FieldType>(scalar.index())); }
+TypeClass type_class(const Scalar& scalar) noexcept {
+  return type_class(static_cast<FieldType>(scalar.index()));
+}
 
 std::optional<Scalar> to_scalar(const Value& value) {
   if (const auto* integer = value.as<std::int64_t>()) return *integer;

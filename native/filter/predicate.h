@@ -5,8 +5,9 @@
 //
 // The grammar is JSON with one operator per object (docs/filters.md):
 //   {"and": [p, ...]}  {"or": [p, ...]}  {"not": p}
-//   {"==": [a, b]}  !=  <  <=  >  >=     a, b: {"knowledge": "field"} | {"variable": "name"} | literal; a field on one side
-//   {"in": [needle, haystack]}           haystack: a set<string> field, an array of literals, a variable that is an array
+//   {"==": [a, b]}  !=  <  <=  >  >=     a, b: {"knowledge": "field"}, {"variable": "name"} or a literal
+//   {"in": [needle, haystack]}           haystack: a set<string> field, an array of literals or a variable
+// At least one side is a field.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,9 @@
 namespace lorekeep::filter {
 
 // Limits, so that a hostile filter is an error and not a stack overflow or a minute of work.
-inline constexpr std::size_t kMaxPredicateDepth = 64;           // operators inside one another
-inline constexpr std::size_t kMaxPredicateOperators = 10'000;   // operators in all
-inline constexpr std::size_t kMaxPredicateElements = 1'000'000;  // elements of all array literals together, of one variable
+inline constexpr std::size_t kMaxPredicateDepth = 64;            // operators inside one another
+inline constexpr std::size_t kMaxPredicateOperators = 10'000;    // operators in all
+inline constexpr std::size_t kMaxPredicateElements = 1'000'000;  // of all array literals together, and of a variable
 
 enum class Comparison { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
@@ -45,10 +46,10 @@ struct Operand {
 struct Node {
   enum class Kind { kAnd, kOr, kNot, kCompare, kIn };
   Kind kind;
-  Comparison comparison{};             // kCompare: field `left` against `right`
-  Operand left{};                      // kIn: the needle
-  Operand right{};                     // kIn: the haystack
-  std::vector<std::size_t> children;   // kAnd, kOr, kNot (one): positions in the list of nodes
+  Comparison comparison{};            // kCompare: field `left` against `right`
+  Operand left{};                     // kIn: the needle
+  Operand right{};                    // kIn: the haystack
+  std::vector<std::size_t> children;  // kAnd, kOr, kNot (one): positions in the list of nodes
 };
 
 /// Types that compare with one another.
@@ -77,8 +78,8 @@ class Predicate : public std::enable_shared_from_this<Predicate> {
   /// name that does not exist, `nearest` in its details.
   static std::shared_ptr<const Predicate> compile(const Value& json, std::shared_ptr<const Schema> schema);
 
-  /// Gives every variable its value; those not used are ignored. Throws Error(kInvalidArgument) naming the variable that is
-  /// missing or of another type, with the path of its use.
+  /// Gives every variable its value; those not used are ignored. Throws Error(kInvalidArgument) naming the variable
+  /// that is missing or of another type, with the path of its use.
   BoundPredicate bind(const std::vector<Variable>& variables = {}) const;
 
   const Schema& schema() const noexcept { return *schema_; }

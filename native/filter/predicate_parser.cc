@@ -57,7 +57,9 @@ bool is_order(Comparison comparison) {
   return comparison != Comparison::kEqual && comparison != Comparison::kNotEqual;
 }
 
-std::string a_value(TypeClass type) { return "a " + std::string(type_class_name(type)); }
+std::string a_value(TypeClass type) {
+  return "a " + std::string(type_class_name(type));
+}
 
 }  // namespace
 

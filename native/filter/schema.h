@@ -22,8 +22,9 @@ using StringSet = std::vector<std::string>;  // sorted by bytes, no duplicates
 /// A value of each FieldType, in that order: int64, finite double, UTF-8 text, bool, set of texts.
 using FieldValue = std::variant<std::int64_t, double, std::string, bool, StringSet>;
 
-/// The value as a value of `type`, or nothing when it is none: an int field takes integer numbers (2.0 is one) that fit int64,
-/// a float field any finite number (rounded to the nearest double), a set<string> an array of strings. Null fits no type.
+/// The value as a value of `type`, or nothing when it is none: an int field takes integer numbers (2.0 is one) that fit
+/// int64, a float field any finite number (rounded to the nearest double), a set<string> an array of strings. Null is
+/// none of these.
 std::optional<FieldValue> coerce(const Value& value, FieldType type);
 
 struct Field {
@@ -41,9 +42,9 @@ class Schema {
   Schema() = default;
   /// Throws Error(kInvalidArgument) for an empty name, a name used twice or a default of another type.
   explicit Schema(std::vector<Field> fields);
-  /// Reads a `fields` array: objects of name, type, exactly one of default and "optional": true, and filterable (true when
-  /// absent). Other keys are ignored: whoever reads the file they came from warns of them.
-  /// Throws Error(kInvalidArgument) with the JSON path below `fields`, what was expected and what was found.
+  /// Reads a `fields` array: objects of name, type, exactly one of default and "optional": true, and filterable (true
+  /// when absent). Other keys are ignored: whoever reads the file they came from warns of them. Throws
+  /// Error(kInvalidArgument) with the JSON path below `fields`, what was expected and what was found.
   static Schema parse(const Value& fields);
 
   std::size_t size() const noexcept { return fields_.size(); }

@@ -26,7 +26,9 @@ struct Describer {
 
 }  // namespace
 
-std::string describe(const Value& value) { return std::visit(Describer{}, value.data); }
+std::string describe(const Value& value) {
+  return std::visit(Describer{}, value.data);
+}
 
 std::string quoted(std::string_view text) {
   if (text.size() <= kQuotedBytes) return '"' + std::string(text) + '"';

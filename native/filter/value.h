@@ -47,7 +47,7 @@ struct Member {
 inline Value::Value(Array value) : data(std::move(value)) {}
 inline Value::Value(Object value) : data(std::move(value)) {}
 
-/// The value as an error message calls it: `null`, `true`, `42`, `2.5`, `"text"` (shortened), `an array of 3`, `an object`.
+/// The value as an error message calls it: null, true, 42, 2.5, "text" (shortened), an array of 3, an object with ...
 std::string describe(const Value& value);
 
 /// `text` in double quotes, cut to a length that fits a message.

@@ -5,7 +5,9 @@
 namespace lorekeep::store {
 namespace {
 
-bool by_score(const Fused& a, const Fused& b) { return a.score != b.score ? a.score > b.score : a.ordinal < b.ordinal; }
+bool by_score(const Fused& a, const Fused& b) {
+  return a.score != b.score ? a.score > b.score : a.ordinal < b.ordinal;
+}
 
 double share(double weight, double k, const std::optional<std::uint32_t>& rank) {
   return rank ? weight / (k + *rank) : 0;

@@ -40,7 +40,8 @@ void check(const Storage& storage, const SearchRequest& request) {
     check_weight("rrf.lexical_weight", request.rrf.lexical_weight);
     if (request.rrf.dense_weight == 0 && request.rrf.lexical_weight == 0) refuse("rrf", "both weights are 0");
   }
-  if (request.filter != nullptr && storage.metadata() == nullptr) refuse("filter", "the storage has no metadata fields");
+  if (request.filter != nullptr && storage.metadata() == nullptr)
+    refuse("filter", "the storage has no metadata fields");
   if (request.allowed != nullptr && request.allowed->size() != storage.size()) {
     refuse("allowed", "its size is not the storage's");
   }
@@ -157,7 +158,7 @@ class Search {
   }
 
   /// The hits for which `value` is still empty, as a bitmap; nothing when there are none.
-  std::optional<Bitmap> hits_without(std::optional<float> Hit::*value) const {
+  std::optional<Bitmap> hits_without(std::optional<float> Hit::* value) const {
     std::optional<Bitmap> missing;
     for (const Hit& hit : result_.hits) {
       if (hit.*value) continue;
@@ -167,7 +168,7 @@ class Search {
     return missing;
   }
 
-  void take(std::optional<float> Hit::*value, std::span<const Scored> found) {
+  void take(std::optional<float> Hit::* value, std::span<const Scored> found) {
     for (Hit& hit : result_.hits) {
       if (hit.*value) continue;
       const auto scored = std::find_if(found.begin(), found.end(),
@@ -176,8 +177,8 @@ class Search {
     }
   }
 
-  // What one leg alone found gets the other's raw score from a search of just those records: the same kernels in the same
-  // order, so the number is the one that the leg itself would have given.
+  // What one leg alone found gets the other's raw score from a search of just those records: the same kernels in the
+  // same order, so the number is the one that the leg itself would have given.
 
   void complete_distances() {
     const auto missing = hits_without(&Hit::distance);
@@ -218,6 +219,8 @@ std::string_view mode_name(Mode mode) noexcept {
   return "";
 }
 
-SearchResult Storage::search(const SearchRequest& request) const { return Search(*this, request).run(); }
+SearchResult Storage::search(const SearchRequest& request) const {
+  return Search(*this, request).run();
+}
 
 }  // namespace lorekeep::store

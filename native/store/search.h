@@ -24,26 +24,27 @@ enum class Mode {
 /// The spelling in requests and results: "dense", "lexical", "hybrid".
 std::string_view mode_name(Mode mode) noexcept;
 
-/// score = dense_weight / (k + dense rank) + lexical_weight / (k + lexical rank); a leg that did not find the record adds
-/// nothing. Cormack, Clarke, Buettcher: Reciprocal Rank Fusion (SIGIR 2009).
+/// score = dense_weight / (k + dense rank) + lexical_weight / (k + lexical rank); a leg that did not find the record
+/// adds nothing. Cormack, Clarke, Buettcher: Reciprocal Rank Fusion (SIGIR 2009).
 struct RrfOptions {
-  double k = 60;               // finite, >= 0; larger flattens the difference between ranks
-  double dense_weight = 1;     // finite, >= 0, not both 0; a leg of weight 0 is not run
+  double k = 60;            // finite, >= 0; larger flattens the difference between ranks
+  double dense_weight = 1;  // finite, >= 0, not both 0; a leg of weight 0 is not run
   double lexical_weight = 1;
   std::size_t candidates = 0;  // how deep each leg goes; 0: max(50, 4 * top_k); never less than top_k
 };
 
 struct SearchRequest {
   Mode mode = Mode::kDense;
-  std::span<const float> query;    // dense, hybrid: `dimension` finite values; need not be normalised
-  std::string_view text;           // lexical, hybrid: UTF-8
-  std::size_t top_k = 5;           // >= 1
-  std::optional<float> threshold;  // largest cosine distance of a dense hit, in [0, 2]; lexical hits are not dropped by it
-  std::size_t ef = 0;              // breadth of a graph search; 0: the index's own
+  std::span<const float> query;  // dense, hybrid: `dimension` finite values; need not be normalised
+  std::string_view text;         // lexical, hybrid: UTF-8
+  std::size_t top_k = 5;         // >= 1
+  /// Largest cosine distance of the dense leg's hits, in [0, 2]. What the lexical leg found is not dropped by it.
+  std::optional<float> threshold;
+  std::size_t ef = 0;  // width of a graph search, at most vector::kMaxEf; 0: the index's own
   RrfOptions rrf;
   const filter::BoundPredicate* filter = nullptr;  // only records for which it is true; made against schema()
   const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
-  bool exact = false;              // dense leg: no graph search, whatever it costs
+  bool exact = false;                              // dense leg: no graph search, whatever it costs
   const CancelToken* cancel = nullptr;
 };
 
@@ -55,10 +56,11 @@ struct Hit {
   std::optional<std::uint32_t> dense_rank;
   std::optional<std::uint32_t> lexical_rank;
 
-  /// Cosine distance in [0, 2]: dense and hybrid. In hybrid mode every hit has one, those that only the lexical leg found too
-  /// (and theirs may exceed the threshold).
+  /// Cosine distance in [0, 2]: dense and hybrid. In hybrid mode every hit has one, those that only the lexical leg
+  /// found too (and theirs may exceed the threshold).
   std::optional<float> distance;
-  /// BM25 score: lexical and hybrid. In hybrid mode every hit has one, 0 for a record that holds none of the query's words.
+  /// BM25 score: lexical and hybrid. In hybrid mode every hit has one, 0 for a record that holds none of the query's
+  /// words.
   std::optional<float> bm25_score;
 };
 

@@ -16,8 +16,8 @@ namespace lorekeep::store {
 
 /// What a storage is made of. All parts describe the same records in the same order: the ordinal is the position.
 struct StorageParts {
-  TextArena ids;    // unique, not empty, UTF-8
-  TextArena texts;  // one per id
+  TextArena ids;                                       // unique, not empty, UTF-8
+  TextArena texts;                                     // one per id
   std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
   std::shared_ptr<const text::TextIndex> words;        // null: no lexical search
   std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
@@ -42,8 +42,8 @@ class Storage {
 
   /// Always `top_k` hits when that many records match (in lexical mode: match and hold a word of the query), fewer only
   /// for want of records or because of `threshold`. Throws Error(kInvalidArgument) for a request that can never work,
-  /// naming the field, Error(kDimensionMismatch) for a query of another dimension, Error(kCancelled). Grain of cancellation: that
-  /// of the legs, and between them.
+  /// naming the field, Error(kDimensionMismatch) for a query of another dimension, Error(kCancelled). Grain of
+  /// cancellation: that of the legs, and between them.
   SearchResult search(const SearchRequest& request) const;
 
  private:

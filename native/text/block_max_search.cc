@@ -21,7 +21,9 @@ constexpr std::size_t kBands = 128;
 
 // Sums of n floats in different orders differ by less than n rounding steps of the total; a bound is taken to be
 // reached when it comes this near.
-float rounding_allowance(std::size_t terms) { return static_cast<float>(terms + 8) * 0x1p-22f; }
+float rounding_allowance(std::size_t terms) {
+  return static_cast<float>(terms + 8) * 0x1p-22f;
+}
 
 constexpr std::size_t kLengthsPerCacheLine = 64 / sizeof(std::uint32_t);
 

@@ -50,10 +50,10 @@ class BlockMaxSearch {
   float rounding_;
 
   std::vector<QueryTermPostings> terms_;
-  std::vector<float> bounds_;                   // per block; 0: scored, or nothing to find there
-  std::vector<QueryTermPostings::Body> bodies_;  // of the block being scored, one per term
+  std::vector<float> bounds_;                         // per block; 0: scored, or nothing to find there
+  std::vector<QueryTermPostings::Body> bodies_;       // of the block being scored, one per term
   std::vector<QueryTermPostings::Body> next_bodies_;  // of the block after it
-  std::vector<float> rests_;                    // upper bound of what terms t, t+1, ... can add in the block being scored
+  std::vector<float> rests_;  // upper bound of what terms t, t+1, ... can add in the block being scored
   float scores_[kBlockDocuments];
   TopK<HighestFirst> best_;
   float floor_ = 0.0f;  // what cannot reach this cannot enter

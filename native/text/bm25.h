@@ -1,8 +1,8 @@
 // Okapi BM25 as Lucene and its successors compute it:
 //
-//   score(query, document) = sum over the query's tokens of  idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / average))
-//   idf = ln(1 + (N - n + 0.5) / (n + 0.5)),  N documents, n of them with the term, tf occurrences in the document,
-//   length = tokens of the document, average = mean length over all documents.
+//   score(query, document) = sum over the query's tokens of  idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length /
+//   average)) idf = ln(1 + (N - n + 0.5) / (n + 0.5)),  N documents, n of them with the term, tf occurrences in the
+//   document, length = tokens of the document, average = mean length over all documents.
 //
 // A term that occurs twice in the query counts twice. Everything is computed in float in one stated order, so that the
 // index and the naive scorer agree to the bit: weight * fraction per term, terms added from the largest weight to the

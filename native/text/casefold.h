@@ -25,7 +25,9 @@ inline std::int32_t unicode_record(char32_t code_point) noexcept {
   return unicode::kRecord[unicode::kRecordNumber[(block << unicode::kBlockBits) + offset]];
 }
 
-inline bool is_letter_or_number(char32_t code_point) noexcept { return (unicode_record(code_point) & 4) != 0; }
+inline bool is_letter_or_number(char32_t code_point) noexcept {
+  return (unicode_record(code_point) & 4) != 0;
+}
 
 /// The full case folding of `code_point`, 1 to kMaxFolding code points; returns how many.
 inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]) noexcept {

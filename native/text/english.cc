@@ -8,13 +8,11 @@ namespace {
 
 // The last line: what is left of contractions and genitives ("don't", "it's") once they are split.
 constexpr std::string_view kStopwords[] = {
-    "a",     "about", "also", "an",   "and",  "are",  "as",    "at",  "be",   "been", "but",  "by",    "can",
-    "do",    "does",  "for",  "from", "had",  "has",  "have",  "he",  "her",  "him",  "his",  "how",   "i",
-    "if",    "in",    "into", "is",   "it",   "its",  "may",   "more", "no",  "not",  "of",   "on",    "or",
-    "our",   "she",   "such", "than", "that", "the",  "their", "then", "there", "these", "they", "this", "to",
-    "us",    "was",   "we",   "were", "what", "when", "where", "which", "who", "whose", "why", "will", "with",
-    "you",   "your",
-    "s",     "t",
+    "a",    "about", "also",  "an",    "and",  "are",   "as",    "at",   "be",   "been", "but",  "by",  "can", "do",
+    "does", "for",   "from",  "had",   "has",  "have",  "he",    "her",  "him",  "his",  "how",  "i",   "if",  "in",
+    "into", "is",    "it",    "its",   "may",  "more",  "no",    "not",  "of",   "on",   "or",   "our", "she", "such",
+    "than", "that",  "the",   "their", "then", "there", "these", "they", "this", "to",   "us",   "was", "we",  "were",
+    "what", "when",  "where", "which", "who",  "whose", "why",   "will", "with", "you",  "your", "s",   "t",
 };
 constexpr std::size_t kLongestStopword = 5;
 
@@ -27,7 +25,9 @@ constexpr std::uint64_t pack(std::string_view token) {
 
 // Open addressing with linear probing; a quarter full, so a miss usually costs one look.
 constexpr std::size_t kSlotBits = 8;
-constexpr std::size_t slot_of(std::uint64_t key) { return (key * 0x9E3779B97F4A7C15u) >> (64 - kSlotBits); }
+constexpr std::size_t slot_of(std::uint64_t key) {
+  return (key * 0x9E3779B97F4A7C15u) >> (64 - kSlotBits);
+}
 
 constexpr auto make_stopword_table() {
   std::array<std::uint64_t, std::size_t{1} << kSlotBits> table{};
@@ -40,7 +40,9 @@ constexpr auto make_stopword_table() {
 }
 constexpr auto kStopwordTable = make_stopword_table();
 
-constexpr bool is_vowel(char c) { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y'; }
+constexpr bool is_vowel(char c) {
+  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y';
+}
 
 bool has_vowel(std::string_view stem) noexcept {
   for (const char c : stem) {

@@ -92,15 +92,15 @@ std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, co
   const std::size_t share = documents / (workers * 4) / kBlockDocuments * kBlockDocuments;
   const std::size_t size = std::clamp(share, kMinSegmentDocuments, kMostSegmentDocuments);
   std::vector<Segment> segments((documents + size - 1) / size);
-  parallel_for(options.pool, workers, segments.size(), 1, options.cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t) {
-                 for (std::size_t s = begin; s < end; ++s) {
-                   const std::size_t first = s * size;
-                   const auto lengths = std::span(built.lengths).subspan(first, std::min(size, documents - first));
-                   segments[s] = build_segment(static_cast<std::uint32_t>(first), lengths, text_of, options.tokenizer,
-                                               options.cancel);
-                 }
-               });
+  parallel_for(
+      options.pool, workers, segments.size(), 1, options.cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
+        for (std::size_t s = begin; s < end; ++s) {
+          const std::size_t first = s * size;
+          const auto lengths = std::span(built.lengths).subspan(first, std::min(size, documents - first));
+          segments[s] =
+              build_segment(static_cast<std::uint32_t>(first), lengths, text_of, options.tokenizer, options.cancel);
+        }
+      });
   return segments;
 }
 

@@ -13,9 +13,9 @@ namespace lorekeep::text {
 
 struct TextBuildOptions {
   Tokenizer tokenizer = Tokenizer::kBasic;
-  ThreadPool* pool = nullptr;            // null: the calling thread alone
-  std::size_t workers = 1;               // threads that take part, the caller included
-  const CancelToken* cancel = nullptr;   // grain: one document, one 64th of the dictionary
+  ThreadPool* pool = nullptr;           // null: the calling thread alone
+  std::size_t workers = 1;              // threads that take part, the caller included
+  const CancelToken* cancel = nullptr;  // grain: one document, one 64th of the dictionary
 };
 
 /// The arrays of an index that was built in memory.

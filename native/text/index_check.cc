@@ -36,7 +36,8 @@ class PartChecker {
 
   [[noreturn]] void refuse(const char* reason) const;
   void require(bool condition, const char* reason) const {
-    if (!condition) [[unlikely]] refuse(reason);
+    if (!condition) [[unlikely]]
+      refuse(reason);
   }
   std::uint64_t offset_of(const std::byte* at) const noexcept {
     return static_cast<std::uint64_t>(at - data_.entries.data());

@@ -37,7 +37,9 @@ inline std::uint64_t term_hash(std::string_view term) noexcept {
 }
 
 /// About two terms a bucket.
-inline std::uint64_t bucket_count(std::uint64_t terms) noexcept { return terms / 2 + 1; }
+inline std::uint64_t bucket_count(std::uint64_t terms) noexcept {
+  return terms / 2 + 1;
+}
 /// Rises with the hash, so that entries in order of their hashes lie bucket by bucket. `buckets` < 2^32.
 inline std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t buckets) noexcept {
   return ((hash >> 32) * buckets) >> 32;

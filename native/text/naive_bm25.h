@@ -1,4 +1,5 @@
-// The slow twin of TextIndex: every document is scored for every term, nothing is pruned, packed or parallel. For tests.
+// The slow twin of TextIndex: every document is scored for every term, nothing is pruned, packed or parallel. For
+// tests.
 #pragma once
 
 #include <cstddef>

@@ -3,16 +3,17 @@
 //
 //   entry      size varint of all that follows | term size varint | term | documents varint | blocks varint | directory
 //              | bodies
-//   directory  of a term that occurs in fewer than half of the index's blocks ("sparse"), one of each per block with it:
+//   directory  of a term that occurs in fewer than half of the index's blocks ("sparse"), one of each per block with
+//   it:
 //                impact u8 ... | body size u8 ... | gap varint ... (block number - previous one - 1; the first: itself)
-//              of the others ("dense"), one of each per block of the index, 0 where the term does not occur, and 0 up to
-//              the next multiple of kBlocksPerStart:
+//              of the others ("dense"), one of each per block of the index, 0 where the term does not occur, and 0 up
+//              to the next multiple of kBlocksPerStart:
 //                impact u8 ... | body size u8 ... | body start u32 of every kBlocksPerStart-th block
 //   body       per document, ascending: local ordinal * 4 + code, one byte; code 0, 1, 2: term frequency 1, 2, 3;
 //              code 3: the frequency follows as u16
 //
-// impact = floor(255 * f) + 1, at most 255, where f is the largest Bm25Norm::fraction() of the block: impact / 255 is an
-// upper bound of f.
+// impact = floor(255 * f) + 1, at most 255, where f is the largest Bm25Norm::fraction() of the block: impact / 255 is
+// an upper bound of f.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,9 @@ inline std::uint32_t starts_of(std::uint32_t blocks) noexcept {
   return (blocks + kBlocksPerStart - 1) / kBlocksPerStart;
 }
 /// Rows of a dense directory.
-inline std::uint32_t dense_rows(std::uint32_t blocks) noexcept { return starts_of(blocks) * kBlocksPerStart; }
+inline std::uint32_t dense_rows(std::uint32_t blocks) noexcept {
+  return starts_of(blocks) * kBlocksPerStart;
+}
 inline std::uint8_t impact_of(float fraction) noexcept {
   const float scaled = fraction * static_cast<float>(kImpactScale);
   return static_cast<std::uint8_t>(scaled >= 254.0f ? kImpactScale : static_cast<std::uint32_t>(scaled) + 1);

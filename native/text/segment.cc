@@ -40,8 +40,8 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
     lengths[document] =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::uint32_t>::max()));
     for (const std::uint32_t number : terms_of_document) {
-      postings.push_back({number, static_cast<std::uint16_t>(document),
-                          static_cast<std::uint16_t>(table.terms()[number].frequency)});
+      postings.push_back(
+          {number, static_cast<std::uint16_t>(document), static_cast<std::uint16_t>(table.terms()[number].frequency)});
     }
   }
   return postings;
@@ -65,8 +65,8 @@ struct DocumentFrequency {
 };
 
 // Counting sort of the postings by term; the documents of a term stay in order. ends[t]: end of term t's postings.
-std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& postings, const std::vector<std::uint32_t>& rank,
-                                             std::vector<std::size_t>& ends) {
+std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& postings,
+                                             const std::vector<std::uint32_t>& rank, std::vector<std::size_t>& ends) {
   ends.assign(rank.size() + 1, 0);
   for (const Posting& posting : postings) ++ends[rank[posting.term] + 1];
   std::partial_sum(ends.begin(), ends.end(), ends.begin());

@@ -63,8 +63,9 @@ Header read_header(const SectionFileReader& file) {
 
 void check_analysis(const std::string& name, const Header& header) {
   if (header.analysis_revision != kAnalysisRevision) {
-    refuse_stale(name, "analysis", "analysis revision " + std::to_string(header.analysis_revision) +
-                                       ", this program's is " + std::to_string(kAnalysisRevision));
+    refuse_stale(name, "analysis",
+                 "analysis revision " + std::to_string(header.analysis_revision) + ", this program's is " +
+                     std::to_string(kAnalysisRevision));
   }
   if (!is_tokenizer(header.tokenizer)) {
     refuse_stale(name, "tokenizer", "unknown tokenizer " + std::to_string(header.tokenizer));
@@ -82,8 +83,9 @@ void check_expectation(const std::string& name, const Header& header, std::uint6
                      ", " + std::string(tokenizer_name(expected.tokenizer)) + " is wanted");
   }
   if (header.documents != expected.documents) {
-    refuse_stale(name, "documents", "made from " + std::to_string(header.documents) + " documents, there are " +
-                                        std::to_string(expected.documents));
+    refuse_stale(name, "documents",
+                 "made from " + std::to_string(header.documents) + " documents, there are " +
+                     std::to_string(expected.documents));
   }
   if (fingerprint != expected.fingerprint) refuse_stale(name, "fingerprint", "made from other documents");
 }
@@ -93,8 +95,14 @@ void check_expectation(const std::string& name, const Header& header, std::uint6
 void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
                   const CancelToken* cancel) {
   const IndexData& data = index.data();
-  const Header header{static_cast<std::uint32_t>(data.tokenizer), kAnalysisRevision, data.documents, kBlockDocuments,
-                      data.terms, data.tokens, kBm25K1, kBm25B};
+  const Header header{static_cast<std::uint32_t>(data.tokenizer),
+                      kAnalysisRevision,
+                      data.documents,
+                      kBlockDocuments,
+                      data.terms,
+                      data.tokens,
+                      kBm25K1,
+                      kBm25B};
   SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections);
   write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
   write_section(file, kLengths, std::as_bytes(data.lengths), cancel);

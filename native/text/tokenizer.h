@@ -21,8 +21,8 @@ enum class Tokenizer : std::uint32_t {
 /// kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
 inline constexpr std::uint32_t kAnalysisRevision = 1;
 
-/// A longer run of letters and numbers is cut into tokens of at most this many bytes, between code points; so no text can
-/// make a token that costs more than its share, and the same run still finds itself.
+/// A longer run of letters and numbers is cut into tokens of at most this many bytes, between code points; so no text
+/// can make a token that costs more than its share, and the same run still finds itself.
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 
 /// "basic" or "enhanced".

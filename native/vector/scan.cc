@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <numeric>
-#include <optional>
 
 #include "vector/scorer.h"
 
@@ -19,7 +19,7 @@ class Scan {
   Scan(const ScanQuery& query, SearchWork& work)
       : query_(query), work_(work), exact_(query.rows, query.query), nearest_(std::min(query.k, query.rows.size())) {
     if (query.codes != nullptr) {
-      coarse_.emplace(query.codes->matrix, query.query);
+      coarse_ = std::make_unique<const Scorer>(query.codes->matrix, query.query);
       error_ = query.codes->distance_error(*coarse_);
     }
   }
@@ -80,7 +80,7 @@ class Scan {
   const ScanQuery& query_;
   SearchWork& work_;
   Scorer exact_;
-  std::optional<Scorer> coarse_;
+  std::unique_ptr<const Scorer> coarse_;  // of codes
   float error_ = 0;
   TopK<NearestFirst> nearest_;
   std::vector<std::uint32_t> ordinals_;  // the block

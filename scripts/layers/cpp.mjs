@@ -21,14 +21,15 @@ const thirdParty = [
   { header: /^(llama(-cpp)?|ggml[\w-]*|gguf)\.h$/, place: /^native\/engine\//, name: 'native/engine' },
   {
     header: /^(hnswlib\/.*|hnswlib\.h|hnswalg\.h)$/,
-    place: /^native\/vector\//,
-    name: 'one file of native/vector',
+    place: /^(test\/)?native\/vector\//,
+    name: 'one file of native/vector, and one of its tests',
   },
   { header: /^xxhash\.h$/, place: /^native\/core\//, name: 'native/core' },
 ];
 
 const includeLine = /^\s*#\s*include\s*(["<])([^">]+)[">]/;
-let hnswlibFile;
+/** The file of native/ and the one of test/ that include hnswlib. */
+const hnswlibFiles = {};
 
 /** `lines` of the file `file`, a path like native/text/tokenizer.cc. */
 export function checkCppFile(file, lines) {
@@ -57,8 +58,8 @@ function checkInclude(file, quoted, header) {
 function checkThirdParty(rule, file, header) {
   if (!rule.place.test(file)) return `<${header}> belongs in ${rule.name}`;
   if (!rule.name.startsWith('one file')) return undefined;
-  hnswlibFile ??= file;
-  return hnswlibFile === file
-    ? undefined
-    : `<${header}> belongs in one file, and ${hnswlibFile} includes it already`;
+  const [tree] = file.split('/');
+  hnswlibFiles[tree] ??= file;
+  if (hnswlibFiles[tree] === file) return undefined;
+  return `<${header}> belongs in one file, and ${hnswlibFiles[tree]} includes it already`;
 }

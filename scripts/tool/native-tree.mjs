@@ -21,7 +21,7 @@ export function requireToolchain() {
   }
   if (missing.length === 0) return;
   const hint = process.platform === 'linux' ? ' (Debian and Ubuntu: apt-get install cmake g++ make)' : '';
-  throw new Stop(`compiling the addon needs ${missing.join(' and ')}, not found on PATH${hint}`);
+  throw new Stop(`compiling the addon needs ${missing.join(', ')}, not found on PATH${hint}`);
 }
 
 /** Compiles through ccache where it is installed. */

@@ -17,7 +17,10 @@ export function runChild(
 ): Promise<ChildResult> {
   const path = fileURLToPath(new URL(`../lifecycle/children/${script}`, import.meta.url));
   return new Promise((resolve, reject) => {
-    const child = fork(path, args, { execArgv: options.execArgv ?? [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    const child = fork(path, args, {
+      execArgv: options.execArgv ?? [],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     let output = '';
     const messages: unknown[] = [];
     child.stdout?.on('data', (chunk: Buffer) => {

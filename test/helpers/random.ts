@@ -39,7 +39,8 @@ export function clusteredVectors(
       squares += value * value;
     }
     const inverse = 1 / Math.sqrt(squares);
-    for (let i = 0; i < dimension; i++) values[row * dimension + i] = (values[row * dimension + i] as number) * inverse;
+    for (let i = 0; i < dimension; i++)
+      values[row * dimension + i] = (values[row * dimension + i] as number) * inverse;
   }
   return values;
 }

@@ -20,7 +20,9 @@ test('every error code of the core has a public meaning, and the other way round
 });
 
 test('nothing but lib/ imports the addon', () => {
-  const sources = readdirSync(root('src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const sources = readdirSync(root('src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   expect(sources.length).toBeGreaterThan(5);
   for (const name of sources) {
     expect(readFileSync(root(`src/${name}`), 'utf8'), name).not.toMatch(/lib\/(binding|native)/);
@@ -31,6 +33,7 @@ test('the public interface is this', () => {
   expect(Object.keys(library).sort()).toEqual([
     'AbortError',
     'EmbeddingModel',
+    'Filter',
     'LorekeepError',
     'Storage',
     'TextIndex',

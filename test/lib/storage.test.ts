@@ -66,7 +66,9 @@ describe('a hybrid search', () => {
     expect(byId.get('fox')?.score).toBeCloseTo(1 / 61, 9);
     expect(byId.get('fox')).toMatchObject({ bm25Score: 0 });
     expect(byId.get('fox')).not.toHaveProperty('lexicalRank');
-    expect(found.hits.map((hit) => hit.score)).toEqual(found.hits.map((hit) => hit.score).sort((a, b) => b - a));
+    expect(found.hits.map((hit) => hit.score)).toEqual(
+      found.hits.map((hit) => hit.score).sort((a, b) => b - a),
+    );
   });
 
   test('keeps what only the lexical leg found, whatever the threshold', async () => {
@@ -101,7 +103,11 @@ describe('a storage', () => {
       () => Storage.build([records[0], records[1], records[0]] as StorageRecord[], new Float32Array(12), 4),
       /0 and 2.*fox/,
     ],
-    ['a text that is no string', () => Storage.build([{ id: 'a' } as StorageRecord], new Float32Array(4), 4), /text\[0\]/],
+    [
+      'a text that is no string',
+      () => Storage.build([{ id: 'a' } as StorageRecord], new Float32Array(4), 4),
+      /text\[0\]/,
+    ],
   ])('refuses %s', async (_, build, message) => {
     expect((await rejection(build(), 'INVALID_ARGUMENT')).message).toMatch(message);
   });
@@ -120,7 +126,10 @@ describe('a storage', () => {
     ['top_k 1001', { vector, topK: 1001 }],
     ['a negative threshold', { vector, threshold: -1 }],
     ['a threshold above 2', { vector, threshold: 2.5 }],
-    ['weights that are all zero', { ...{ mode: 'hybrid' as const, vector, text: 'a' }, rrf: { weights: { dense: 0, lexical: 0 } } }],
+    [
+      'weights that are all zero',
+      { ...{ mode: 'hybrid' as const, vector, text: 'a' }, rrf: { weights: { dense: 0, lexical: 0 } } },
+    ],
   ])('refuses %s', async (_, options) => {
     await rejection(storage.search(options), 'INVALID_ARGUMENT');
   });

@@ -43,22 +43,25 @@ describe('an index of 50,000 clustered vectors', () => {
     expect(exact.plan.visited).toBeGreaterThanOrEqual(50_000);
   });
 
-  test.each([25_000, 5_000, 500, 50, 5])('returns only rows of a filter of %i, and the right ones', async (matching) => {
-    const step = 50_000 / matching;
-    const filter = Uint32Array.from({ length: matching }, (_, i) => i * step);
-    let found = 0;
-    for (let q = 0; q < 50; q++) {
-      const query = queries.subarray(q * dimension, (q + 1) * dimension);
-      const truth = await index.search(query, { filter, exact: true });
-      const hits = await index.search(query, { filter, ef: 128 });
-      expect(hits.ordinals).toHaveLength(Math.min(10, matching));
-      expect([...hits.ordinals].every((ordinal) => ordinal % step === 0)).toBe(true);
-      expect(hits.plan.matched).toBe(matching);
-      const wanted = new Set(truth.ordinals);
-      found += [...hits.ordinals].filter((ordinal) => wanted.has(ordinal)).length;
-    }
-    expect(found / (50 * Math.min(10, matching)), `seed ${testSeed}`).toBeGreaterThanOrEqual(0.98);
-  });
+  test.each([25_000, 5_000, 500, 50, 5])(
+    'returns only rows of a filter of %i, and the right ones',
+    async (matching) => {
+      const step = 50_000 / matching;
+      const filter = Uint32Array.from({ length: matching }, (_, i) => i * step);
+      let found = 0;
+      for (let q = 0; q < 50; q++) {
+        const query = queries.subarray(q * dimension, (q + 1) * dimension);
+        const truth = await index.search(query, { filter, exact: true });
+        const hits = await index.search(query, { filter, ef: 128 });
+        expect(hits.ordinals).toHaveLength(Math.min(10, matching));
+        expect([...hits.ordinals].every((ordinal) => ordinal % step === 0)).toBe(true);
+        expect(hits.plan.matched).toBe(matching);
+        const wanted = new Set(truth.ordinals);
+        found += [...hits.ordinals].filter((ordinal) => wanted.has(ordinal)).length;
+      }
+      expect(found / (50 * Math.min(10, matching)), `seed ${testSeed}`).toBeGreaterThanOrEqual(0.98);
+    },
+  );
 
   test('survives a round trip through a file, hit for hit', async () => {
     const path = folder('large.lkvec');
@@ -97,7 +100,9 @@ describe('a small index', () => {
   test('breaks ties by row order', async () => {
     const same = new Float32Array(8 * 4).fill(0.5);
     await using index = await VectorIndex.build(same, 4);
-    expect([...(await index.search(same.subarray(0, 4), { k: 8 })).ordinals]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect([...(await index.search(same.subarray(0, 4), { k: 8 })).ordinals]).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7,
+    ]);
   });
 
   test('gives a zero row distance 1 to everything', async () => {
@@ -147,11 +152,14 @@ describe('a build', () => {
     await rejection(building, 'CANCELLED');
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses a row that holds %s and names it', async (bad) => {
-    const rows = new Float32Array([1, 0, 0, bad, 0, 1]);
-    const error = await rejection(VectorIndex.build(rows, 2), 'INVALID_ARGUMENT');
-    expect(error.message).toMatch(/\b1\b/);
-  });
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses a row that holds %s and names it',
+    async (bad) => {
+      const rows = new Float32Array([1, 0, 0, bad, 0, 1]);
+      const error = await rejection(VectorIndex.build(rows, 2), 'INVALID_ARGUMENT');
+      expect(error.message).toMatch(/\b1\b/);
+    },
+  );
 
   test('refuses numbers that are not whole rows', async () => {
     await rejection(VectorIndex.build(new Float32Array(7), 2), 'DIMENSION_MISMATCH');

@@ -105,11 +105,13 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
 test('an object that JavaScript constructs by itself is closed, not wild', async () => {
   const index = await VectorIndex.build(rows, 32);
   const native = (index as unknown as { native: object }).native;
-  const Constructor = native.constructor as new () => { closed: boolean; search(...args: unknown[]): unknown };
+  const Constructor = native.constructor as new () => {
+    closed: boolean;
+    search(...args: unknown[]): unknown;
+  };
   const empty = new Constructor();
   expect(empty.closed).toBe(true);
   expect(() => empty.search(query, 1, 1, false, undefined, undefined)).toThrow(/close/);
   expect(() => Constructor.prototype.search.call({}, query, 1, 1, false, undefined, undefined)).toThrow();
   await index.close();
 });
-

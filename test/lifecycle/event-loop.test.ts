@@ -3,7 +3,7 @@ import { runChild } from '../helpers/children.js';
 import { tinyBert } from '../helpers/models.js';
 
 const limitMs = 5;
-/** A hypervisor that takes the processor away looks like a hold: what counts is that it can be done without one. */
+/** A collection of garbage, or a neighbour in the caches, can fall into a tick: what counts is that it goes without. */
 const attempts = 3;
 
 test('building 50,000 vectors and embedding 1,000 texts holds the event loop no longer than 5 ms', async () => {

@@ -41,14 +41,18 @@ describe('memory', () => {
   const slackMiB = 24;
 
   test('does not grow over 200 cycles of opening and closing an index and a model', async () => {
-    const child = await runChild('memory.mjs', ['cycles', folder(), modelPath], { execArgv: ['--expose-gc'] });
+    const child = await runChild('memory.mjs', ['cycles', folder(), modelPath], {
+      execArgv: ['--expose-gc'],
+    });
     expect(child).toMatchObject({ code: 0, output: '' });
     const { before, after } = child.messages[0] as { before: number; after: number };
     expect(after - before).toBeLessThan(slackMiB);
   }, 180_000);
 
   test('of objects that nobody closed is freed by the garbage collector', async () => {
-    const child = await runChild('memory.mjs', ['collect', folder(), modelPath], { execArgv: ['--expose-gc'] });
+    const child = await runChild('memory.mjs', ['collect', folder(), modelPath], {
+      execArgv: ['--expose-gc'],
+    });
     expect(child).toMatchObject({ code: 0, output: '' });
     const { before, after } = child.messages[0] as { before: number; after: number };
     expect(after - before).toBeLessThan(100);

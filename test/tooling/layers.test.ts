@@ -68,6 +68,8 @@ describe('the layer check', () => {
     write('native/vector/d.cc', '#include "hnswlib/hnswlib.h"\n');
     write('native/vector/e.cc', '#include "hnswlib.h"\n');
     write('test/native/f.cc', '# include <gguf.h>\n');
+    write('test/native/vector/h.cc', '#include "hnswlib.h"\n');
+    write('test/native/vector/i.cc', '#include "hnswlib.h"\n');
     write('native/odd/g.cc', '#include "core/error.h"\n');
     const { status, lines } = check(1);
     expect(lines.map((line) => line.split(' ')[0])).toEqual([
@@ -80,6 +82,7 @@ describe('the layer check', () => {
       'native/text/b.h:3:',
       'native/vector/e.cc:1:',
       'test/native/f.cc:1:',
+      'test/native/vector/i.cc:1:',
     ]);
     expect(status).toBe(1);
   });

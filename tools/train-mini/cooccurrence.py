@@ -43,7 +43,7 @@ def ppmi(matrix):
     return sparse.csr_matrix((values[kept].astype(np.float32), (entries.row[kept], entries.col[kept])), matrix.shape)
 
 
-def reduce(matrix, width, rounds=4, spare=32, seed=3):
+def reduce(matrix, width, rounds=2, spare=32, seed=3):
     """Rows of U * sqrt(S) of the truncated SVD, by randomised subspace iteration."""
     random = np.random.default_rng(seed)
     basis = random.standard_normal((matrix.shape[1], width + spare)).astype(np.float32)

@@ -14,10 +14,12 @@ KINDS = ('title', 'claim', 'keywords', 'half')
 
 
 class PairSampler:
-    """Deterministic in its seed. `idf` (per token) steers keywords; sources are drawn by size to the `balance`."""
+    """Deterministic in its seed. `idf` (per token) steers keywords; sources are drawn by size to the `balance`; the share
+    `misspelt` of the queries gets one typing error."""
 
-    def __init__(self, corpus, idf, vocabulary, shares=(0.45, 0.3, 0.15, 0.1), balance=0.7, focus=0.5, seed=1):
-        self.corpus, self.idf, self.vocabulary = corpus, idf, vocabulary
+    def __init__(self, corpus, idf, vocabulary, typist, shares=(0.25, 0.55, 0.1, 0.1), balance=0.7, focus=0.5,
+                 misspelt=0.15, seed=1):
+        self.corpus, self.idf, self.vocabulary, self.typist, self.misspelt = corpus, idf, vocabulary, typist, misspelt
         self.shares, self.focus = np.array(shares), focus
         self.random = np.random.default_rng(seed)
         order = np.argsort(corpus.source, kind='stable')
@@ -41,7 +43,8 @@ class PairSampler:
         kinds = random.choice(len(KINDS), len(chosen), p=self.shares)
         pairs = [self._pair(chunk, KINDS[kind]) for chunk, kind in zip(chosen, kinds)]
         pairs = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
-        return self._counts([q for q, _ in pairs]), self._counts([p for _, p in pairs])
+        queries = [self.typist.misspell(q) if random.random() < self.misspelt else q for q, _ in pairs]
+        return self._counts(queries), self._counts([p for _, p in pairs])
 
     def _pair(self, chunk, kind):
         c, random = self.corpus, self.random

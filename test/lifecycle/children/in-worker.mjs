@@ -1,7 +1,7 @@
 // argv: folder, model path. Runs every step in a worker thread, terminates another worker in the middle of each step,
 // and does so while the main thread works with the addon too.
 import { once } from 'node:events';
-import { isMainThread, Worker, workerData, parentPort } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { steps } from './workload.mjs';
 
 const names = Object.keys(steps);

@@ -1,5 +1,5 @@
 // argv: mode ("cycles" or "collect"), folder, model path. Needs --expose-gc. Reports resident memory in MiB.
-import { VectorIndex, EmbeddingModel } from 'lorekeep';
+import { EmbeddingModel, VectorIndex } from 'lorekeep';
 import { dimension, rows } from './workload.mjs';
 
 const [mode, folder, modelPath] = process.argv.slice(2);

@@ -5,10 +5,13 @@ export const dimension = 64;
 
 /** Rows that differ, of unit length or not: the index normalises. */
 export function rows(count) {
-  return Float32Array.from({ length: count * dimension }, (_, i) => Math.sin(i * 12.9898) * 43758.5453 % 1);
+  return Float32Array.from({ length: count * dimension }, (_, i) => (Math.sin(i * 12.9898) * 43758.5453) % 1);
 }
 
-export const texts = Array.from({ length: 2000 }, (_, i) => `text number ${i} about word${i % 97} and word${i % 31}`);
+export const texts = Array.from(
+  { length: 2000 },
+  (_, i) => `text number ${i} about word${i % 97} and word${i % 31}`,
+);
 
 export const records = texts.slice(0, 200).map((text, i) => ({ id: `${i}`, text }));
 

@@ -76,7 +76,9 @@ void repair(Bytes& bytes) {
   put(bytes, kAtHeaderChecksum, checksum(all.first(kAtHeaderChecksum)));
 }
 
-constexpr std::size_t entry(std::size_t index) { return kHeaderBytes + index * kEntryBytes; }
+constexpr std::size_t entry(std::size_t index) {
+  return kHeaderBytes + index * kEntryBytes;
+}
 
 const std::vector<std::uint32_t>& numbers() {
   static const std::vector<std::uint32_t> values = [] {
@@ -99,7 +101,9 @@ void write_sample(const fs::path& path) {
   writer.commit();
 }
 
-void open_and_verify(const fs::path& path) { SectionFileReader(path, kMagic, kVersion).verify(); }
+void open_and_verify(const fs::path& path) {
+  SectionFileReader(path, kMagic, kVersion).verify();
+}
 
 TEST("a section file gives back what was written") {
   Folder folder;
@@ -197,7 +201,8 @@ TEST("bytes after the end are corrupt") {
 TEST("wrong magic is corrupt, another version is unsupported and named") {
   Folder folder;
   write_sample(folder / "f");
-  CHECK_FAILS(Code::kCorrupt, SectionFileReader(folder / "f", Magic{{'L', 'K', 'O', 'T', 'H', 'E', 'R', '1'}}, kVersion));
+  CHECK_FAILS(Code::kCorrupt,
+              SectionFileReader(folder / "f", Magic{{'L', 'K', 'O', 'T', 'H', 'E', 'R', '1'}}, kVersion));
   Bytes bytes = read_all(folder / "f");
   put(bytes, kAtVersion, std::uint32_t{9});
   repair(bytes);
@@ -229,8 +234,7 @@ TEST("a table that lies is corrupt even when its checksums are right") {
        [](Bytes& b) { put(b, entry(2) + kAtOffset, get<std::uint64_t>(b, entry(2) + kAtOffset) + 4); }},
       {"a gap between sections",
        [](Bytes& b) { put(b, entry(2) + kAtOffset, get<std::uint64_t>(b, entry(2) + kAtOffset) + 64); }},
-      {"size too small",
-       [](Bytes& b) { put(b, entry(2) + kAtSize, get<std::uint64_t>(b, entry(2) + kAtSize) - 4); }},
+      {"size too small", [](Bytes& b) { put(b, entry(2) + kAtSize, get<std::uint64_t>(b, entry(2) + kAtSize) - 4); }},
       {"the same id twice", [](Bytes& b) { put(b, entry(2) + kAtId, std::uint32_t{10}); }},
       {"reserved word used", [](Bytes& b) { put(b, entry(1) + kAtZero, std::uint32_t{1}); }},
       {"one section more", [](Bytes& b) { put(b, kAtSections, std::uint32_t{4}); }},

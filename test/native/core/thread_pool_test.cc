@@ -21,9 +21,13 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
   CHECK_EQ(runs.load(), 200);
 }
 
-TEST("a pool without threads is refused") { CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0)); }
+TEST("a pool without threads is refused") {
+  CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0));
+}
 
-TEST("at least one thread is usable") { CHECK(usable_threads() >= 1); }
+TEST("at least one thread is usable") {
+  CHECK(usable_threads() >= 1);
+}
 
 TEST("parallel_for visits every index once, in pieces of the grain") {
   ThreadPool pool(4);
@@ -141,9 +145,8 @@ TEST("the exception of a piece reaches the caller after every piece has stopped"
 
 TEST("when every piece fails, one exception arrives") {
   ThreadPool pool(3);
-  CHECK_FAILS(Code::kIo, parallel_for(&pool, 4, 100, 1, nullptr, [](std::size_t, std::size_t, std::size_t) {
-                fail(Code::kIo, "no");
-              }));
+  CHECK_FAILS(Code::kIo, parallel_for(&pool, 4, 100, 1, nullptr,
+                                      [](std::size_t, std::size_t, std::size_t) { fail(Code::kIo, "no"); }));
 }
 
 TEST("a raised token stops the loop before its first piece, and later between pieces") {

@@ -13,7 +13,8 @@ void agrees_with_sorting(std::size_t count, std::size_t k, std::mt19937_64& rand
   std::vector<Scored> all;
   TopK<Before> best(k);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Scored candidate{static_cast<float>(random() % 20), static_cast<std::uint32_t>(random() % 1000)};  // many ties
+    const Scored candidate{static_cast<float>(random() % 20),
+                           static_cast<std::uint32_t>(random() % 1000)};  // many ties
     all.push_back(candidate);
     best.push(candidate);
   }

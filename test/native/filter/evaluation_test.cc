@@ -20,9 +20,9 @@ struct Table {
 
   Table(const std::string& type, std::string_view xs) : Table(type, xs, type, xs) {}
   Table(const std::string& type_x, std::string_view xs, const std::string& type_y, std::string_view ys)
-      : schema(std::make_shared<const Schema>(Schema::parse(json(
-            R"([{"name": "x", "optional": true, "type": ")" + type_x + R"("}, {"name": "y", "optional": true, "type": ")" +
-            type_y + R"("}])")))),
+      : schema(std::make_shared<const Schema>(
+            Schema::parse(json(R"([{"name": "x", "optional": true, "type": ")" + type_x +
+                               R"("}, {"name": "y", "optional": true, "type": ")" + type_y + R"("}])")))),
         columns(build(*json(xs).as<Array>(), *json(ys).as<Array>())) {}
 
   Columns build(const Array& xs, const Array& ys) const {
@@ -178,15 +178,17 @@ TEST("everything said of a missing field is false, and not makes it true") {
 }
 
 TEST("a field with a default is never missing") {
-  const auto schema = std::make_shared<const Schema>(
-      Schema::parse(json(R"([{"name": "x", "type": "int", "default": 7}, {"name": "t", "type": "set<string>", "default": ["d"]}])")));
+  const auto schema = std::make_shared<const Schema>(Schema::parse(
+      json(R"([{"name": "x", "type": "int", "default": 7}, {"name": "t", "type": "set<string>", "default": ["d"]}])")));
   ColumnsBuilder builder(schema);
   builder.begin_record("a");
   builder.begin_record("b");
   builder.set_int(0, 8);
   builder.set_strings(1, {});
   const Columns columns = std::move(builder).build();
-  const auto count = [&](const char* text) { return evaluate(Predicate::compile(json(text), schema)->bind(), columns).count(); };
+  const auto count = [&](const char* text) {
+    return evaluate(Predicate::compile(json(text), schema)->bind(), columns).count();
+  };
   CHECK_EQ(count(R"({"==": [{"knowledge": "x"}, 7]})"), 1u);
   CHECK_EQ(count(R"({"!=": [{"knowledge": "x"}, 7]})"), 1u);
   CHECK_EQ(count(R"({"in": ["d", {"knowledge": "t"}]})"), 1u);

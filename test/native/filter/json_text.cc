@@ -94,6 +94,8 @@ class Reader {
 
 }  // namespace
 
-Value json(std::string_view text) { return Reader(text).document(); }
+Value json(std::string_view text) {
+  return Reader(text).document();
+}
 
 }  // namespace lorekeep::filter

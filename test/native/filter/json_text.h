@@ -1,4 +1,5 @@
-// Reads JSON text into a filter::Value, so that tests show predicates as their users write them. No more than tests need.
+// Reads JSON text into a filter::Value, so that tests show predicates as their users write them. No more than tests
+// need.
 #pragma once
 
 #include <string_view>

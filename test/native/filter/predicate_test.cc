@@ -1,8 +1,8 @@
 // What a predicate may say, and what is said of one that it may not.
 #include "filter/predicate.h"
 
-#include "filter/evaluation.h"
 #include "filter/columns_builder.h"
+#include "filter/evaluation.h"
 #include "filter/nearest_name.h"
 #include "harness.h"
 #include "json_text.h"
@@ -119,9 +119,10 @@ TEST("a set compared with == is told to use in") {
     Predicate::compile(json(R"({"==": [{"knowledge": "tags"}, "a"]})"), sample_schema());
     CHECK(false);
   } catch (const Error& error) {
-    CHECK_EQ(std::string(error.what()),
-             std::string("filter: $[\"==\"][0].knowledge: expected a field with one value (a set<string> can only be the "
-                         "haystack of \"in\"), found \"tags\", a set<string>"));
+    CHECK_EQ(
+        std::string(error.what()),
+        std::string("filter: $[\"==\"][0].knowledge: expected a field with one value (a set<string> can only be the "
+                    "haystack of \"in\"), found \"tags\", a set<string>"));
   }
 }
 
@@ -148,7 +149,8 @@ TEST("depth, operators and elements have limits") {
   wide = Value(Object{{"and", Array(kMaxPredicateOperators, leaf)}});
   CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(wide, sample_schema()));
 
-  const Value half(Object{{"in", Array{Object{{"knowledge", "year"}}, Array(kMaxPredicateElements / 2 + 1, Value(1))}}});
+  const Value half(
+      Object{{"in", Array{Object{{"knowledge", "year"}}, Array(kMaxPredicateElements / 2 + 1, Value(1))}}});
   CHECK(Predicate::compile(half, sample_schema()) != nullptr);
   CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(Object{{"and", Array{half, half}}}, sample_schema()));
 }
@@ -197,9 +199,9 @@ TEST("variables are checked when they are bound, and named when they are wrong")
 }
 
 TEST("a variable used twice must suit both uses") {
-  const auto predicate = Predicate::compile(
-      json(R"({"and": [{"==": [{"knowledge": "year"}, {"variable": "v"}]}, {"==": [{"knowledge": "lang"}, {"variable": "v"}]}]})"),
-      sample_schema());
+  const auto predicate = Predicate::compile(json(R"({"and": [{"==": [{"knowledge": "year"}, {"variable": "v"}]},
+                       {"==": [{"knowledge": "lang"}, {"variable": "v"}]}]})"),
+                                            sample_schema());
   try {
     predicate->bind({{"v", Value(5)}});
     CHECK(false);

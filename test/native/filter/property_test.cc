@@ -26,14 +26,22 @@ class Generator {
     return kTexts[below(kTexts.size())];
   }
   std::int64_t integer() {
-    static const std::vector<std::int64_t> kIntegers = {
-        0, 1, -1, 2, 3, 9007199254740992, 9007199254740993, 9007199254740994, std::numeric_limits<std::int64_t>::max(),
-        std::numeric_limits<std::int64_t>::max() - 1, std::numeric_limits<std::int64_t>::min()};
+    static const std::vector<std::int64_t> kIntegers = {0,
+                                                        1,
+                                                        -1,
+                                                        2,
+                                                        3,
+                                                        9007199254740992,
+                                                        9007199254740993,
+                                                        9007199254740994,
+                                                        std::numeric_limits<std::int64_t>::max(),
+                                                        std::numeric_limits<std::int64_t>::max() - 1,
+                                                        std::numeric_limits<std::int64_t>::min()};
     return kIntegers[below(kIntegers.size())];
   }
   double real() {
-    static const std::vector<double> kReals = {0.0, -0.0, 0.5, 1.0, -1.0, 2.0, 2.5, 0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63,
-                                               1e300, -1e300, 5e-324};
+    static const std::vector<double> kReals = {0.0,    -0.0,       0.5,    1.0,     -1.0,  2.0,    2.5,
+                                               0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 1e300, -1e300, 5e-324};
     return kReals[below(kReals.size())];
   }
 
@@ -77,9 +85,7 @@ class Generator {
   }
 
  private:
-  static Value reference(const Schema& schema, std::size_t field) {
-    return Object{{"knowledge", schema[field].name}};
-  }
+  static Value reference(const Schema& schema, std::size_t field) { return Object{{"knowledge", schema[field].name}}; }
 
   static bool comparable(FieldType a, FieldType b) {
     return a == b || (a <= FieldType::kFloat && b <= FieldType::kFloat);

@@ -49,8 +49,12 @@ bool matches(const Value& predicate, const Record& record, const Record& variabl
     return std::any_of(haystack.begin(), haystack.end(), [&](const Value& element) { return order(*a, element) == 0; });
   }
   const int sign = order(*a, *b);
-  return op == "==" ? sign == 0 : op == "!=" ? sign != 0 : op == "<" ? sign < 0 : op == "<=" ? sign <= 0
-                                                         : op == ">" ? sign > 0 : sign >= 0;
+  return op == "=="   ? sign == 0
+         : op == "!=" ? sign != 0
+         : op == "<"  ? sign < 0
+         : op == "<=" ? sign <= 0
+         : op == ">"  ? sign > 0
+                      : sign >= 0;
 }
 
 }  // namespace lorekeep::filter

@@ -46,8 +46,9 @@ TEST("what is wrong in a schema is named by its path") {
   CHECK_EQ(path_of_error(R"([{"name": "a", "type": "int", "optional": 1}])"), "fields[0].optional");
   CHECK_EQ(path_of_error(R"([{"name": "a", "type": "int", "optional": true, "filterable": "no"}])"),
            "fields[0].filterable");
-  CHECK_EQ(path_of_error(R"([{"name": "a", "type": "int", "optional": true}, {"name": "a", "type": "int", "default": 1}])"),
-           "fields[1].name");
+  CHECK_EQ(
+      path_of_error(R"([{"name": "a", "type": "int", "optional": true}, {"name": "a", "type": "int", "default": 1}])"),
+      "fields[1].name");
 }
 
 TEST("exactly one of default and optional is required") {
@@ -57,10 +58,10 @@ TEST("exactly one of default and optional is required") {
 }
 
 TEST("a default must be of the field's type") {
-  for (const char* bad : {R"("int", "default": 1.5)", R"("int", "default": "1")", R"("int", "default": 1e19)",
-                          R"("int", "default": null)", R"("float", "default": "1")", R"("string", "default": 1)",
-                          R"("bool", "default": 0)", R"("set<string>", "default": "a")",
-                          R"("set<string>", "default": ["a", 1])"}) {
+  for (const char* bad :
+       {R"("int", "default": 1.5)", R"("int", "default": "1")", R"("int", "default": 1e19)",
+        R"("int", "default": null)", R"("float", "default": "1")", R"("string", "default": 1)",
+        R"("bool", "default": 0)", R"("set<string>", "default": "a")", R"("set<string>", "default": ["a", 1])"}) {
     CHECK_EQ(path_of_error(R"([{"name": "a", "type": )" + std::string(bad) + "}]"), "fields[0].default");
   }
 }
@@ -77,7 +78,8 @@ TEST("integers are exact, and a number without fraction is one") {
 
 TEST("schemas built in code are checked too") {
   CHECK_FAILS(Code::kInvalidArgument, Schema({Field{"", FieldType::kInt, {}, true}}));
-  CHECK_FAILS(Code::kInvalidArgument, Schema({Field{"a", FieldType::kInt, {}, true}, Field{"a", FieldType::kBool, {}, true}}));
+  CHECK_FAILS(Code::kInvalidArgument,
+              Schema({Field{"a", FieldType::kInt, {}, true}, Field{"a", FieldType::kBool, {}, true}}));
   CHECK_FAILS(Code::kInvalidArgument, Schema({Field{"a", FieldType::kInt, FieldValue(1.0), true}}));
 }
 

@@ -11,7 +11,8 @@ using Leg = std::map<std::uint32_t, std::pair<std::uint32_t, float>>;  // ordina
 Leg make_leg(const std::vector<Scored>& ranking, std::size_t depth, const std::function<bool(const Scored&)>& keep) {
   Leg leg;
   for (const Scored& scored : ranking) {
-    if (leg.size() < depth && keep(scored)) leg[scored.ordinal] = {static_cast<std::uint32_t>(leg.size() + 1), scored.score};
+    if (leg.size() < depth && keep(scored))
+      leg[scored.ordinal] = {static_cast<std::uint32_t>(leg.size() + 1), scored.score};
   }
   return leg;
 }
@@ -62,10 +63,11 @@ std::vector<Hit> NaiveSearch::search(const SearchRequest& request,
     if (lexical.contains(ordinal)) hit.lexical_rank = lexical[ordinal].first;
     if (request.mode != Mode::kLexical) hit.distance = distances[ordinal];
     if (request.mode != Mode::kDense) hit.bm25_score = scores[ordinal];
-    hit.score = request.mode == Mode::kDense     ? 1.0 - *hit.distance
-                : request.mode == Mode::kLexical ? *hit.bm25_score
-                                                 : share(dense, ordinal, request.rrf.dense_weight, request.rrf.k) +
-                                                       share(lexical, ordinal, request.rrf.lexical_weight, request.rrf.k);
+    hit.score = request.mode == Mode::kDense ? 1.0 - *hit.distance
+                : request.mode == Mode::kLexical
+                    ? *hit.bm25_score
+                    : share(dense, ordinal, request.rrf.dense_weight, request.rrf.k) +
+                          share(lexical, ordinal, request.rrf.lexical_weight, request.rrf.k);
     hits.push_back(hit);
   }
   std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });

@@ -21,7 +21,8 @@ struct Sample {
   std::size_t size() const { return texts.size(); }
 };
 
-/// Texts of few words and vectors of few distinct values, so that ties are common. `graph`: an HNSW index, else a flat one.
+/// Texts of few words and vectors of few distinct values, so that ties are common. `graph`: an HNSW index, else a flat
+/// one.
 Sample make_sample(std::size_t records, std::size_t dimension, bool graph, std::mt19937_64& random);
 std::string random_text(std::size_t words, std::mt19937_64& random);
 std::vector<float> random_vector(std::size_t dimension, std::mt19937_64& random);

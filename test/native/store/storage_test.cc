@@ -33,8 +33,7 @@ TEST("a storage without records is refused") {
 }
 
 TEST("ids are unique and not empty") {
-  CHECK_EQ(message_of(bare_parts({"a", "b", "c", "b"})),
-           std::string("ids: records 1 and 3 have the same id \"b\""));
+  CHECK_EQ(message_of(bare_parts({"a", "b", "c", "b"})), std::string("ids: records 1 and 3 have the same id \"b\""));
   CHECK_EQ(message_of(bare_parts({"a", ""})), std::string("ids: record 1 has an empty id"));
   std::vector<std::string> many;
   for (int i = 0; i < 5000; ++i) many.push_back(std::to_string(i));
@@ -55,8 +54,8 @@ TEST("every part covers every record") {
   fewer_words.words = text::TextIndex::build(std::vector<std::string_view>{"one"}, {});
   CHECK_EQ(message_of(std::move(fewer_words)), std::string("text index: 1 for 2 records"));
   StorageParts no_metadata = bare_parts({"a", "b"});
-  no_metadata.metadata =
-      std::make_shared<const filter::Columns>(std::make_shared<const filter::Schema>(), 0, std::vector<filter::Column>{});
+  no_metadata.metadata = std::make_shared<const filter::Columns>(std::make_shared<const filter::Schema>(), 0,
+                                                                 std::vector<filter::Column>{});
   CHECK_EQ(message_of(std::move(no_metadata)), std::string("metadata: 0 for 2 records"));
 }
 

@@ -51,7 +51,11 @@ TEST("letters and numbers, and nothing else, are words") {
   }
 }
 
-TEST("ill-formed UTF-8 folds to U+FFFD") { CHECK_EQ(casefold("A\xFF\xC3" "B"), "a\uFFFD\uFFFDb"); }
+TEST("ill-formed UTF-8 folds to U+FFFD") {
+  CHECK_EQ(casefold("A\xFF\xC3"
+                    "B"),
+           "a\uFFFD\uFFFDb");
+}
 
 }  // namespace
 }  // namespace lorekeep::text

@@ -38,10 +38,7 @@ TEST("enhanced unites a last e and y with their inflections") {
 }
 
 TEST("enhanced leaves short words, numbers and other scripts alone") {
-  CHECK_EQ(enhanced("gas b2bs 1990s größen ﬁres λόγος"), "gas|b2bs|1990s|grössen|fire|λόγοσ" ==
-                                                               enhanced("gas b2bs 1990s größen ﬁres λόγος")
-                                                           ? enhanced("gas b2bs 1990s größen ﬁres λόγος")
-                                                           : "gas|b2bs|1990s|größen|fire|λόγοσ");
+  CHECK_EQ(enhanced("gas b2bs 1990s größen ﬁres λόγος"), "gas|b2bs|1990s|grössen|fire|λόγοσ");
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ std::map<std::uint32_t, SampleBlock> random_blocks(test::Random& random, std::ui
     made.impact = static_cast<std::uint8_t>(1 + test::below(random, 255));
     const std::size_t gap = 1 + test::below(random, 64);
     for (std::size_t local = test::below(random, 64); local < 64; local += 1 + test::below(random, gap)) {
-      made.documents.push_back({static_cast<std::uint32_t>(local),
-                                kFrequencies[test::below(random, std::size(kFrequencies))]});
+      made.documents.push_back(
+          {static_cast<std::uint32_t>(local), kFrequencies[test::below(random, std::size(kFrequencies))]});
     }
   }
   return blocks;
@@ -101,9 +101,8 @@ TEST("what the encoder wrote is found block by block, sparse and dense") {
       if (found.size == 0) continue;
       REQUIRE(found.bound == static_cast<float>(expected->second.impact));
       std::vector<Document> read;
-      for_each_posting(found.data, found.size, [&](std::uint32_t local, std::uint32_t frequency) {
-        read.push_back({local, frequency});
-      });
+      for_each_posting(found.data, found.size,
+                       [&](std::uint32_t local, std::uint32_t frequency) { read.push_back({local, frequency}); });
       REQUIRE(read == expected->second.documents);
       documents += read.size();
     }

@@ -20,7 +20,9 @@ namespace lorekeep::test {
 
 using Random = std::mt19937_64;
 
-inline std::size_t below(Random& random, std::size_t bound) { return static_cast<std::size_t>(random() % bound); }
+inline std::size_t below(Random& random, std::size_t bound) {
+  return static_cast<std::size_t>(random() % bound);
+}
 
 /// A word of a vocabulary in which low numbers are frequent; some words are not ASCII, some are upper case.
 inline std::string random_word(Random& random, std::size_t vocabulary) {

@@ -131,7 +131,8 @@ TEST("frequencies beyond the cap count as the cap, lengths in full") {
   const std::vector<std::string> texts = {repeated, "again", "other"};
   const auto index = build(texts);
   CHECK_EQ(index->tokens(), std::uint64_t{kMaxTermFrequency} + 12);
-  CHECK(index->search("again other", {}).hits == NaiveBm25(test::views(texts), Tokenizer::kBasic).search("again other", 10));
+  CHECK(index->search("again other", {}).hits ==
+        NaiveBm25(test::views(texts), Tokenizer::kBasic).search("again other", 10));
 }
 
 TEST("a query of thousands of words is answered") {

@@ -1,0 +1,52 @@
+// The retrieval test collections: documents, queries and judgments, read from LOREKEEP_DATA.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Where the collections lie: LOREKEEP_DATA, or shared/data beside the project. */
+export const dataFolder = resolve(process.env.LOREKEEP_DATA ?? join(root, '..', 'shared', 'data'));
+
+const collections = {
+  'scifact-train': { folder: 'scifact', judgments: 'qrels-train.tsv.gz' },
+  scifact: { folder: 'scifact', judgments: 'qrels-test.tsv.gz' },
+  cranfield: { folder: 'cranfield', judgments: 'qrels.tsv.gz' },
+  cisi: { folder: 'cisi', judgments: 'qrels.tsv.gz' },
+  'xquad-en': { folder: 'xquad/en', judgments: 'qrels.tsv.gz' },
+};
+
+export const collectionNames = Object.keys(collections);
+
+export function collectionsPresent() {
+  return existsSync(join(dataFolder, 'ir', 'scifact', 'corpus.jsonl.gz'));
+}
+
+/**
+ * One collection: documents {id, text} (title and text in one), judged queries {id, text}, and
+ * judgments: query id -> document id -> gain (linear, as judged).
+ */
+export function readCollection(name) {
+  const { folder, judgments } = collections[name];
+  const file = (leaf) => gunzipSync(readFileSync(join(dataFolder, 'ir', folder, leaf))).toString('utf8');
+  const gains = new Map();
+  for (const line of file(judgments).trimEnd().split('\n').slice(1)) {
+    const [query, document, gain] = line.split('\t');
+    if (!gains.has(query)) gains.set(query, new Map());
+    gains.get(query).set(document, Number(gain));
+  }
+  const rows = (leaf) =>
+    file(leaf)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const documents = rows('corpus.jsonl.gz').map(({ id, title, text }) => ({
+    id,
+    text: title ? `${title} ${text}` : text,
+  }));
+  const queries = rows('queries.jsonl.gz')
+    .filter(({ id }) => gains.has(id))
+    .map(({ id, text }) => ({ id, text }));
+  return { name, documents, queries, gains };
+}

@@ -1,0 +1,141 @@
+// Retrieval quality on public collections: nDCG@10 and recall@100 of dense, lexical and hybrid search, through the
+// package's own API, exact search. Hybrid uses the catalog's fusion weights of the model.
+//
+//   node bench/quality/run.mjs [--model NAME] [--catalog FILE] [--only scifact,cisi] [--tokenizer basic|enhanced] [--tune] [--json]
+//
+// --tune tries fusion weights on scifact's train queries alone, and changes nothing.
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { EmbeddingModel, Storage } from 'lorekeep';
+import { collectionNames, collectionsPresent, dataFolder, readCollection } from './collections.mjs';
+import { embedFirstWindows } from './embedding.mjs';
+import { mean, ndcg, recall } from './measures.mjs';
+import { measurePairs } from './pairs.mjs';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const depth = 100;
+const tokenizers = ['basic', 'enhanced'];
+const tuningCollection = 'scifact-train';
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: 'string', default: 'lorekeep-mini' },
+    catalog: { type: 'string', default: join(root, 'data', 'models.json') },
+    only: { type: 'string' },
+    tokenizer: { type: 'string' },
+    tune: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+if (!collectionsPresent()) {
+  console.log(
+    `bench/quality: left out, no collections under ${dataFolder}; LOREKEEP_DATA names their folder`,
+  );
+  process.exit(0);
+}
+const entry = catalogEntry();
+const model = await EmbeddingModel.load(resolve(dirname(options.catalog), entry.variants[0].file), {
+  pooling: entry.pooling,
+});
+const names = options.tune ? [tuningCollection] : (options.only?.split(',') ?? collectionNames);
+const rows = [];
+for (const name of names) {
+  const collection = await embedded(readCollection(name));
+  for (const tokenizer of options.tokenizer ? [options.tokenizer] : tokenizers) {
+    const storage = await build(collection, tokenizer);
+    if (options.tune) await tune(storage, collection, tokenizer);
+    else rows.push(...(await measure(storage, collection, tokenizer)));
+    await storage.close();
+  }
+}
+if (!options.tune) report(rows, await measurePairs(model, entry));
+await model.close();
+
+function catalogEntry() {
+  const { models } = JSON.parse(readFileSync(options.catalog, 'utf8'));
+  const found = models.find(({ name }) => name === options.model);
+  if (!found) throw new Error(`--model ${options.model}: not in ${options.catalog}`);
+  return found;
+}
+
+async function embedded(collection) {
+  const prefix = entry.document_prefix ?? '';
+  const { vectors, cut } = await embedFirstWindows(
+    model,
+    collection.documents.map(({ text }) => prefix + text),
+  );
+  const asked = collection.queries.map(({ text }) => (entry.query_prefix ?? '') + text);
+  const queries = await embedFirstWindows(model, asked);
+  return { ...collection, vectors, cut, queryVectors: queries.vectors };
+}
+
+/** "flat": the numbers are the model's, not the graph's. */
+function build({ documents, vectors }, tokenizer) {
+  return Storage.build(documents, vectors, model.dimension, { tokenizer, kind: 'flat' });
+}
+
+async function search(storage, collection, mode, rrf) {
+  const scores = [];
+  for (const [i, query] of collection.queries.entries()) {
+    const vector = collection.queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
+    const { hits } = await storage.search({ mode, vector, text: query.text, topK: depth, rrf });
+    const ranked = hits.map(({ id }) => id);
+    const gains = collection.gains.get(query.id);
+    scores.push({ ndcg: ndcg(ranked, gains), recall: recall(ranked, gains, depth) });
+  }
+  return { ndcg: mean(scores.map((s) => s.ndcg)), recall: mean(scores.map((s) => s.recall)) };
+}
+
+async function measure(storage, collection, tokenizer) {
+  const out = [];
+  for (const mode of ['dense', 'lexical', 'hybrid']) {
+    if (mode === 'dense' && tokenizer !== (options.tokenizer ?? tokenizers[0])) continue;
+    const scores = await search(storage, collection, mode, mode === 'hybrid' ? entry.fusion : undefined);
+    out.push({
+      collection: collection.name,
+      mode,
+      tokenizer: mode === 'dense' ? '-' : tokenizer,
+      ...scores,
+      cut: collection.cut,
+    });
+  }
+  return out;
+}
+
+async function tune(storage, collection, tokenizer) {
+  const lexical = await search(storage, collection, 'lexical');
+  console.log(`${tokenizer}: lexical alone ${lexical.ndcg.toFixed(4)}`);
+  for (const k of [5, 10, 20, 60]) {
+    const line = [];
+    for (const dense of [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1]) {
+      const found = await search(storage, collection, 'hybrid', {
+        k,
+        candidates: 200,
+        weights: { dense, lexical: 1 },
+      });
+      line.push(`${dense}: ${found.ndcg.toFixed(4)}`);
+    }
+    console.log(`  k ${k}  ${line.join('  ')}`);
+  }
+}
+
+function report(found, pairs) {
+  if (options.json) {
+    console.log(JSON.stringify({ model: options.model, collections: found, pairs }, undefined, 2));
+    return;
+  }
+  const cells = (list) => `| ${list.join(' | ')} |`;
+  console.log(cells(['collection', 'mode', 'tokenizer', 'nDCG@10', `recall@${depth}`]));
+  console.log(cells(['---', '---', '---', '---', '---']));
+  for (const row of found) {
+    console.log(cells([row.collection, row.mode, row.tokenizer, row.ndcg.toFixed(3), row.recall.toFixed(3)]));
+  }
+  console.log(`\n${cells(['pairs', 'count', 'first', 'in the first 5', 'reciprocal rank'])}`);
+  console.log(cells(['---', '---', '---', '---', '---']));
+  for (const { kind, count, first, five, reciprocal } of pairs) {
+    console.log(cells([kind, count, first.toFixed(3), five.toFixed(3), reciprocal.toFixed(3)]));
+  }
+}

@@ -1,0 +1,76 @@
+#include "binding/metadata_binding.h"
+
+#include "binding/arguments.h"
+#include "binding/error_translator.h"
+#include "binding/value_conversion.h"
+
+namespace lorekeep::binding {
+
+Napi::Function MetadataBufferBinding::define(Napi::Env env) {
+  return DefineClass(env, kName, {InstanceMethod("append", &MetadataBufferBinding::append)});
+}
+
+MetadataBufferBinding::MetadataBufferBinding(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  napi_type_tag_object(info.Env(), info.This(), &kTag);
+  guarded(info.Env(), [&] {
+    schema_ = std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(info[0], "fields")));
+    builder_ = std::make_shared<filter::ColumnsBuilder>(schema_);
+  });
+}
+
+std::shared_ptr<filter::ColumnsBuilder> MetadataBufferBinding::take() {
+  if (!builder_) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
+  return std::exchange(builder_, nullptr);
+}
+
+// append(ids, metadata, begin, end): metadata[i] is undefined or an object; keys outside the schema are ignored.
+void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
+  guarded(info.Env(), [&] {
+    if (!builder_) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
+    if (!info[0].IsArray() || !info[1].IsArray()) fail(Code::kInvalidArgument, "metadata: two arrays are expected");
+    const auto ids = info[0].As<Napi::Array>();
+    const auto all = info[1].As<Napi::Array>();
+    const auto begin = static_cast<std::uint32_t>(integer_argument(info[2], "begin", 0, ids.Length()));
+    const auto end = static_cast<std::uint32_t>(integer_argument(info[3], "end", begin, ids.Length()));
+    for (std::uint32_t i = begin; i < end; ++i) {
+      Napi::HandleScope scope(info.Env());
+      builder_->begin_record(ids.Get(i).ToString().Utf8Value());
+      const Napi::Value metadata = all.Get(i);
+      if (metadata.IsUndefined()) continue;
+      if (!metadata.IsObject() || metadata.IsArray()) {
+        fail(Code::kInvalidArgument, "records[" + std::to_string(i) + "].metadata: an object is expected");
+      }
+      const auto object = metadata.As<Napi::Object>();
+      for (std::size_t field = 0; field < schema_->size(); ++field) {
+        const Napi::Value value = object.Get((*schema_)[field].name);
+        if (!value.IsUndefined()) builder_->set(field, to_value(value, (*schema_)[field].name.c_str()));
+      }
+    }
+  });
+}
+
+Napi::Function FilterBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({InstanceAccessor("variables", &FilterBinding::variables, nullptr)}));
+}
+
+Napi::Value FilterBinding::variables(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const auto& uses = peek().variables();
+    Napi::Array names = Napi::Array::New(info.Env(), uses.size());
+    for (std::uint32_t i = 0; i < uses.size(); ++i) names.Set(i, uses[i].name);
+    return names;
+  });
+}
+
+std::vector<filter::Variable> variables_argument(const Napi::Value& value) {
+  std::vector<filter::Variable> variables;
+  if (value.IsUndefined()) return variables;
+  const filter::Value given = to_value(object_argument(value, "variables"), "variables");
+  const auto* members = given.as<filter::Object>();
+  if (members == nullptr) fail(Code::kInvalidArgument, "variables: an object is expected");
+  for (const filter::Member& member : *members) variables.push_back({member.key, member.value});
+  return variables;
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "binding/handle.h"
+#include "filter/columns_builder.h"
+#include "filter/predicate.h"
+
+namespace lorekeep::binding {
+
+/// `new MetadataBuffer(fields)`: the records' metadata, filled in slices like the other buffers.
+class MetadataBufferBinding final : public Napi::ObjectWrap<MetadataBufferBinding> {
+ public:
+  static constexpr const char* kName = "MetadataBuffer";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x08};
+  static Napi::Function define(Napi::Env env);
+  explicit MetadataBufferBinding(const Napi::CallbackInfo& info);
+
+  /// Leaves the buffer without a builder: further calls are errors.
+  std::shared_ptr<filter::ColumnsBuilder> take();
+
+ private:
+  void append(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<const filter::Schema> schema_;
+  std::shared_ptr<filter::ColumnsBuilder> builder_;
+};
+
+/// A filter compiled for one storage's fields.
+class FilterBinding final : public Handle<FilterBinding, const filter::Predicate> {
+ public:
+  static constexpr const char* kName = "Filter";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x09};
+  static Napi::Function define(Napi::Env env);
+  using Handle::Handle;
+
+  std::shared_ptr<const filter::Predicate> predicate() const { return use(); }
+
+ private:
+  Napi::Value variables(const Napi::CallbackInfo& info);
+};
+
+/// undefined, or an object of values by name.
+std::vector<filter::Variable> variables_argument(const Napi::Value& value);
+
+}  // namespace lorekeep::binding
