@@ -106,7 +106,7 @@ Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, store::Se
   const store::SearchPlan& plan = found.plan;
   if (plan.dense) {
     Napi::Object dense = Napi::Object::New(env);
-    dense.Set("path", plan.dense_exact ? "exact" : "graph");
+    dense.Set("path", plan.dense_path == vector::SearchPath::kGraph ? "graph" : "exact");
     dense.Set("matched", Napi::Number::New(env, static_cast<double>(plan.matched.value_or(storage.size()))));
     dense.Set("visited", Napi::Number::New(env, static_cast<double>(plan.dense_visited)));
     dense.Set("exact", Napi::Boolean::New(env, plan.dense_exact));

@@ -27,7 +27,7 @@ struct SearchOptions {
   SearchPath path = SearchPath::kAuto;
   const CancelToken* cancel = nullptr;  // polled every 64 hops or 1024 rows
 };
-inline constexpr std::size_t kDefaultEf = 64;
+inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
 
 /// How a result was found.

@@ -20,7 +20,7 @@ const check = (name, command) => ({
 });
 
 export const checks = [
-  check('Biome', () => [biomeProgram(), 'ci', '.']),
+  check('Biome', () => [biomeProgram(), 'check', '--colors=off', '.']),
   check('clang-format', () => [join(root, 'scripts', 'format-native.mjs'), '--check']),
   check('layers', () => [join(root, 'scripts', 'check-layers.mjs')]),
   check('third-party list', () => [join(root, 'scripts', 'third-party.mjs'), '--check']),

@@ -26,12 +26,12 @@ const needs: Record<string, string[]> = {
   haswell: ['avx2', 'bmi2', 'f16c', 'fma'],
   alderlake: ['avx2', 'bmi2', 'f16c', 'fma', 'avx_vnni'],
   skylakex: ['avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'],
-  cannonlake: ['avx512bw', 'avx512_vbmi'],
+  cannonlake: ['avx512bw', 'avx512vbmi'],
   cascadelake: ['avx512bw', 'avx512_vnni'],
-  icelake: ['avx512bw', 'avx512_vbmi', 'avx512_vnni'],
+  icelake: ['avx512bw', 'avx512vbmi', 'avx512_vnni'],
   cooperlake: ['avx512bw', 'avx512_vnni', 'avx512_bf16'],
-  zen4: ['avx512bw', 'avx512_vbmi', 'avx512_vnni', 'avx512_bf16'],
-  sapphirerapids: ['avx512bw', 'avx512_vbmi', 'avx512_vnni', 'avx512_bf16', 'amx_tile', 'amx_int8'],
+  zen4: ['avx512bw', 'avx512vbmi', 'avx512_vnni', 'avx512_bf16'],
+  sapphirerapids: ['avx512bw', 'avx512vbmi', 'avx512_vnni', 'avx512_bf16', 'amx_tile', 'amx_int8'],
 };
 
 interface Answer {

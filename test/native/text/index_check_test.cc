@@ -1,0 +1,125 @@
+#include "text/index_check.h"
+
+#include "harness.h"
+#include "sample_texts.h"
+#include "text/index_builder.h"
+
+namespace lorekeep::text {
+namespace {
+
+// An index whose arrays can be damaged. Each lies in memory of exactly its size, so that AddressSanitizer sees any
+// look beyond it.
+struct Damageable {
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint64_t> buckets;
+  std::vector<std::byte> entries;
+  IndexData data;
+
+  explicit Damageable(const BuiltIndex& built)
+      : lengths(built.lengths), buckets(built.buckets), entries(built.entries), data(built.data) {
+    lengths.shrink_to_fit();
+    buckets.shrink_to_fit();
+    entries.shrink_to_fit();
+    data.lengths = lengths;
+    data.buckets = buckets;
+    data.entries = entries;
+  }
+  bool accepted() const {
+    try {
+      check_index(data, "damaged", nullptr, 1, nullptr);
+      return true;
+    } catch (const Error& error) {
+      REQUIRE(error.code() == Code::kCorrupt);
+      return false;
+    }
+  }
+};
+
+// Three blocks, so that terms are sparse and dense; frequencies of one byte and of three.
+BuiltIndex sample() {
+  test::Random random(test::seed());
+  const auto texts = test::random_texts(random, 130, 12, 60);
+  return build_index(texts.size(), [&](std::size_t i) -> std::string_view { return texts[i]; }, {});
+}
+
+// Bytes of the entries that are a term's text: changed, they can be another index's right ones.
+std::vector<bool> bytes_of_terms(const IndexData& data) {
+  std::vector<bool> marks(data.entries.size());
+  const std::byte* at = data.entries.data();
+  while (at < data.entries.data() + data.entries.size()) {
+    const TermEntry entry = TermEntry::parse(at);
+    const auto begin = reinterpret_cast<const std::byte*>(entry.term.data()) - data.entries.data();
+    std::fill_n(marks.begin() + begin, entry.term.size(), true);
+  }
+  return marks;
+}
+
+TEST("what the builder made is accepted") {
+  CHECK(Damageable(sample()).accepted());
+}
+
+TEST("every single flipped bit of lengths, buckets and entries is found") {
+  Damageable index(sample());
+  const auto check_bytes = [&](std::span<std::byte> bytes, const std::vector<bool>& left_out) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      if (!left_out.empty() && left_out[i]) continue;
+      for (int bit = 0; bit < 8; ++bit) {
+        bytes[i] ^= std::byte(1 << bit);
+        REQUIRE(!index.accepted());
+        bytes[i] ^= std::byte(1 << bit);
+      }
+    }
+  };
+  check_bytes(std::as_writable_bytes(std::span(index.lengths)), {});
+  check_bytes(std::as_writable_bytes(std::span(index.buckets)), {});
+  check_bytes(index.entries, bytes_of_terms(index.data));
+  CHECK(index.accepted());
+}
+
+TEST("large numbers in place of small ones are found") {
+  Damageable index(sample());
+  const auto terms = bytes_of_terms(index.data);
+  for (std::size_t i = 0; i < index.entries.size(); ++i) {
+    if (terms[i]) continue;
+    const std::byte before = index.entries[i];
+    for (const std::byte value : {std::byte{0}, std::byte{0x7F}, std::byte{0xFF}}) {
+      if (value == before) continue;
+      index.entries[i] = value;
+      REQUIRE(!index.accepted());
+    }
+    index.entries[i] = before;
+  }
+}
+
+TEST("entries that end anywhere too early are found, whatever the dictionary says") {
+  const BuiltIndex built = sample();
+  for (std::size_t size = 0; size < built.entries.size(); ++size) {
+    Damageable index(built);
+    index.entries =
+        std::vector<std::byte>(built.entries.begin(), built.entries.begin() + static_cast<std::ptrdiff_t>(size));
+    index.data.entries = index.entries;
+    REQUIRE(!index.accepted());
+    for (std::uint64_t& offset : index.buckets) offset = std::min<std::uint64_t>(offset, size);
+    REQUIRE(!index.accepted());
+  }
+}
+
+TEST("counts that do not fit the arrays are found") {
+  const BuiltIndex built = sample();
+  const auto refuses = [&](auto&& damage) {
+    Damageable index(built);
+    damage(index.data);
+    return !index.accepted();
+  };
+  CHECK(refuses([](IndexData& data) { data.documents += 1; }));
+  CHECK(refuses([](IndexData& data) { data.documents = ~0u; }));
+  CHECK(refuses([](IndexData& data) { data.terms += 1; }));
+  CHECK(refuses([](IndexData& data) { data.terms = ~0ull; }));
+  CHECK(refuses([](IndexData& data) { data.tokens -= 1; }));
+  CHECK(refuses([](IndexData& data) { data.lengths = data.lengths.first(1); }));
+  CHECK(refuses([](IndexData& data) { data.buckets = {}; }));
+  CHECK(refuses([](IndexData& data) { data.entries = {}; }));
+}
+
+}  // namespace
+}  // namespace lorekeep::text
