@@ -18,7 +18,9 @@ constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kHugeFrom = 4 * kHugePage;  // below this the rounding would waste more than the TLB costs
 
-std::size_t alignment_of(std::size_t size) noexcept { return size >= kHugeFrom ? kHugePage : kCacheLine; }
+std::size_t alignment_of(std::size_t size) noexcept {
+  return size >= kHugeFrom ? kHugePage : kCacheLine;
+}
 
 }  // namespace
 

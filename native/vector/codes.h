@@ -17,8 +17,8 @@ namespace lorekeep::vector {
 inline constexpr std::size_t kLeastCodedDimension = 64;
 
 struct Codes {
-  VectorMatrix matrix;   // i8; empty when the index has no codes
-  float row_error = 0;   // the largest length of (row - its code), over all rows
+  VectorMatrix matrix;  // i8; empty when the index has no codes
+  float row_error = 0;  // the largest length of (row - its code), over all rows
 
   bool empty() const noexcept { return matrix.size() == 0; }
 

@@ -16,8 +16,7 @@ struct Available {
     add(kScalarKernels);
 #if LOREKEEP_X86_KERNELS
     __builtin_cpu_init();  // the checks include that the operating system saves the registers
-    const bool avx2 =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512vl");
     if (avx2) add(kAvx2Kernels);

@@ -9,12 +9,18 @@
 namespace lorekeep::vector {
 namespace {
 
-LOREKEEP_AVX2 inline __m256 load8(const float* from) { return _mm256_loadu_ps(from); }
+LOREKEEP_AVX2 inline __m256 load8(const float* from) {
+  return _mm256_loadu_ps(from);
+}
 LOREKEEP_AVX2 inline __m256 load8(const std::uint16_t* from) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
-inline float value(float from) { return from; }
-inline float value(std::uint16_t from) { return float_from_half(from); }
+inline float value(float from) {
+  return from;
+}
+inline float value(std::uint16_t from) {
+  return float_from_half(from);
+}
 
 LOREKEEP_AVX2 inline float reduce(__m256 sum) {
   __m128 half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));

@@ -8,11 +8,15 @@
 namespace lorekeep::vector {
 namespace {
 
-LOREKEEP_AVX512 inline __m512 load16(const float* from) { return _mm512_loadu_ps(from); }
+LOREKEEP_AVX512 inline __m512 load16(const float* from) {
+  return _mm512_loadu_ps(from);
+}
 LOREKEEP_AVX512 inline __m512 load16(const std::uint16_t* from) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
-LOREKEEP_AVX512 inline __m512 load16(const float* from, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, from); }
+LOREKEEP_AVX512 inline __m512 load16(const float* from, __mmask16 mask) {
+  return _mm512_maskz_loadu_ps(mask, from);
+}
 LOREKEEP_AVX512 inline __m512 load16(const std::uint16_t* from, __mmask16 mask) {
   return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, from));
 }

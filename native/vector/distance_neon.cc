@@ -7,10 +7,18 @@
 namespace lorekeep::vector {
 namespace {
 
-inline float32x4_t load4(const float* from) { return vld1q_f32(from); }
-inline float32x4_t load4(const std::uint16_t* from) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from))); }
-inline float value(float from) { return from; }
-inline float value(std::uint16_t from) { return float_from_half(from); }
+inline float32x4_t load4(const float* from) {
+  return vld1q_f32(from);
+}
+inline float32x4_t load4(const std::uint16_t* from) {
+  return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from)));
+}
+inline float value(float from) {
+  return from;
+}
+inline float value(std::uint16_t from) {
+  return float_from_half(from);
+}
 
 template <int kRows, class T>
 inline void dot_rows(const float* query, const T* const* rows, std::size_t length, float* out) {

@@ -22,7 +22,9 @@ inline constexpr std::size_t kMinM = 2;
 inline constexpr std::size_t kMaxM = 512;
 
 /// Values from one list to the next: lists fill whole cache lines (2M neighbours of M 16: exactly two).
-constexpr std::size_t list_stride(std::size_t neighbours) noexcept { return (neighbours + 15) / 16 * 16; }
+constexpr std::size_t list_stride(std::size_t neighbours) noexcept {
+  return (neighbours + 15) / 16 * 16;
+}
 
 /// What a search reads. Node i is record ordinal i. Nodes of the base level have up to 2M neighbours, of upper levels
 /// up to M; a list ends at its stride or at the first kNoNode.

@@ -41,11 +41,12 @@ class Walk {
     for (std::uint32_t level = graph_.top_level; level > 0; --level) {
       for (std::uint64_t before = ~std::uint64_t{0}; best != before;) {
         before = best;
-        ++work_.hops;
+        hop();
         for (std::uint32_t next : list(graph_.upper_list(CandidatePool::node_of(best), level), graph_.upper_stride)) {
           add(next);
         }
-        score([&](float distance, std::uint32_t node) { best = std::min(best, CandidatePool::key_of(distance, node)); });
+        score(
+            [&](float distance, std::uint32_t node) { best = std::min(best, CandidatePool::key_of(distance, node)); });
       }
     }
     return CandidatePool::node_of(best);

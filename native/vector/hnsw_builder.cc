@@ -43,8 +43,7 @@ std::uint32_t ordinal_of(const void* element) noexcept {
 float f32_distance(const void* a, const void* b, const void* matrix) noexcept {
   const auto& rows = *static_cast<const VectorMatrix*>(matrix);
   return cosine_distance(kernels().dot_f32(reinterpret_cast<const float*>(rows.row(ordinal_of(a))),
-                                           reinterpret_cast<const float*>(rows.row(ordinal_of(b))),
-                                           rows.dimension()));
+                                           reinterpret_cast<const float*>(rows.row(ordinal_of(b))), rows.dimension()));
 }
 
 float i8_distance(const void* a, const void* b, const void* matrix) noexcept {
@@ -87,8 +86,8 @@ class Builder : Workbench {
       : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed), rows_(rows) {
     const double per_log = 1.0 / std::log(static_cast<double>(params.m));
     for (std::size_t i = 0; i < rows.size(); ++i) place(i, level_of(params.seed, i, per_log));
-    enterpoint_node_ = static_cast<hnswlib::tableint>(
-        std::max_element(element_levels_.begin(), element_levels_.end()) - element_levels_.begin());
+    enterpoint_node_ = static_cast<hnswlib::tableint>(std::max_element(element_levels_.begin(), element_levels_.end()) -
+                                                      element_levels_.begin());
     maxlevel_ = element_levels_[enterpoint_node_];
   }
 
@@ -225,8 +224,9 @@ class Meter {
 
 void check_params(const VectorMatrix& rows, const GraphParams& params) {
   const auto refuse = [](const char* name, std::size_t value, std::size_t least, std::size_t most) {
-    fail(Code::kInvalidArgument, std::string(name) + " is " + std::to_string(value) + ": between " +
-                                     std::to_string(least) + " and " + std::to_string(most) + " is possible",
+    fail(Code::kInvalidArgument,
+         std::string(name) + " is " + std::to_string(value) + ": between " + std::to_string(least) + " and " +
+             std::to_string(most) + " is possible",
          {{name, static_cast<std::int64_t>(value)}});
   };
   if (params.m < kMinM || params.m > kMaxM) refuse("m", params.m, kMinM, kMaxM);
@@ -250,10 +250,9 @@ Graph build(const VectorMatrix& rows, const GraphParams& params, ThreadPool* poo
   };
   const std::size_t head = std::min(kSerialHead, rows.size());
   parallel_for(nullptr, 1, head, kRowsPerPiece, cancel, insert);
-  parallel_for(pool, workers, rows.size() - head, kRowsPerPiece, cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t worker) {
-                 insert(head + begin, head + end, worker);
-               });
+  parallel_for(
+      pool, workers, rows.size() - head, kRowsPerPiece, cancel,
+      [&](std::size_t begin, std::size_t end, std::size_t worker) { insert(head + begin, head + end, worker); });
   return builder.finish(params.m);
 }
 

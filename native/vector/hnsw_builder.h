@@ -12,9 +12,9 @@
 namespace lorekeep::vector {
 
 struct GraphParams {
-  std::size_t m = 16;                  // [kMinM, kMaxM]: neighbours per node and upper level; twice that on the base
-  std::size_t ef_construction = 200;   // [1, kMaxEfConstruction]: candidates from which neighbours are chosen
-  std::uint64_t seed = 100;            // of the levels
+  std::size_t m = 16;                 // [kMinM, kMaxM]: neighbours per node and upper level; twice that on the base
+  std::size_t ef_construction = 200;  // [1, kMaxEfConstruction]: candidates from which neighbours are chosen
+  std::uint64_t seed = 100;           // of the levels
 };
 inline constexpr std::size_t kMaxEfConstruction = 10000;
 

@@ -31,8 +31,7 @@ std::size_t HnswIndex::memory_bytes() const noexcept {
   const Graph& graph = parts_.graph;
   return parts_.rows.row_bytes().size() + parts_.rows.scale_values().size_bytes() +
          parts_.codes.matrix.row_bytes().size() + parts_.codes.matrix.scale_values().size_bytes() +
-         graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() +
-         graph.upper_values().size_bytes();
+         graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
 }
 
 std::vector<float> HnswIndex::row(std::size_t ordinal) const {

@@ -91,8 +91,8 @@ class Importer {
     }
     const std::uint64_t found = (p.label_offset - list) / sizeof(float);
     if (found == dimension_) return;
-    fail(Code::kDimensionMismatch, file_.name() + ": the index has dimension " + std::to_string(found) + ", not " +
-                                       std::to_string(dimension_),
+    fail(Code::kDimensionMismatch,
+         file_.name() + ": the index has dimension " + std::to_string(found) + ", not " + std::to_string(dimension_),
          {{"path", file_.name()},
           {"dimension", static_cast<std::int64_t>(found)},
           {"expected", static_cast<std::int64_t>(dimension_)}});
@@ -204,7 +204,7 @@ class Importer {
   Preamble preamble_{};
   std::size_t count_ = 0;
   std::span<const std::byte> elements_;
-  std::vector<std::uint32_t> ordinals_;             // of elements, by their place in the file
+  std::vector<std::uint32_t> ordinals_;            // of elements, by their place in the file
   std::vector<std::span<const std::byte>> upper_;  // their upper lists, the same
 };
 

@@ -11,8 +11,8 @@
 
 namespace lorekeep::vector {
 
-/// Reads a file of float32 vectors of `dimension`, in the cosine space or in the ip space over L2-normalised vectors, in
-/// which the label of each element is its record's ordinal: 0 to n-1, each once. The graph is kept as it is.
+/// Reads a file of float32 vectors of `dimension`, in the cosine space or in the ip space over L2-normalised vectors,
+/// in which the label of each element is its record's ordinal: 0 to n-1, each once. The graph is kept as it is.
 ///
 /// Throws, naming file and reason: Error(kNotFound), kIo; kDimensionMismatch; kUnsupported for deleted elements,
 /// vectors that are not of length 1 (the l2 space, or ip over raw vectors: their graph is not one of cosine distance),

@@ -144,8 +144,9 @@ class Loader {
          {{"path", file_.name()}});
   }
   [[noreturn]] void mismatch() const {
-    fail(Code::kDimensionMismatch, file_.name() + ": the index has dimension " + std::to_string(header_.dimension) +
-                                       ", not " + std::to_string(*options_.dimension),
+    fail(Code::kDimensionMismatch,
+         file_.name() + ": the index has dimension " + std::to_string(header_.dimension) + ", not " +
+             std::to_string(*options_.dimension),
          {{"path", file_.name()},
           {"dimension", std::int64_t{header_.dimension}},
           {"expected", static_cast<std::int64_t>(*options_.dimension)}});

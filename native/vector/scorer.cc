@@ -25,10 +25,11 @@ void prefetch_line(const std::byte* address) noexcept {
 
 Scorer::Scorer(const VectorMatrix& matrix, std::span<const float> query) : matrix_(matrix), kernels_(kernels()) {
   if (query.size() != matrix.dimension()) {
-    fail(Code::kDimensionMismatch, "the query has dimension " + std::to_string(query.size()) + ", the index " +
-                                       std::to_string(matrix.dimension()),
-         {{"dimension", static_cast<std::int64_t>(query.size())},
-          {"expected", static_cast<std::int64_t>(matrix.dimension())}});
+    fail(
+        Code::kDimensionMismatch,
+        "the query has dimension " + std::to_string(query.size()) + ", the index " + std::to_string(matrix.dimension()),
+        {{"dimension", static_cast<std::int64_t>(query.size())},
+         {"expected", static_cast<std::int64_t>(matrix.dimension())}});
   }
   const std::size_t values = query.size() * sizeof(float);
   storage_.resize(values + (matrix.type() == VectorType::kI8 ? query.size() : 0));
@@ -63,15 +64,15 @@ float Scorer::distance(std::uint32_t ordinal) const noexcept {
   const std::size_t length = matrix_.dimension();
   switch (matrix_.type()) {
     case VectorType::kF32:
-      return cosine_distance(kernels_.dot_f32(reinterpret_cast<const float*>(query_),
-                                              reinterpret_cast<const float*>(row), length));
+      return cosine_distance(
+          kernels_.dot_f32(reinterpret_cast<const float*>(query_), reinterpret_cast<const float*>(row), length));
     case VectorType::kF16:
       return cosine_distance(kernels_.dot_f16(reinterpret_cast<const float*>(query_),
                                               reinterpret_cast<const std::uint16_t*>(row), length));
     case VectorType::kI8: break;
   }
-  const std::int32_t dot = kernels_.dot_i8(reinterpret_cast<const std::int8_t*>(query_),
-                                           reinterpret_cast<const std::int8_t*>(row), length);
+  const std::int32_t dot =
+      kernels_.dot_i8(reinterpret_cast<const std::int8_t*>(query_), reinterpret_cast<const std::int8_t*>(row), length);
   return cosine_distance(static_cast<float>(dot) * (scale_ * matrix_.scale(ordinal)));
 }
 

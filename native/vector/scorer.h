@@ -46,9 +46,9 @@ class Scorer {
 
   const VectorMatrix& matrix_;
   const Kernels& kernels_;
-  std::vector<std::byte> storage_;       // the query in the form that the kernels take, where it is not a row
-  const std::byte* query_ = nullptr;     // f32 values for f32 and f16 rows, codes for i8
-  float scale_ = 0;                      // of the query's codes
+  std::vector<std::byte> storage_;    // the query in the form that the kernels take, where it is not a row
+  const std::byte* query_ = nullptr;  // f32 values for f32 and f16 rows, codes for i8
+  float scale_ = 0;                   // of the query's codes
   float code_error_ = 0;
 };
 

@@ -10,39 +10,39 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
                                                    ThreadPool* pool, std::size_t workers) const {
   const std::size_t length = dimension();
   if (length == 0 || queries.size() % length != 0) {
-    fail(Code::kDimensionMismatch, std::to_string(queries.size()) + " values are not a whole number of queries of " +
-                                       "dimension " + std::to_string(length),
+    fail(Code::kDimensionMismatch,
+         std::to_string(queries.size()) + " values are not a whole number of queries of " + "dimension " +
+             std::to_string(length),
          {{"values", static_cast<std::int64_t>(queries.size())}, {"expected", static_cast<std::int64_t>(length)}});
   }
   std::vector<SearchResult> results(queries.size() / length);
-  parallel_for(pool, workers, results.size(), 1, options.cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t) {
-                 for (std::size_t i = begin; i < end; ++i) {
-                   results[i] = search(queries.subspan(i * length, length), options);
-                 }
-               });
+  parallel_for(pool, workers, results.size(), 1, options.cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      results[i] = search(queries.subspan(i * length, length), options);
+    }
+  });
   return results;
 }
 
 std::size_t VectorIndex::check_options(const SearchOptions& options) const {
   if (options.k == 0) fail(Code::kInvalidArgument, "k is 0: at least one hit must be asked for");
   if (options.ef > kMaxEf) {
-    fail(Code::kInvalidArgument, "ef is " + std::to_string(options.ef) + ": at most " + std::to_string(kMaxEf) +
-                                     " is possible",
+    fail(Code::kInvalidArgument,
+         "ef is " + std::to_string(options.ef) + ": at most " + std::to_string(kMaxEf) + " is possible",
          {{"ef", static_cast<std::int64_t>(options.ef)}});
   }
   if (options.filter == nullptr) return size();
   if (options.filter->size() != size()) {
-    fail(Code::kInvalidArgument, "the filter has " + std::to_string(options.filter->size()) + " rows, the index " +
-                                     std::to_string(size()));
+    fail(Code::kInvalidArgument,
+         "the filter has " + std::to_string(options.filter->size()) + " rows, the index " + std::to_string(size()));
   }
   return options.filter->count();
 }
 
 void VectorIndex::check_ordinal(std::size_t ordinal) const {
   if (ordinal < size()) return;
-  fail(Code::kInvalidArgument, "row " + std::to_string(ordinal) + " does not exist: the index has " +
-                                   std::to_string(size()),
+  fail(Code::kInvalidArgument,
+       "row " + std::to_string(ordinal) + " does not exist: the index has " + std::to_string(size()),
        {{"row", static_cast<std::int64_t>(ordinal)}});
 }
 

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kRowsPerPiece = 256;
 
-double square(double value) noexcept { return value * value; }
+double square(double value) noexcept {
+  return value * value;
+}
 
 [[noreturn]] void refuse_value(std::string_view what, std::span<const float> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -29,18 +31,18 @@ double square(double value) noexcept { return value * value; }
 
 void check_shape(std::size_t values, std::size_t dimension) {
   if (dimension == 0 || dimension > kMaxDimension) {
-    fail(Code::kInvalidArgument, "dimension " + std::to_string(dimension) + ": between 1 and " +
-                                     std::to_string(kMaxDimension) + " is possible",
+    fail(Code::kInvalidArgument,
+         "dimension " + std::to_string(dimension) + ": between 1 and " + std::to_string(kMaxDimension) + " is possible",
          {{"dimension", static_cast<std::int64_t>(dimension)}});
   }
   if (values % dimension != 0) {
-    fail(Code::kInvalidArgument, std::to_string(values) + " values are not a whole number of rows of dimension " +
-                                     std::to_string(dimension),
+    fail(Code::kInvalidArgument,
+         std::to_string(values) + " values are not a whole number of rows of dimension " + std::to_string(dimension),
          {{"values", static_cast<std::int64_t>(values)}, {"dimension", static_cast<std::int64_t>(dimension)}});
   }
   if (values / dimension > kMaxRows) {
-    fail(Code::kUnsupported, std::to_string(values / dimension) + " rows: an index holds at most " +
-                                 std::to_string(kMaxRows));
+    fail(Code::kUnsupported,
+         std::to_string(values / dimension) + " rows: an index holds at most " + std::to_string(kMaxRows));
   }
 }
 
@@ -99,8 +101,8 @@ double VectorMatrix::set(std::size_t ordinal, std::span<const float> unit) {
   return lost;
 }
 
-VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type,
-                                  ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type, ThreadPool* pool,
+                                  std::size_t workers, const CancelToken* cancel) {
   check_shape(rows.size(), dimension);
   VectorMatrix matrix = allocate(type, rows.size() / dimension, dimension);
   parallel_for(pool, workers, matrix.count_, kRowsPerPiece, cancel,

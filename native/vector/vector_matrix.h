@@ -34,8 +34,7 @@ class VectorMatrix {
   /// Normalises and encodes `rows` (row-major, a multiple of `dimension` values). Throws Error(kInvalidArgument)
   /// naming the row (NaN, infinity, a broken size), Error(kOutOfMemory). Grain of cancellation: 256 rows.
   static VectorMatrix encode(std::span<const float> rows, std::size_t dimension, VectorType type,
-                             ThreadPool* pool = nullptr, std::size_t workers = 1,
-                             const CancelToken* cancel = nullptr);
+                             ThreadPool* pool = nullptr, std::size_t workers = 1, const CancelToken* cancel = nullptr);
   /// Zero vectors, to be filled with set().
   static VectorMatrix allocate(VectorType type, std::size_t count, std::size_t dimension);
   /// Encodes a vector into an owned row and returns the squared length of what the encoding lost. Different rows may
@@ -61,9 +60,7 @@ class VectorMatrix {
   void check_finite(std::string_view source, const CancelToken* cancel) const;
 
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
-  std::span<const float> scale_values() const noexcept {
-    return {scales_, type_ == VectorType::kI8 ? count_ : 0};
-  }
+  std::span<const float> scale_values() const noexcept { return {scales_, type_ == VectorType::kI8 ? count_ : 0}; }
   /// Heap bytes; 0 for a view.
   std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size(); }
 

@@ -31,11 +31,11 @@ using Bytes = std::vector<std::uint8_t>;
 inline std::atomic<std::size_t> allocation_limit{SIZE_MAX};
 
 struct FuzzPlan {
-  std::vector<Bytes> corpus;                   // valid and hand-corrupted files; each is tried as it is first
-  std::size_t rounds = 2000;                   // mutated inputs
-  std::function<void(Bytes&)> repair = {};     // mends checksums; applied to every other input
-  std::size_t allocation_factor = 16;          // times the input's size,
-  std::size_t allocation_base = 1 << 20;       // plus this: the largest allocation that an input justifies
+  std::vector<Bytes> corpus;                // valid and hand-corrupted files; each is tried as it is first
+  std::size_t rounds = 2000;                // mutated inputs
+  std::function<void(Bytes&)> repair = {};  // mends checksums; applied to every other input
+  std::size_t allocation_factor = 16;       // times the input's size,
+  std::size_t allocation_base = 1 << 20;    // plus this: the largest allocation that an input justifies
 };
 
 namespace fuzz_detail {
@@ -53,8 +53,21 @@ inline void overwrite(Bytes& input, std::size_t at, std::uint64_t value, std::si
 }
 
 inline void mutate(Bytes& input, const std::vector<Bytes>& corpus, std::mt19937_64& random) {
-  static constexpr std::uint64_t kValues[] = {0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0xffff, 0x7fffffff, 0x80000000,
-                                              0xffffffff, 0x100000000, 0x7fffffffffffffff, 0xffffffffffffffff};
+  static constexpr std::uint64_t kValues[] = {0,
+                                              1,
+                                              2,
+                                              0x7f,
+                                              0x80,
+                                              0xff,
+                                              0x100,
+                                              0x7fff,
+                                              0xffff,
+                                              0x7fffffff,
+                                              0x80000000,
+                                              0xffffffff,
+                                              0x100000000,
+                                              0x7fffffffffffffff,
+                                              0xffffffffffffffff};
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random() % bound); };
   // Headers decide more than contents: half of the places are in the first 512 bytes.
   const std::size_t at = below(random() % 2 == 0 ? std::min<std::size_t>(input.size(), 512) : input.size());
@@ -72,8 +85,9 @@ inline void mutate(Bytes& input, const std::vector<Bytes>& corpus, std::mt19937_
       const Bytes& other = corpus[below(corpus.size())];
       const std::size_t from = below(other.size());
       const std::size_t length = std::min(below(256), other.size() - from);
-      if (at + length <= input.size()) std::copy_n(other.begin() + static_cast<std::ptrdiff_t>(from), length,
-                                                   input.begin() + static_cast<std::ptrdiff_t>(at));
+      if (at + length <= input.size())
+        std::copy_n(other.begin() + static_cast<std::ptrdiff_t>(from), length,
+                    input.begin() + static_cast<std::ptrdiff_t>(at));
       break;
     }
   }
@@ -148,8 +162,12 @@ inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
 
 }  // namespace lorekeep::test::fuzz_detail
 
-void* operator new(std::size_t size) { return lorekeep::test::fuzz_detail::allocate_or_throw(size, 1); }
-void* operator new[](std::size_t size) { return lorekeep::test::fuzz_detail::allocate_or_throw(size, 1); }
+void* operator new(std::size_t size) {
+  return lorekeep::test::fuzz_detail::allocate_or_throw(size, 1);
+}
+void* operator new[](std::size_t size) {
+  return lorekeep::test::fuzz_detail::allocate_or_throw(size, 1);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return lorekeep::test::fuzz_detail::allocate_or_throw(size, static_cast<std::size_t>(alignment));
 }
@@ -159,9 +177,21 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return lorekeep::test::fuzz_detail::allocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}

@@ -75,8 +75,8 @@ unsigned long long seed();
   } while (false)
 #define CHECK_EQ(a, b)                                                                                           \
   do {                                                                                                           \
-    const auto& lk_a = (a);                                                                                      \
-    const auto& lk_b = (b);                                                                                      \
+    const auto lk_a = (a);                                                                                        \
+    const auto lk_b = (b);                                                                                        \
     if (!(lk_a == lk_b))                                                                                         \
       ::lorekeep::test::report_failure(__FILE__, __LINE__, ::lorekeep::test::describe(#a " == " #b, lk_a, lk_b)); \
   } while (false)

@@ -104,6 +104,35 @@ TEST("entries that end anywhere too early are found, whatever the dictionary say
   }
 }
 
+// One term alone, so that what its entry claims can be cut with nothing behind it.
+TEST("an entry that is too short for its directory or its bodies is found, sparse and dense") {
+  for (const std::size_t documents_with_term : {1u, 130u}) {
+    const auto text_of = [=](std::size_t i) -> std::string_view { return i < documents_with_term ? "a a a a a" : ""; };
+    const BuiltIndex built = build_index(192, text_of, {});
+    const std::byte* at = built.entries.data();
+    const auto size = static_cast<std::size_t>(read_varint(at));
+    const std::size_t header = built.entries.size() - size;
+    for (std::size_t shorter = 0; shorter < size; ++shorter) {
+      Damageable index(built);
+      std::vector<std::byte> cut;
+      write_varint(cut, shorter);
+      cut.insert(cut.end(), built.entries.begin() + static_cast<std::ptrdiff_t>(header),
+                 built.entries.begin() + static_cast<std::ptrdiff_t>(header + shorter));
+      index.entries = std::vector<std::byte>(cut.begin(), cut.end());
+      index.data.entries = index.entries;
+      index.buckets.back() = index.entries.size();
+      REQUIRE(!index.accepted());
+    }
+    // And one whose sizes reach beyond its end.
+    for (std::size_t i = header; i < built.entries.size(); ++i) {
+      Damageable index(built);
+      if (bytes_of_terms(index.data)[i]) continue;
+      index.entries[i] = std::byte{0xFE};
+      REQUIRE(!index.accepted());
+    }
+  }
+}
+
 TEST("counts that do not fit the arrays are found") {
   const BuiltIndex built = sample();
   const auto refuses = [&](auto&& damage) {

@@ -13,7 +13,7 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kLengths[] = {0,  1,  2,  3,  5,  7,  8,  9,  15,  16,  17,  23,  24,  31,   32,  33,
+constexpr std::size_t kLengths[] = {0,  1,  2,  3,  5,  7,  8,  9,  15,  16,  17,  23,  24,  31,  32,  33,
                                     47, 48, 63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 383, 384, 385, 1023};
 
 /// Four rows and a query that start `shift` values beyond an aligned address.
@@ -29,7 +29,9 @@ struct Rows {
 template <class T, class Make>
 Rows(std::size_t, std::size_t, Make&&) -> Rows<T, Make>;
 
-float tolerance(std::size_t length) { return 1e-6f * static_cast<float>(length + 8); }
+float tolerance(std::size_t length) {
+  return 1e-6f * static_cast<float>(length + 8);
+}
 
 TEST("kernels: every set that runs here is found by name, and scalar always runs") {
   CHECK(!available_kernels().empty());
@@ -134,8 +136,8 @@ TEST("half: every half survives the way to float and back, in software and in al
       if (std::isnan(software)) {
         wrong += std::isnan(values[i]) && std::isnan(float_from_half(back[i])) ? 0 : 1;
       } else {
-        wrong += values[i] == software && std::signbit(values[i]) == std::signbit(software) && back[i] == halves[i]
-                     ? 0 : 1;
+        wrong +=
+            values[i] == software && std::signbit(values[i]) == std::signbit(software) && back[i] == halves[i] ? 0 : 1;
       }
     }
     CHECK_EQ(wrong, 0u);

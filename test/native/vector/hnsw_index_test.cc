@@ -190,9 +190,8 @@ TEST("hnsw: progress rises to the end, and a raised token ends the build in the 
 
 TEST("hnsw: what a progress callback throws ends the build and arrives") {
   const auto rows = clustered_rows(600, 16, 10, test::seed() + 7);
-  CHECK_FAILS(Code::kClosed, HnswIndex::build(rows, 16, {}, nullptr, 1, nullptr, [](std::size_t, std::size_t) {
-                fail(Code::kClosed, "enough");
-              }));
+  CHECK_FAILS(Code::kClosed, HnswIndex::build(rows, 16, {}, nullptr, 1, nullptr,
+                                              [](std::size_t, std::size_t) { fail(Code::kClosed, "enough"); }));
 }
 
 TEST("hnsw: a raised token ends a search on either path") {

@@ -17,7 +17,9 @@ using test::HnswlibSample;
 using test::TemporaryFolder;
 using test::write_hnswlib_file;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// What import says of these bytes.
 std::string refusal(const std::filesystem::path& path, Code code, std::size_t dimension = 6) {
@@ -112,8 +114,19 @@ TEST("hnswlib file: what cannot be used is refused with its reason") {
 
 // Offsets in the file's preamble.
 enum Field : std::size_t {
-  kBaseOffset = 0, kCapacity = 8, kCount = 16, kElementSize = 24, kLabelOffset = 32, kVectorOffset = 40,
-  kTopLevel = 48, kEntry = 52, kUpperM = 56, kBaseM = 64, kMField = 72, kEfConstruction = 88, kElements = 96,
+  kBaseOffset = 0,
+  kCapacity = 8,
+  kCount = 16,
+  kElementSize = 24,
+  kLabelOffset = 32,
+  kVectorOffset = 40,
+  kTopLevel = 48,
+  kEntry = 52,
+  kUpperM = 56,
+  kBaseM = 64,
+  kMField = 72,
+  kEfConstruction = 88,
+  kElements = 96,
 };
 
 TEST("hnswlib file: numbers that contradict the file are refused, whatever they claim") {

@@ -60,8 +60,18 @@ class Editor {
 
 // Offsets within the header section.
 enum Field : std::size_t {
-  kCount = 0, kSeed = 8, kDimension = 16, kType = 20, kMetric = 24, kFlags = 28,
-  kM = 32, kEfConstruction = 36, kEntry = 40, kTopLevel = 44, kCodeError = 48, kZero = 52,
+  kCount = 0,
+  kSeed = 8,
+  kDimension = 16,
+  kType = 20,
+  kMetric = 24,
+  kFlags = 28,
+  kM = 32,
+  kEfConstruction = 36,
+  kEntry = 40,
+  kTopLevel = 44,
+  kCodeError = 48,
+  kZero = 52,
 };
 
 struct Saved {
@@ -90,7 +100,9 @@ struct Saved {
   }
 };
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST("index file: a loaded index gives the same results as the one saved, for all types, with codes and without") {
   for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8}) {

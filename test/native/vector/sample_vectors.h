@@ -113,7 +113,9 @@ inline std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// A new file each time: some file systems flush a file that is cut and written again.
 inline void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  std::filesystem::remove(path);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }

@@ -1,0 +1,149 @@
+/** The architectures behind the catalog's models, each as a tiny file with random weights. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { EmbeddingModel, type Pooling } from '../../lib/index.js';
+import { LoadedModel } from '../../src/catalog/loaded-model.js';
+import { type CatalogEntry, catalogSchema } from '../../src/catalog/schema.js';
+import { randomNumbers, type TestGguf, tinyBert, tinyDecoder, writeBertModel } from '../helpers/models.js';
+import { BertReference } from './bert-reference.js';
+import { readGguf } from './gguf-reader.js';
+
+const texts = ['the cat sat', 'gold and old songs in towers', 'a dog runs fast under the blue sky', 'water'];
+const width = 64;
+const never = new AbortController().signal;
+
+const catalog = catalogSchema.parse(
+  JSON.parse(readFileSync(new URL('../../data/models.json', import.meta.url), 'utf8')),
+);
+function entry(name: string): CatalogEntry {
+  const found = catalog.models.find((model) => model.name === name);
+  if (!found) throw new Error(`${name} is not in the catalog`);
+  return found;
+}
+
+const dot = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  Array.from(a).reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+
+/** A model as the server would hold it under a catalog entry: its prefixes and its pooling. */
+async function loaded(path: string, name: string): Promise<LoadedModel> {
+  const settings = entry(name);
+  return new LoadedModel(await EmbeddingModel.load(path, { pooling: settings.pooling }), settings);
+}
+
+/** The layout of nomic-embed-text: rotary positions, a gated feed-forward. */
+const nomicBert = (file: TestGguf): void => {
+  const next = randomNumbers(11);
+  const numbers = (count: number) => Float32Array.from({ length: count }, () => next() * 0.2);
+  file.set('general.architecture', { type: 'string', value: 'nomic-bert' });
+  const sizes = {
+    context_length: 512,
+    embedding_length: width,
+    feed_forward_length: 128,
+    block_count: 3,
+    'attention.head_count': 4,
+    pooling_type: 1,
+  };
+  for (const [key, value] of Object.entries(sizes)) file.set(`nomic-bert.${key}`, { type: 'u32', value });
+  file.set('nomic-bert.attention.layer_norm_epsilon', { type: 'f32', value: 1e-12 });
+  file.set('nomic-bert.attention.causal', { type: 'bool', value: false });
+  file.set('nomic-bert.rope.freq_base', { type: 'f32', value: 1000 });
+  file.omitted.add('position_embd.weight');
+  for (let layer = 0; layer < 3; layer++) {
+    file.omitted.add(`blk.${layer}.ffn_up.bias`);
+    file.omitted.add(`blk.${layer}.ffn_down.bias`);
+    file.tensor(`blk.${layer}.ffn_gate.weight`, [width, 128], 'F32', numbers(width * 128));
+  }
+};
+
+/** The tokenizer of multilingual-e5: SentencePiece unigrams between <s> and </s>. */
+const unigramTokenizer = (file: TestGguf): void => {
+  const words =
+    'the cat sat gold and old songs in towers a dog runs fast under blue sky water query: passage:';
+  const tokens = [
+    '<s>',
+    '<pad>',
+    '</s>',
+    '<unk>',
+    '\u2581',
+    ...words.split(' ').map((word) => `\u2581${word}`),
+  ];
+  const next = randomNumbers(12);
+  const data = Float32Array.from({ length: tokens.length * width }, () => next());
+  file.replaced.set('token_embd.weight', { shape: [width, tokens.length], type: 'F32', data });
+  file.set('tokenizer.ggml.model', { type: 'string', value: 't5' });
+  file.set('tokenizer.ggml.tokens', { type: 'string[]', value: tokens });
+  file.set('tokenizer.ggml.scores', { type: 'f32[]', value: tokens.map((_, i) => -i / 10) });
+  file.set('tokenizer.ggml.token_type', { type: 'i32[]', value: tokens.map((_, i) => [3, 3, 3, 2][i] ?? 1) });
+  const ids = { bos: 0, padding: 1, eos: 2, seperator: 2, unknown: 3, mask: 1 };
+  for (const [key, value] of Object.entries(ids))
+    file.set(`tokenizer.ggml.${key}_token_id`, { type: 'u32', value });
+  file.set('tokenizer.ggml.add_bos_token', { type: 'bool', value: true });
+  file.set('tokenizer.ggml.add_eos_token', { type: 'bool', value: true });
+  file.set('tokenizer.ggml.add_space_prefix', { type: 'bool', value: true });
+};
+
+describe('BERT (all-MiniLM-L6-v2, bge-small-en-v1.5)', () => {
+  test.each<Pooling>(['mean', 'cls'])('%s pooling equals a second computation', async (pooling) => {
+    const path = await tinyBert();
+    const reference = new BertReference(readGguf(path));
+    await using model = await EmbeddingModel.load(path, { pooling });
+    const rows = await model.embed(texts);
+    for (const [i, text] of texts.entries()) {
+      expect(await model.countTokens(text), text).toBe(reference.tokens(text).length);
+      const own = rows.subarray(i * width, (i + 1) * width);
+      expect(dot(own, own), text).toBeCloseTo(1, 5);
+      expect(dot(own, reference.embed(text, pooling as 'mean' | 'cls')), text).toBeGreaterThan(0.9999);
+    }
+  });
+
+  test('the poolings are not the same', async () => {
+    const reference = new BertReference(readGguf(await tinyBert()));
+    const text = texts[1] as string;
+    expect(dot(reference.embed(text, 'mean'), reference.embed(text, 'cls'))).toBeLessThan(0.99);
+  });
+});
+
+const files: [string, () => Promise<string>][] = [
+  ['all-MiniLM-L6-v2', () => tinyBert()],
+  ['bge-small-en-v1.5', () => tinyBert({ pooling: 2 })],
+  ['nomic-embed-text-v1.5', () => writeBertModel('nomic-bert.gguf', { edit: nomicBert })],
+  ['multilingual-e5-small', () => writeBertModel('unigram-bert.gguf', { edit: unigramTokenizer })],
+  ['Qwen3-Embedding-0.6B', () => tinyDecoder()],
+];
+
+describe.each(files)("the catalog's settings of %s", (name, write) => {
+  test('put its prefixes before queries and documents, exactly as written', async () => {
+    const path = await write();
+    const { query_prefix: asked, document_prefix: kept, pooling } = entry(name);
+    await using plain = await EmbeddingModel.load(path, { pooling });
+    const model = await loaded(path, name);
+    const text = texts[2] as string;
+    expect(dot(await model.embedQuery(text, never), await plain.embed(asked + text))).toBeGreaterThan(0.9999);
+    expect(dot(await model.embedDocuments([text], never), await plain.embed(kept + text))).toBeGreaterThan(
+      0.9999,
+    );
+    if (asked !== kept) {
+      expect(
+        dot(await model.embedQuery(text, never), await model.embedDocuments([text], never)),
+      ).toBeLessThan(0.9999);
+    }
+    await model.close();
+  });
+
+  test('give rows of length 1 that depend on the words and on their order', async () => {
+    const model = await loaded(await write(), name);
+    const [own, turned] = await Promise.all([
+      model.embedDocuments(['the cat sat under the blue sky'], never),
+      model.embedDocuments(['sky blue the under sat cat the'], never),
+    ]);
+    expect(dot(own, own)).toBeCloseTo(1, 5);
+    expect(dot(own, turned)).toBeLessThan(0.9999);
+    await model.close();
+  });
+});
+
+test('the catalog gives its default embedding model first, with fusion weights of its own', () => {
+  const [first] = catalog.models;
+  expect(first).toMatchObject({ name: 'lorekeep-mini', model_type: 'embedding' });
+  expect(first?.fusion?.weights?.dense).toBeGreaterThan(0);
+});
