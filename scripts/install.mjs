@@ -2,6 +2,7 @@
 // that it carries. A git checkout: nothing, because `npm run build` (or npm start, npm test) does it there.
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { buildNative } from './tool/native-build.mjs';
 import { isCheckout, releaseTree, root } from './tool/project.mjs';
 import { runScript } from './tool/stop.mjs';
@@ -15,7 +16,7 @@ await runScript('lorekeep', async () => {
   if (reason === undefined) return;
   process.stdout.write(`lorekeep: ${reason}\nlorekeep: building from source, which takes some minutes\n`);
   await buildNative(process.env.LOREKEEP_CPU_VARIANTS ?? 'native');
-  rmSync(releaseTree, { recursive: true, force: true }); // a hundred megabytes of object files
+  rmSync(dirname(releaseTree), { recursive: true, force: true }); // a hundred megabytes of object files
 });
 
 function whyNotLoadable() {

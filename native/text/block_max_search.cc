@@ -140,11 +140,12 @@ void BlockMaxSearch::locate(std::uint32_t block) {
     next_bodies_[t] = terms_[t].find(block);
     prefetch(next_bodies_[t].data);
   }
-  const std::uint32_t* lengths = data_.lengths.data() + std::size_t{block} * kBlockDocuments;
-  for (std::size_t i = 0; i < kBlockDocuments; i += kLengthsPerCacheLine) prefetch(lengths + i);
+  const std::size_t first = std::size_t{block} * kBlockDocuments;
+  const std::size_t end = std::min<std::size_t>(first + kBlockDocuments, data_.documents);
+  for (std::size_t i = first; i < end; i += kLengthsPerCacheLine) prefetch(&data_.lengths[i]);
 }
 
-// Precondition: the block was located last but one.
+// Precondition: bodies_ holds the block's postings.
 void BlockMaxSearch::score_block(std::uint32_t block) {
   ++blocks_scored_;
   rests_[terms_.size()] = 0.0f;

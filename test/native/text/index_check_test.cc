@@ -133,6 +133,19 @@ TEST("an entry that is too short for its directory or its bodies is found, spars
   }
 }
 
+TEST("postings of a block behind the last document are found") {
+  const auto text_of = [](std::size_t i) -> std::string_view { return i < 130 ? "a a a a a" : ""; };
+  Damageable index(build_index(192, text_of, {}));
+  const std::byte* at = index.entries.data();
+  const auto directory = static_cast<std::size_t>(TermEntry::parse(at).directory - index.entries.data());
+  const auto impacts = std::span(index.entries).subspan(directory, dense_rows(3));
+  const auto sizes = std::span(index.entries).subspan(directory + impacts.size(), impacts.size());
+  REQUIRE(sizes[2] == std::byte{6} && sizes[5] == std::byte{0});
+  sizes[2] = sizes[5] = std::byte{3};  // the second of the last block's two postings moves behind it
+  impacts[5] = impacts[2];
+  CHECK(!index.accepted());
+}
+
 TEST("counts that do not fit the arrays are found") {
   const BuiltIndex built = sample();
   const auto refuses = [&](auto&& damage) {
