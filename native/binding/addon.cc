@@ -33,7 +33,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("TextArena", constructors.text_arena.Value());
   exports.Set("RowBuffer", constructors.row_buffer.Value());
   exports.Set("MetadataBuffer", constructors.metadata_buffer.Value());
-  const auto function = [&](const char* name, auto callback) { exports.Set(name, Napi::Function::New(env, callback, name)); };
+  const auto function = [&](const char* name, auto callback) {
+    exports.Set(name, Napi::Function::New(env, callback, name));
+  };
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);
@@ -53,6 +55,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
 }  // namespace
 }  // namespace lorekeep::binding
 
-static Napi::Object lorekeep_addon(Napi::Env env, Napi::Object exports) { return lorekeep::binding::start(env, exports); }
+static Napi::Object lorekeep_addon(Napi::Env env, Napi::Object exports) {
+  return lorekeep::binding::start(env, exports);
+}
 
 NODE_API_MODULE(lorekeep, lorekeep_addon)

@@ -44,7 +44,8 @@ Wrapped* unwrap_argument(const Napi::Value& value, const char* name) {
 /// undefined -> null.
 std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value);
 
-/// Ordinals given as a Uint32Array; turned into a bitmap on the worker, because that takes as long as there are records.
+/// Ordinals given as a Uint32Array; turned into a bitmap on the worker, because that takes as long as there are
+/// records.
 class FilterArgument {
  public:
   explicit FilterArgument(const Napi::Value& value);

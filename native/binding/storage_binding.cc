@@ -152,7 +152,9 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
     return promise_task<store::SearchResult>(
         info.Env(), options,
         [storage, owned](const TaskContext& task) { return storage->search(owned->bind(task.cancel)); },
-        [storage](Napi::Env env, store::SearchResult&& found) { return to_js_result(env, *storage, std::move(found)); });
+        [storage](Napi::Env env, store::SearchResult&& found) {
+          return to_js_result(env, *storage, std::move(found));
+        });
   });
 }
 

@@ -84,9 +84,8 @@ Napi::Value TextIndexBinding::terms(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] {
-    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer())));
-  });
+  return guarded(info.Env(),
+                 [&] { return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer()))); });
 }
 
 Napi::Value TextIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {

@@ -157,7 +157,8 @@ Shared build_vectors(std::vector<float> rows, std::size_t dimension, const Vecto
     return vector::FlatIndex::build(rows, dimension, options.hnsw.type, &runtime.compute(), workers, &task.cancel);
   }
   return vector::HnswIndex::build(
-      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel, [&task](std::size_t done, std::size_t total) {
+      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel,
+      [&task](std::size_t done, std::size_t total) {
         task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
       });
 }
