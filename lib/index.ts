@@ -18,6 +18,7 @@ export {
   type MetadataValue,
 } from './filter.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
+export { type ReadRecordsOptions, Records } from './records.js';
 export {
   type FusionOptions,
   type LexicalPlan,
@@ -32,6 +33,7 @@ export {
   searchModes,
 } from './storage.js';
 export {
+  type LoadTextIndexOptions,
   type TextHits,
   TextIndex,
   type TextIndexOptions,
@@ -42,6 +44,8 @@ export {
 export {
   type HnswOptions,
   type LoadIndexOptions,
+  type OpenIndexOptions,
+  type SaveIndexOptions,
   type SearchPlan,
   type VectorHits,
   VectorIndex,

@@ -73,7 +73,7 @@ export interface NativeVectorIndex extends NativeHandle {
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorHits>;
-  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+  save(path: string, fingerprint: string | undefined, cancel: NativeCancelToken | undefined): Promise<void>;
 }
 
 export interface NativeTextHits {
@@ -94,7 +94,25 @@ export interface NativeTextIndex extends NativeHandle {
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeTextHits>;
-  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+  save(path: string, fingerprint: string | undefined, cancel: NativeCancelToken | undefined): Promise<void>;
+}
+
+/** What a text index file must have been made from. `fingerprint` is 16 hexadecimal digits. */
+export interface NativeTextExpectation {
+  tokenizer: string;
+  documents: number;
+  fingerprint: string;
+}
+
+/** The records of a file: their texts cross to JavaScript only as hits. */
+export interface NativeRecords extends NativeHandle {
+  readonly size: number;
+  /** 16 hexadecimal digits over the texts and their order. */
+  readonly fingerprint: string;
+  readonly memoryBytes: number;
+  id(ordinal: number): string;
+  /** prefix + text of the records from `begin` on: one at least, then until `bytes` are reached. Synchronous. */
+  texts(begin: number, bytes: number, prefix: string): NativeTextArena;
 }
 
 export interface NativeModelFacts {
@@ -222,13 +240,25 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
 
+  /** Our own format or hnswlib's. A file with a fingerprint is refused (UNSUPPORTED) when it has another. */
+  openVectorIndex(
+    path: string,
+    dimension: number,
+    fingerprint: string,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeVectorIndex>;
+
   buildTextIndex(
     texts: NativeTextArena,
     tokenizer: string,
     threads: number,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeTextIndex>;
-  loadTextIndex(path: string, cancel: NativeCancelToken | undefined): Promise<NativeTextIndex>;
+  loadTextIndex(
+    path: string,
+    expected: NativeTextExpectation | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeTextIndex>;
   tokenize(text: string, tokenizer: string): string[];
 
   loadEmbeddingModel(
@@ -250,6 +280,21 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeStorage>;
+
+  readRecords(path: string, fields: unknown, cancel: NativeCancelToken | undefined): Promise<NativeRecords>;
+  indexRecords(
+    records: NativeRecords,
+    tokenizer: string,
+    threads: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeTextIndex>;
+  /** Takes the records' content, also when it fails; shares the indexes, which may be closed afterwards. */
+  assembleStorage(
+    records: NativeRecords,
+    vectors: NativeVectorIndex,
+    words: NativeTextIndex,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeStorage>;
 }
 
 /** The export list, for the loader's check that the file is not stale. */
@@ -261,10 +306,14 @@ export const nativeExports = [
   'buildVectorIndex',
   'loadVectorIndex',
   'importHnswlib',
+  'openVectorIndex',
   'buildTextIndex',
   'loadTextIndex',
   'tokenize',
   'loadEmbeddingModel',
   'backends',
   'buildStorage',
+  'readRecords',
+  'indexRecords',
+  'assembleStorage',
 ] as const satisfies readonly (keyof NativeBinding)[];

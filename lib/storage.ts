@@ -13,8 +13,9 @@ import {
   toMetadata,
   toRows,
 } from './native-call.js';
-import { type Tokenizer, tokenizerArgument } from './text-index.js';
-import { type HnswOptions, hnswOptions, type SearchPlan } from './vector-index.js';
+import type { Records } from './records.js';
+import { type TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
+import { type HnswOptions, hnswOptions, type SearchPlan, type VectorIndex } from './vector-index.js';
 
 export type SearchMode = 'dense' | 'lexical' | 'hybrid';
 
@@ -133,6 +134,24 @@ export class Storage extends Handle<NativeStorage> {
         new Storage(
           await binding.buildStorage(ids, texts, rows, width, metadata, native, cancel, options.onProgress),
         ),
+    );
+  }
+
+  /**
+   * Puts a storage together from the records of a file and indexes over them, without copying any. The records are
+   * given up, also when this fails; the indexes are shared and may be closed afterwards.
+   * @throws INVALID_ARGUMENT when an index has another number of records; CLOSED, CANCELLED.
+   */
+  static async fromRecords(
+    records: Records,
+    vectors: VectorIndex,
+    words: TextIndex,
+    options: CallOptions = {},
+  ): Promise<Storage> {
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new Storage(await binding.assembleStorage(records.content, vectors.handle, words.handle, cancel)),
     );
   }
 

@@ -4,6 +4,8 @@ import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
 import type { NativeTextIndex } from './native.js';
 import { type CallOptions, callNative, describe, toArena } from './native-call.js';
+import type { Records } from './records.js';
+import type { SaveIndexOptions } from './vector-index.js';
 
 /**
  * "basic": Unicode casefold, split on everything that is not a letter or a number.
@@ -18,6 +20,11 @@ export interface TextIndexOptions {
   tokenizer?: Tokenizer | undefined;
   /** Threads that build, 0 (default): all that the process may use. */
   threads?: number | undefined;
+}
+
+export interface LoadTextIndexOptions extends CallOptions {
+  /** What the file must have been made from. Default: anything. */
+  expected?: { tokenizer: Tokenizer; documents: number; fingerprint: string } | undefined;
 }
 
 export interface TextSearchOptions extends CallOptions {
@@ -75,13 +82,28 @@ export class TextIndex extends Handle<NativeTextIndex> {
 
   /**
    * Opens a file written by save(). It is memory-mapped and checked before use.
-   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version).
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version, or not what is expected; `detail.reason` says
+   * which: "version", "tokenizer", "analysis", "documents" or "fingerprint").
    */
-  static async load(path: string, options: CallOptions = {}): Promise<TextIndex> {
+  static async load(path: string, options: LoadTextIndexOptions = {}): Promise<TextIndex> {
     const file = stringArgument('path', path);
     return callNative(
       options.signal,
-      async (cancel) => new TextIndex(await binding.loadTextIndex(file, cancel)),
+      async (cancel) => new TextIndex(await binding.loadTextIndex(file, options.expected, cancel)),
+    );
+  }
+
+  /** Indexes the texts of records where they are. @throws OUT_OF_MEMORY, CANCELLED. */
+  static async fromRecords(
+    records: Records,
+    options: TextIndexOptions & CallOptions = {},
+  ): Promise<TextIndex> {
+    const tokenizer = tokenizerArgument(options.tokenizer);
+    const threads = integerArgument('threads', options.threads, 0, 0, 1024);
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new TextIndex(await binding.indexRecords(records.content, tokenizer, threads, cancel)),
     );
   }
 
@@ -114,8 +136,14 @@ export class TextIndex extends Handle<NativeTextIndex> {
   }
 
   /** Writes the index beside `path` and renames it into place. @throws IO, CLOSED, CANCELLED. */
-  async save(path: string, options: CallOptions = {}): Promise<void> {
+  async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
-    return this.run(options.signal, (native, cancel) => native.save(file, cancel));
+    return this.run(options.signal, (native, cancel) => native.save(file, options.fingerprint, cancel));
+  }
+
+  /** @internal What other calls hand to the addon. */
+  get handle(): NativeTextIndex {
+    if (this.closed) throw new LorekeepError('CLOSED', 'TextIndex: used after close()');
+    return this.native;
   }
 }

@@ -27,6 +27,17 @@ export interface LoadIndexOptions extends CallOptions {
   verify?: boolean | undefined;
 }
 
+export interface SaveIndexOptions extends CallOptions {
+  /** 16 hexadecimal digits that name what the index was made from. Default: nothing. */
+  fingerprint?: string | undefined;
+}
+
+export interface OpenIndexOptions extends CallOptions {
+  dimension: number;
+  /** What the file must have been made from, if it says. */
+  fingerprint: string;
+}
+
 export interface VectorSearchOptions extends CallOptions {
   /** Hits per query, 1 to 10,000, default 10. Fewer come back only when fewer rows match. */
   k?: number | undefined;
@@ -137,6 +148,21 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     );
   }
 
+  /**
+   * Opens a file of either kind: one written by save(), whose fingerprint must be the expected one if it has one, or a
+   * plain hnswlib file.
+   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (`detail.reason` is "fingerprint" for the wrong one).
+   */
+  static async open(path: string, options: OpenIndexOptions): Promise<VectorIndex> {
+    const file = stringArgument('path', path);
+    const width = integerArgument('dimension', options.dimension, 0, 1, 65_536);
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new VectorIndex(await binding.openVectorIndex(file, width, options.fingerprint, cancel)),
+    );
+  }
+
   /** Rows. */
   get size(): number {
     return this.native.size;
@@ -189,8 +215,14 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
    * @throws UNSUPPORTED (a flat index has no file), IO, CLOSED, CANCELLED.
    */
-  async save(path: string, options: CallOptions = {}): Promise<void> {
+  async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
-    return this.run(options.signal, (native, cancel) => native.save(file, cancel));
+    return this.run(options.signal, (native, cancel) => native.save(file, options.fingerprint, cancel));
+  }
+
+  /** @internal What other calls hand to the addon. */
+  get handle(): NativeVectorIndex {
+    if (this.closed) throw new LorekeepError('CLOSED', 'VectorIndex: used after close()');
+    return this.native;
   }
 }

@@ -6,6 +6,7 @@
 #include "binding/embedding_model_binding.h"
 #include "binding/environment.h"
 #include "binding/metadata_binding.h"
+#include "binding/records_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
@@ -25,28 +26,37 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
   constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
   constructors.filter = Napi::Persistent(FilterBinding::define(env));
+  constructors.records = Napi::Persistent(RecordsBinding::define(env));
   constructors.storage = Napi::Persistent(StorageBinding::define(env));
 
   exports.Set("CancelToken", constructors.cancel_token.Value());
   exports.Set("TextArena", constructors.text_arena.Value());
   exports.Set("RowBuffer", constructors.row_buffer.Value());
   exports.Set("MetadataBuffer", constructors.metadata_buffer.Value());
-  const auto function = [&](const char* name, auto callback) { exports.Set(name, Napi::Function::New(env, callback, name)); };
+  const auto function = [&](const char* name, auto callback) {
+    exports.Set(name, Napi::Function::New(env, callback, name));
+  };
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);
+  function("openVectorIndex", open_vector_index);
   function("buildTextIndex", build_text_index);
   function("loadTextIndex", load_text_index);
   function("tokenize", tokenize);
   function("loadEmbeddingModel", load_embedding_model);
   function("backends", backends);
   function("buildStorage", build_storage);
+  function("readRecords", read_records);
+  function("indexRecords", index_records);
+  function("assembleStorage", assemble_storage);
   return exports;
 }
 
 }  // namespace
 }  // namespace lorekeep::binding
 
-static Napi::Object lorekeep_addon(Napi::Env env, Napi::Object exports) { return lorekeep::binding::start(env, exports); }
+static Napi::Object lorekeep_addon(Napi::Env env, Napi::Object exports) {
+  return lorekeep::binding::start(env, exports);
+}
 
 NODE_API_MODULE(lorekeep, lorekeep_addon)

@@ -1,6 +1,9 @@
 #include "binding/arguments.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "binding/cancel_token_binding.h"
@@ -42,6 +45,23 @@ std::vector<float> floats_argument(const Napi::Value& value, const char* name) {
   }
   const auto array = value.As<Napi::Float32Array>();
   return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
+}
+
+std::uint64_t fingerprint_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return 0;
+  const std::string text = string_argument(value, "fingerprint");
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc() || text.size() != 16 || end != text.data() + text.size()) {
+    fail(Code::kInvalidArgument, "fingerprint: 16 hexadecimal digits are expected, not " + text);
+  }
+  return number;
+}
+
+std::string fingerprint_text(std::uint64_t fingerprint) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(fingerprint));
+  return digits.data();
 }
 
 Napi::Function progress_argument(const Napi::Value& value) {

@@ -25,6 +25,9 @@ std::filesystem::path path_argument(const Napi::Value& value);
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max);
 /// A copy: the caller's buffer may be detached or changed while a worker reads.
 std::vector<float> floats_argument(const Napi::Value& value, const char* name);
+/// 16 hexadecimal digits; undefined -> 0, which names nothing.
+std::uint64_t fingerprint_argument(const Napi::Value& value);
+std::string fingerprint_text(std::uint64_t fingerprint);
 /// undefined -> an empty function.
 Napi::Function progress_argument(const Napi::Value& value);
 Napi::Object object_argument(const Napi::Value& value, const char* name);
@@ -41,7 +44,8 @@ Wrapped* unwrap_argument(const Napi::Value& value, const char* name) {
 /// undefined -> null.
 std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value);
 
-/// Ordinals given as a Uint32Array; turned into a bitmap on the worker, because that takes as long as there are records.
+/// Ordinals given as a Uint32Array; turned into a bitmap on the worker, because that takes as long as there are
+/// records.
 class FilterArgument {
  public:
   explicit FilterArgument(const Napi::Value& value);

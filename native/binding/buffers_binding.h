@@ -4,6 +4,8 @@
 
 #include <napi.h>
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/text_arena.h"
@@ -18,6 +20,7 @@ class TextArenaBinding final : public Napi::ObjectWrap<TextArenaBinding> {
   explicit TextArenaBinding(const Napi::CallbackInfo& info);
 
   TextArena take() noexcept { return std::exchange(arena_, {}); }
+  void append_text(std::string_view text) { arena_.append(text); }
 
  private:
   void append(const Napi::CallbackInfo& info);

@@ -106,8 +106,8 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
         info.Env(), options,
         [path = path_argument(info[0]), load](const TaskContext& task) {
           const auto folder = addon_folder();
-          return engine::EmbeddingModel::load(path, load, engine::Backends::acquire(folder),
-                                              &task.cancel, [&task](float fraction) { task.report(fraction); });
+          return engine::EmbeddingModel::load(path, load, engine::Backends::acquire(folder), &task.cancel,
+                                              [&task](float fraction) { task.report(fraction); });
         },
         [](Napi::Env env, Loaded&& model) {
           auto& constructor = Environment::of(env).constructors.embedding_model;

@@ -21,7 +21,9 @@ Environment::~Environment() {
   }
 }
 
-Environment& Environment::of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
+Environment& Environment::of(Napi::Env env) {
+  return *env.GetInstanceData<Environment>();
+}
 
 void Environment::start(std::unique_ptr<Task> task, Lane lane) {
   if (ended_) throw Napi::Error::New(env_, "lorekeep: the environment is shutting down");
@@ -48,7 +50,9 @@ void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
   if (--outstanding_ == 0) idle_.notify_all();
 }
 
-void Environment::wake() noexcept { napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking); }
+void Environment::wake() noexcept {
+  napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking);
+}
 
 void Environment::drain() {
   Napi::Env env(env_);
@@ -75,7 +79,9 @@ void Environment::on_wake(napi_env env, napi_value, void* context, void*) {
   if (env != nullptr) static_cast<Environment*>(context)->drain();
 }
 
-void Environment::on_cleanup(void* self) { static_cast<Environment*>(self)->shut_down(); }
+void Environment::on_cleanup(void* self) {
+  static_cast<Environment*>(self)->shut_down();
+}
 
 void Environment::shut_down() noexcept {
   ended_ = true;

@@ -54,7 +54,7 @@ class Environment {
 
   struct Constructors {
     Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
-        embedding_model, storage, filter;
+        embedding_model, storage, filter, records;
   } constructors;
 
  private:

@@ -57,7 +57,8 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
   ~Handle() override { release(Napi::Env(this->Env())); }
 
-  /// A JavaScript object that holds `value`. An object that JavaScript constructs by itself holds nothing: it is closed.
+  /// A JavaScript object that holds `value`. An object that JavaScript constructs by itself holds nothing: it is
+  /// closed.
   static Napi::Value wrap(Napi::Env env, Napi::FunctionReference& constructor, std::shared_ptr<Value> value,
                           std::size_t bytes) {
     Napi::Object object = constructor.New({});
@@ -73,6 +74,14 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   std::shared_ptr<Value> use() const {
     if (closed() || !value_) fail(Code::kClosed, std::string(Derived::kName) + ": used after close()");
     return value_;
+  }
+  /// Takes the value away: the object is closed from then on. Throws Error(kInvalidArgument) while another call uses
+  /// it.
+  std::shared_ptr<Value> surrender(Napi::Env env) {
+    use();
+    if (value_.use_count() > 1) fail(Code::kInvalidArgument, std::string(Derived::kName) + ": in use by another call");
+    Napi::MemoryManagement::AdjustExternalMemory(env, -std::exchange(bytes_, 0));
+    return std::exchange(value_, nullptr);
   }
   /// For getters: they keep answering until the memory is gone.
   const Value& peek() const {

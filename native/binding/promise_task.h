@@ -49,9 +49,9 @@ class Progress {
 
 struct TaskOptions {
   Lane lane = Lane::kQuick;
-  std::shared_ptr<CancelToken> cancel;   // null: nobody but the end of the environment cancels
-  HandleBase* owner = nullptr;           // its close() waits for this task
-  Napi::Function progress;               // empty: not reported
+  std::shared_ptr<CancelToken> cancel;  // null: nobody but the end of the environment cancels
+  HandleBase* owner = nullptr;          // its close() waits for this task
+  Napi::Function progress;              // empty: not reported
 };
 
 /// What execute() gets.
@@ -151,6 +151,8 @@ Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& 
 
 /// The output of tasks that give nothing.
 struct Nothing {};
-inline Napi::Value to_undefined(Napi::Env env, Nothing&&) { return env.Undefined(); }
+inline Napi::Value to_undefined(Napi::Env env, Nothing&&) {
+  return env.Undefined();
+}
 
 }  // namespace lorekeep::binding

@@ -6,6 +6,7 @@
 #include "binding/buffers_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
+#include "binding/records_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
 #include "binding/vector_index_binding.h"
@@ -122,6 +123,14 @@ Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, store::Se
   return result;
 }
 
+using Built = std::shared_ptr<const store::Storage>;
+
+Napi::Value wrap_storage(Napi::Env env, Built&& built) {
+  auto& constructor = Environment::of(env).constructors.storage;
+  const std::size_t bytes = built->memory_bytes();
+  return StorageBinding::wrap(env, constructor, std::move(built), bytes);
+}
+
 }  // namespace
 
 Napi::Function StorageBinding::define(Napi::Env env) {
@@ -143,7 +152,9 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
     return promise_task<store::SearchResult>(
         info.Env(), options,
         [storage, owned](const TaskContext& task) { return storage->search(owned->bind(task.cancel)); },
-        [storage](Napi::Env env, store::SearchResult&& found) { return to_js_result(env, *storage, std::move(found)); });
+        [storage](Napi::Env env, store::SearchResult&& found) {
+          return to_js_result(env, *storage, std::move(found));
+        });
   });
 }
 
@@ -190,7 +201,6 @@ Napi::Value build_storage(const Napi::CallbackInfo& info) {
     const text::Tokenizer tokenizer = tokenizer_argument(given.Get("tokenizer"));
     TaskOptions options{Lane::kLong, cancel_argument(info[6]), nullptr, progress_argument(info[7])};
     auto runtime = Environment::of(info.Env()).shared_runtime();
-    using Built = std::shared_ptr<const store::Storage>;
     return promise_task<Built>(
         info.Env(), options,
         [=](const TaskContext& task) {
@@ -204,11 +214,28 @@ Napi::Value build_storage(const Napi::CallbackInfo& info) {
           parts.texts = std::move(input->texts);
           return std::make_shared<const store::Storage>(std::move(parts));
         },
-        [](Napi::Env env, Built&& built) {
-          auto& constructor = Environment::of(env).constructors.storage;
-          const std::size_t bytes = built->memory_bytes();
-          return StorageBinding::wrap(env, constructor, std::move(built), bytes);
-        });
+        wrap_storage);
+  });
+}
+
+Napi::Value assemble_storage(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto* records = unwrap_argument<RecordsBinding>(info[0], "records");
+    auto vectors = unwrap_argument<VectorIndexBinding>(info[1], "vectors")->use();
+    auto words = unwrap_argument<TextIndexBinding>(info[2], "words")->use();
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
+    return promise_task<Built>(
+        info.Env(), options,
+        [given = records->surrender(info.Env()), vectors, words](const TaskContext&) {
+          store::StorageParts parts;
+          parts.ids = std::move(given->ids);
+          parts.texts = std::move(given->texts);
+          parts.metadata = std::move(given->metadata);
+          parts.vectors = vectors;
+          parts.words = words;
+          return std::make_shared<const store::Storage>(std::move(parts));
+        },
+        wrap_storage);
   });
 }
 

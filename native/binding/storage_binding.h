@@ -24,5 +24,7 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);
+/// assembleStorage(records, vectors, words, cancel): the records are given up.
+Napi::Value assemble_storage(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

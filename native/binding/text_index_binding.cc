@@ -1,5 +1,7 @@
 #include "binding/text_index_binding.h"
 
+#include <optional>
+
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "text/sidecar_file.h"
@@ -11,12 +13,6 @@ using Shared = std::shared_ptr<const text::TextIndex>;
 
 constexpr std::uint64_t kMostHits = 10'000;
 constexpr std::uint64_t kMostThreads = 1024;
-
-Napi::Value wrap_index(Napi::Env env, Shared&& index) {
-  auto& constructor = Environment::of(env).constructors.text_index;
-  const std::size_t bytes = index->memory_bytes();
-  return TextIndexBinding::wrap(env, constructor, std::move(index), bytes);
-}
 
 Napi::Value to_js_hits(Napi::Env env, text::TextSearchResult&& found) {
   const std::size_t count = found.hits.size();
@@ -67,11 +63,12 @@ Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
 
 Napi::Value TextIndexBinding::save(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
+    const std::uint64_t fingerprint = fingerprint_argument(info[1]);
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [index = use(), path = path_argument(info[0])](const TaskContext& task) {
-          text::save_sidecar(*index, path, 0, &task.cancel);
+        [index = use(), path = path_argument(info[0]), fingerprint](const TaskContext& task) {
+          text::save_sidecar(*index, path, fingerprint, &task.cancel);
           return Nothing{};
         },
         to_undefined);
@@ -87,13 +84,18 @@ Napi::Value TextIndexBinding::terms(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] {
-    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer())));
-  });
+  return guarded(info.Env(),
+                 [&] { return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer()))); });
 }
 
 Napi::Value TextIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
+}
+
+Napi::Value wrap_text_index(Napi::Env env, Shared&& index) {
+  auto& constructor = Environment::of(env).constructors.text_index;
+  const std::size_t bytes = index->memory_bytes();
+  return TextIndexBinding::wrap(env, constructor, std::move(index), bytes);
 }
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value) {
@@ -124,19 +126,31 @@ Napi::Value build_text_index(const Napi::CallbackInfo& info) {
     return promise_task<Shared>(
         info.Env(), options,
         [=](const TaskContext& task) { return build_words(*texts, tokenizer, threads, *runtime, task.cancel); },
-        wrap_index);
+        wrap_text_index);
   });
 }
 
+namespace {
+
+text::SidecarExpectation expectation_argument(const Napi::Object& expected) {
+  const std::uint64_t documents = integer_argument(expected.Get("documents"), "documents", 0, 0xffffffffu);
+  return {tokenizer_argument(expected.Get("tokenizer")), static_cast<std::uint32_t>(documents),
+          fingerprint_argument(expected.Get("fingerprint"))};
+}
+
+}  // namespace
+
 Napi::Value load_text_index(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[1]), nullptr, {}};
+    std::optional<text::SidecarExpectation> expected;
+    if (!info[1].IsUndefined()) expected = expectation_argument(object_argument(info[1], "expected"));
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0])](const TaskContext& task) {
-          return text::load_sidecar(path, {.cancel = &task.cancel}).index;
+        [path = path_argument(info[0]), expected](const TaskContext& task) {
+          return text::load_sidecar(path, {.expected = expected ? &*expected : nullptr, .cancel = &task.cancel}).index;
         },
-        wrap_index);
+        wrap_text_index);
   });
 }
 

@@ -32,9 +32,11 @@ text::Tokenizer tokenizer_argument(const Napi::Value& value);
 std::shared_ptr<const text::TextIndex> build_words(const TextArena& texts, text::Tokenizer tokenizer,
                                                    std::size_t threads, Runtime& runtime, const CancelToken& cancel);
 
+Napi::Value wrap_text_index(Napi::Env env, std::shared_ptr<const text::TextIndex>&& index);
+
 /// buildTextIndex(texts, tokenizer, threads, cancel)
 Napi::Value build_text_index(const Napi::CallbackInfo& info);
-/// loadTextIndex(path, cancel)
+/// loadTextIndex(path, expected, cancel)
 Napi::Value load_text_index(const Napi::CallbackInfo& info);
 /// tokenize(text, tokenizer)
 Napi::Value tokenize(const Napi::CallbackInfo& info);

@@ -9,7 +9,7 @@ namespace lorekeep::binding {
 namespace {
 
 constexpr int kMostDepth = 256;
-constexpr double kInt64End = 9223372036854775808.0;           // 2^63
+constexpr double kInt64End = 9223372036854775808.0;          // 2^63
 constexpr std::int64_t kMostExactInteger = (1LL << 53) - 1;  // of a JavaScript number
 
 filter::Value convert(const Napi::Value& value, const char* name, int depth);
@@ -64,7 +64,9 @@ filter::Value convert(const Napi::Value& value, const char* name, int depth) {
 
 }  // namespace
 
-filter::Value to_value(const Napi::Value& value, const char* name) { return convert(value, name, 0); }
+filter::Value to_value(const Napi::Value& value, const char* name) {
+  return convert(value, name, 0);
+}
 
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {

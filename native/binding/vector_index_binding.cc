@@ -109,13 +109,14 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
 
 Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
+    const std::uint64_t fingerprint = fingerprint_argument(info[1]);
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [index = use(), path = path_argument(info[0])](const TaskContext& task) {
+        [index = use(), path = path_argument(info[0]), fingerprint](const TaskContext& task) {
           const vector::HnswIndex* hnsw = as_hnsw(*index);
           if (hnsw == nullptr) fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
-          vector::save_index(*hnsw, path, 0, &task.cancel);
+          vector::save_index(*hnsw, path, fingerprint, &task.cancel);
           return Nothing{};
         },
         to_undefined);
@@ -156,7 +157,8 @@ Shared build_vectors(std::vector<float> rows, std::size_t dimension, const Vecto
     return vector::FlatIndex::build(rows, dimension, options.hnsw.type, &runtime.compute(), workers, &task.cancel);
   }
   return vector::HnswIndex::build(
-      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel, [&task](std::size_t done, std::size_t total) {
+      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel,
+      [&task](std::size_t done, std::size_t total) {
         task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
       });
 }
@@ -182,6 +184,36 @@ Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
         info.Env(), options,
         [path = path_argument(info[0]), verify = info[1].ToBoolean().Value()](const TaskContext& task) {
           return vector::load_index(path, {verify, std::nullopt, &task.cancel}).index;
+        },
+        wrap_index);
+  });
+}
+
+namespace {
+
+/// Our own format, whose fingerprint must be the expected one when it has one, or hnswlib's.
+Shared open_either(const std::filesystem::path& path, std::size_t dimension, std::uint64_t fingerprint,
+                   const CancelToken& cancel) {
+  if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
+  auto loaded = vector::load_index(path, {true, dimension, &cancel});
+  if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
+    fail(Code::kUnsupported, path.string() + ": it was built from other records or with another embedding model",
+         {{"file", path.string()}, {"reason", "fingerprint"}});
+  }
+  return loaded.index;
+}
+
+}  // namespace
+
+Napi::Value open_vector_index(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+    const std::uint64_t fingerprint = fingerprint_argument(info[2]);
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
+    return promise_task<Shared>(
+        info.Env(), options,
+        [path = path_argument(info[0]), dimension, fingerprint](const TaskContext& task) {
+          return open_either(path, dimension, fingerprint, task.cancel);
         },
         wrap_index);
   });

@@ -46,6 +46,8 @@ std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows
 Napi::Value build_vector_index(const Napi::CallbackInfo& info);
 /// loadVectorIndex(path, verify, cancel)
 Napi::Value load_vector_index(const Napi::CallbackInfo& info);
+/// openVectorIndex(path, dimension, fingerprint, cancel)
+Napi::Value open_vector_index(const Napi::CallbackInfo& info);
 /// importHnswlib(path, dimension, cancel)
 Napi::Value import_hnswlib(const Napi::CallbackInfo& info);
 

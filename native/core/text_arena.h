@@ -15,7 +15,11 @@ class TextArena {
     bytes_.append(text);
     ends_.push_back(bytes_.size());
   }
+  /// Room for `bytes` of text, so that appending them moves nothing. Room that is not used costs addresses, not memory.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   std::size_t size() const noexcept { return ends_.size(); }
+  /// Bytes of all texts together.
+  std::size_t text_bytes() const noexcept { return bytes_.size(); }
   /// UTF-8. Valid until the next append. Precondition: index < size().
   std::string_view operator[](std::size_t index) const noexcept {
     const std::size_t begin = index == 0 ? 0 : ends_[index - 1];

@@ -24,6 +24,7 @@ const thirdParty = [
     place: /^(test\/)?native\/vector\//,
     name: 'one file of native/vector, and one of its tests',
   },
+  { header: /^simdjson\.h$/, place: /^native\/store\//, name: 'native/store' },
   { header: /^xxhash\.h$/, place: /^native\/core\//, name: 'native/core' },
 ];
 

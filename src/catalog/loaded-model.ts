@@ -5,11 +5,11 @@ import type { CatalogEntry } from './schema.js';
 
 /** An embedding model together with what the catalog knows about it. */
 export class LoadedModel {
-  readonly #model: EmbeddingModel;
+  readonly model: EmbeddingModel;
   readonly #entry: CatalogEntry;
 
   constructor(model: EmbeddingModel, entry: CatalogEntry) {
-    this.#model = model;
+    this.model = model;
     this.#entry = entry;
   }
 
@@ -18,7 +18,15 @@ export class LoadedModel {
   }
 
   get dimension(): number {
-    return this.#model.dimension;
+    return this.model.dimension;
+  }
+
+  get queryPrefix(): string {
+    return this.#entry.query_prefix;
+  }
+
+  get documentPrefix(): string {
+    return this.#entry.document_prefix;
   }
 
   /** Fusion that suits the model, from the catalog. */
@@ -28,7 +36,7 @@ export class LoadedModel {
 
   /** One row of length 1. @throws TextError; AbortError */
   embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
-    return this.#embed([this.#entry.query_prefix + text], signal);
+    return this.#embed([this.queryPrefix + text], signal);
   }
 
   /**
@@ -36,16 +44,16 @@ export class LoadedModel {
    * @throws TextError for the first text that fails; AbortError
    */
   embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
-    const prefix = this.#entry.document_prefix;
+    const prefix = this.documentPrefix;
     return this.#embed(prefix === '' ? texts : texts.map((text) => prefix + text), signal);
   }
 
   close(): Promise<void> {
-    return this.#model.close();
+    return this.model.close();
   }
 
   async #embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
-    const { vectors, errors } = await this.#model.embedSettled(texts, { signal });
+    const { vectors, errors } = await this.model.embedSettled(texts, { signal });
     if (errors[0] !== undefined) throw new TextError(errors[0]);
     return vectors;
   }

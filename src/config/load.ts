@@ -62,7 +62,13 @@ function resolvePaths(config: ServerConfig, written: Record<string, unknown>, fo
   const resolved: Record<string, unknown> = { ...config };
   for (const [key, schema] of Object.entries(configSchema.shape)) {
     const value = resolved[key];
-    if (!pathFields.has(schema as z.ZodType) || typeof value !== 'string' || isAbsolute(value)) continue;
+    if (
+      !pathFields.has(schema as z.ZodType) ||
+      typeof value !== 'string' ||
+      value === '' ||
+      isAbsolute(value)
+    )
+      continue;
     resolved[key] = join(Object.hasOwn(written, key) ? folder : homeFolder, value);
   }
   return resolved as ServerConfig;

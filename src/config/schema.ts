@@ -12,6 +12,11 @@ export const configSchema = z.strictObject({
     .default('data/models.json')
     .describe('The model catalog. The server does not start without one.')
     .register(pathFields, { path: true }),
+  storage_root: z
+    .string()
+    .default('')
+    .describe('What the paths of storages start at; empty: the folder of the server.')
+    .register(pathFields, { path: true }),
   log_level: z
     .enum(['trace', 'debug', 'info', 'warn', 'error'])
     .default('info')

@@ -181,8 +181,8 @@ export const errorTable = {
     name: 'InvalidEmbeddedStringStorageData',
     fault: 'client',
     meaning:
-      'No strings, too many, one that is empty or too long for the model, or an unknown embedding model.',
-    remedy: 'Correct what the message names; `details` has the index of the string or the known models.',
+      'Strings, config, records or an index file that no storage can be made of, or an unknown embedding model.',
+    remedy: 'Correct what the message names; `details` has the string, or the file, line, record and field.',
   },
   8004: {
     name: 'AmbiguousStorageSource',

@@ -25,13 +25,21 @@ function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, 
 /** What clients send. Unknown fields are refused, so that a misspelt one is never silently without effect. */
 export const requestSchemas = {
   CreateSessionRequest: request('CreateSessionRequest', {
-    storage_data_folder: z.string().optional().describe('Not there yet: only the empty string is accepted.'),
+    storage_data_folder: z
+      .string()
+      .optional()
+      .describe(
+        'What the paths of this session start at; a relative one starts at storage_root. Empty: storage_root.',
+      ),
   }),
   DestroySessionRequest: request('DestroySessionRequest', { session_id }),
   CreateEmbeddedStringStorageRequest: request('CreateEmbeddedStringStorageRequest', {
     session_id,
     name,
-    config_path: z.string().optional().describe('Path A, not there yet: refused with 1005.'),
+    config_path: z
+      .string()
+      .optional()
+      .describe('Path A: a knowledge base config file, relative to the storage root.'),
     strings: stringArray().optional().describe('Path B: the records, which get the ids "0", "1" and so on.'),
     embedding_model: z
       .string()
@@ -44,6 +52,7 @@ export const requestSchemas = {
     name,
     text: z.string().min(1).describe('What to look for.'),
     ...retrievalFields,
+    variables: z.record(z.string(), z.unknown()).default({}).describe("Values of the filter's variables."),
   }),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
@@ -55,7 +64,10 @@ export const requestSchemas = {
     session_id,
     agent_id,
     text: z.string().min(1).describe("The user's message."),
-    variables: z.record(z.string(), z.unknown()).default({}).describe('Values for templates.'),
+    variables: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('Values for templates and for the variables of filters.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
   Ping: request('Ping', {}),

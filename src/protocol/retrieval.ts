@@ -26,7 +26,7 @@ export const retrievalFields = {
   filter: z
     .unknown()
     .optional()
-    .describe('A predicate over metadata. Refused with 1005 until storages have metadata.'),
+    .describe('Which records may be found: a predicate over metadata (docs/filters.md).'),
 };
 
 const retrievalSchema = z.strictObject(retrievalFields);
@@ -68,6 +68,10 @@ export const hitFields = {
   bm25_score: z.number().optional(),
   dense_rank: z.int().optional().describe('Position in the dense leg, from 1.'),
   lexical_rank: z.int().optional().describe('Position in the lexical leg, from 1.'),
+  metadata: z
+    .record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.array(z.string())]))
+    .optional()
+    .describe('Values of the fields; integers beyond 2^53 as decimal strings.'),
 };
 
 export const hitSchema = z.object(hitFields);

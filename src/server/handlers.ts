@@ -1,6 +1,7 @@
 import { toServerError } from '../failure/failure.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
+import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
 import type { Services } from './services.js';
 import type { SessionTable } from './session-table.js';
 
@@ -23,13 +24,10 @@ type Handler<Type extends RequestType> = (
 /** One handler per request. Each starts at once: requests of one connection overlap. */
 export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   CreateSessionRequest({ sessions }, { storage_data_folder }) {
-    if (storage_data_folder) {
-      fail(1005, 'storage_data_folder: storages from files are not there yet, so a session has no folder', {
-        path: 'storage_data_folder',
-        feature: 'file-backed storages',
-      });
-    }
-    return { type: 'CreateSessionResponse', session_id: sessions.create().id };
+    return {
+      type: 'CreateSessionResponse',
+      session_id: sessions.create(storage_data_folder || undefined).id,
+    };
   },
 
   async DestroySessionRequest({ sessions }, { session_id }) {
@@ -39,8 +37,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   async CreateEmbeddedStringStorageRequest({ sessions }, request) {
     const { storages } = sessions.get(request.session_id);
-    const source = inlineSource(request);
-    const { recordCount, dimension } = await storages.createInline(request.name, source);
+    const { recordCount, dimension } = await createStorage(storages, request);
     return {
       type: 'CreateEmbeddedStringStorageResponse',
       record_count: recordCount,
@@ -54,7 +51,8 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   async SearchEmbeddedStringStorageRequest({ sessions }, request) {
-    const { hits, plan } = await sessions.get(request.session_id).search(request.name, request.text, request);
+    const { name, text, variables } = request;
+    const { hits, plan } = await sessions.get(request.session_id).search(name, text, request, variables);
     return { type: 'SearchEmbeddedStringStorageResponse', hits, plan };
   },
 
@@ -100,24 +98,18 @@ function sendComplete(send: HandlerContext['send'], frame: ServerFrames['TurnCom
   }
 }
 
-/** @throws AmbiguousStorageSource, UnsupportedFeature, InvalidEmbeddedStringStorageData */
-function inlineSource({
-  config_path,
-  strings,
-  embedding_model,
-}: Requests['CreateEmbeddedStringStorageRequest']) {
+/** @throws AmbiguousStorageSource and as StorageSet does */
+async function createStorage(
+  storages: StorageSet,
+  { name, config_path, strings, embedding_model }: Requests['CreateEmbeddedStringStorageRequest'],
+): Promise<StorageFacts> {
   if ((config_path === undefined) === (strings === undefined)) {
     const found = strings === undefined ? 'neither is set' : 'both are set';
     fail(8004, `config_path, strings: exactly one of them is expected, and ${found}`);
   }
-  if (strings === undefined) {
-    fail(1005, 'config_path: storages from files are not there yet; send the texts as strings', {
-      path: 'config_path',
-      feature: 'file-backed storages',
-    });
-  }
+  if (config_path !== undefined) return storages.createFromFile(name, config_path);
   if (embedding_model === undefined) {
     fail(8003, 'embedding_model: is missing; strings need the catalog name of an embedding model');
   }
-  return { strings, embeddingModel: embedding_model };
+  return storages.createInline(name, { strings: strings ?? [], embeddingModel: embedding_model });
 }

@@ -1,11 +1,13 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels } from '../catalog/embedding-models.js';
-import { packageVersion } from '../config/home.js';
+import { homeFolder, packageVersion } from '../config/home.js';
 import type { ServerConfig } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
+import { FileStorages } from '../storages/file-storages.js';
+import { StorageRoot } from '../storages/storage-root.js';
 import { Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import type { Services } from './services.js';
 
@@ -38,7 +40,15 @@ export class LorekeepServer {
     for (const warning of catalog.warnings) log.warn(warning);
     const models = new EmbeddingModels(catalog, log);
     let sessions = 0;
-    const services = { config, models, log, version: packageVersion, nextSessionId: () => `s${++sessions}` };
+    const services = {
+      config,
+      models,
+      files: new FileStorages(models, log),
+      root: new StorageRoot(config.storage_root || homeFolder),
+      log,
+      version: packageVersion,
+      nextSessionId: () => `s${++sessions}`,
+    };
     const server = new LorekeepServer(services, { ...defaultLimits, ...limits });
     await server.#listen(config.port);
     log.info({ host, port: server.port, embeddingModels: models.names }, 'listening');
@@ -79,6 +89,7 @@ export class LorekeepServer {
     const unlistened = new Promise((resolve) => this.#listener.close(resolve));
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
+    await this.#services.files.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }

@@ -1,11 +1,15 @@
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Log } from '../log/log.js';
+import type { FileStorages } from '../storages/file-storages.js';
+import type { StorageRoot } from '../storages/storage-root.js';
 
 /** What the parts of a running server share; made by the composition root. */
 export interface Services {
   readonly config: ServerConfig;
   readonly models: EmbeddingModels;
+  readonly files: FileStorages;
+  readonly root: StorageRoot;
   readonly log: Log;
   /** The server's version, as Hello tells it. */
   readonly version: string;

@@ -13,9 +13,11 @@ export class SessionTable {
     this.#services = services;
   }
 
-  create(): Session {
-    const { models, log } = this.#services;
-    const session = new Session(this.#services.nextSessionId(), models, log);
+  /** `folder`: the session's own storage root, or undefined for the server's. */
+  create(folder?: string): Session {
+    const { models, files, log } = this.#services;
+    const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
+    const session = new Session(this.#services.nextSessionId(), { models, files, root }, log);
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -3,15 +3,14 @@ import { Agent, type AgentOptions } from '../agents/agent.js';
 import { planGraph } from '../agents/graph.js';
 import type { NodePlan } from '../agents/node.js';
 import type { TurnOptions } from '../agents/turn.js';
-import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import { Background } from '../lifecycle/background.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { ServerFrames } from '../protocol/frames.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import { checkRetrieval, type SearchOutcome, searchStorage } from '../storages/search.js';
-import { StorageSet } from '../storages/storage-set.js';
+import { compileFilter, type Query, type SearchOutcome, searchStorage } from '../storages/search.js';
+import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
 export const maxUnfinishedTurns = 256;
@@ -29,12 +28,12 @@ export class Session {
   #agentsMade = 0;
   #turnsMade = 0;
 
-  constructor(id: string, models: EmbeddingModels, log: Log) {
+  constructor(id: string, sources: StorageSources, log: Log) {
     this.id = id;
     this.#log = log.child({ session: id });
     // One listener per search and creation under way: many are no leak.
     setMaxListeners(0, this.#ending.signal);
-    this.storages = new StorageSet(models, this.#ending.signal);
+    this.storages = new StorageSet(sources, this.#ending.signal);
   }
 
   /** Aborted when the session ends; its reason is what requests under way are answered with. */
@@ -55,9 +54,13 @@ export class Session {
   }
 
   /** Searches a storage without an agent. */
-  search(name: string, text: string, retrieval: Retrieval): Promise<SearchOutcome> {
-    checkRetrieval(retrieval, 'filter');
-    return this.#background.track(this.#searchPinned(name, text, retrieval));
+  search(
+    name: string,
+    text: string,
+    retrieval: Retrieval,
+    variables: Readonly<Record<string, unknown>>,
+  ): Promise<SearchOutcome> {
+    return this.#background.track(this.#searchPinned(name, { text, retrieval, variables }));
   }
 
   /** Queues a turn; `emit` gets its TurnComplete, later than this returns. @throws AgentNotFound, TurnQueueFull */
@@ -107,11 +110,17 @@ export class Session {
     return id;
   }
 
-  async #searchPinned(name: string, text: string, retrieval: Retrieval): Promise<SearchOutcome> {
+  async #searchPinned(
+    name: string,
+    query: Pick<Query, 'text' | 'retrieval' | 'variables'>,
+  ): Promise<SearchOutcome> {
     const pin = await this.storages.pin(name, 'name');
+    let filter: Query['filter'];
     try {
-      return await searchStorage(pin, text, retrieval, this.signal);
+      filter = compileFilter(pin, query.retrieval.filter, 'filter', 1004);
+      return await searchStorage(pin, { ...query, filter, where: 'filter', invalid: 1004 }, this.signal);
     } finally {
+      await filter?.close();
       await pin.release();
     }
   }

@@ -3,7 +3,7 @@ import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import { type LoadedModel, TextError } from '../catalog/loaded-model.js';
 import type { CatalogEntry } from '../catalog/schema.js';
 import { fail, serverError } from '../protocol/errors.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { requireEmbeddingModel } from './embedding-model-name.js';
 import { SharedStorage } from './shared-storage.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
@@ -33,7 +33,7 @@ export function checkInlineSource(
   }
   const empty = strings.findIndex((text) => text.trim() === '');
   if (empty >= 0) fail(8003, `strings[${empty}]: the string is empty`, { index: empty });
-  return models.find(embeddingModel) ?? refuseModel(embeddingModel, models.names);
+  return requireEmbeddingModel(models, embeddingModel);
 }
 
 /**
@@ -63,13 +63,4 @@ async function embedStrings(
     if (code === 'MODEL_INVALID') throw error;
     throw serverError(8003, `strings[${index}]: ${message}`, { index, tokens, limit }, { cause: error });
   }
-}
-
-function refuseModel(name: string, known: string[]): never {
-  const nearest = nearestName(name, known);
-  const shown = JSON.stringify(name.slice(0, 128));
-  fail(8003, `embedding_model: the catalog has no embedding model ${shown}${didYouMean(nearest)}`, {
-    known,
-    nearest,
-  });
 }

@@ -1,5 +1,13 @@
-import type { FusionOptions, StorageHit, StoragePlan } from '../../lib/index.js';
-import { fail } from '../protocol/errors.js';
+import {
+  type Filter,
+  type FilterExpression,
+  type FusionOptions,
+  LorekeepError,
+  type MetadataValue,
+  type StorageHit,
+  type StoragePlan,
+} from '../../lib/index.js';
+import { serverError } from '../protocol/errors.js';
 import type { Fusion, Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
 import type { StoragePin } from './shared-storage.js';
 
@@ -11,34 +19,64 @@ export interface SearchOutcome {
   searchMs: number;
 }
 
-/** @throws UnsupportedFeature for what this version cannot search by. `where` names the field in errors. */
-export function checkRetrieval(retrieval: Retrieval, where: string): void {
-  if (retrieval.filter !== undefined) {
-    fail(1005, `${where}: filters need metadata, which storages do not have yet`, {
-      path: where,
-      feature: 'filter',
-    });
+/** What to look for, and how. */
+export interface Query {
+  text: string;
+  retrieval: Retrieval;
+  /** Compiled from the retrieval's filter for this storage. */
+  filter?: Filter | undefined;
+  /** Values of the filter's variables. */
+  variables?: Readonly<Record<string, unknown>> | undefined;
+  /** The filter's place in the request, and the code of what is wrong there. */
+  where: string;
+  invalid: 1004 | 4003;
+}
+
+/** Checks a filter against the storage's fields. @throws `invalid`, with the path within the filter */
+export function compileFilter(
+  { storage }: StoragePin,
+  filter: unknown,
+  where: string,
+  invalid: Query['invalid'],
+): Filter | undefined {
+  if (filter === undefined) return undefined;
+  try {
+    return storage.compileFilter(filter as FilterExpression);
+  } catch (error) {
+    throw filterError(error, where, invalid);
   }
+}
+
+/** What the library finds wrong with a filter or with its variables, in terms of the request. */
+function filterError(error: unknown, where: string, invalid: Query['invalid']): unknown {
+  if (!(error instanceof LorekeepError) || error.code !== 'INVALID_ARGUMENT') return error;
+  const { path, ...facts } = error.detail;
+  const details = { ...facts, path: where, ...(path !== undefined && { filter_path: path }) };
+  return serverError(invalid, `${where}: ${error.message}`, details, { cause: error });
 }
 
 /** Embeds the query with the storage's own model, as the mode needs, and searches. */
 export async function searchStorage(
   { storage, model }: StoragePin,
-  query: string,
-  retrieval: Retrieval,
+  { text, retrieval, filter, variables, where, invalid }: Query,
   signal: AbortSignal,
 ): Promise<SearchOutcome> {
   const started = performance.now();
-  const vector = retrieval.mode === 'lexical' ? undefined : await model.embedQuery(query, signal);
+  const vector = retrieval.mode === 'lexical' ? undefined : await model.embedQuery(text, signal);
   const embedded = performance.now();
-  const { hits, plan } = await storage.search({
+  const searching = storage.search({
     mode: retrieval.mode,
     vector,
-    text: query,
+    text,
     topK: retrieval.top_k,
     threshold: retrieval.threshold,
     rrf: fusion(retrieval.rrf, model.fusion),
+    filter,
+    variables: filter && usedVariables(filter, variables),
     signal,
+  });
+  const { hits, plan } = await searching.catch((error) => {
+    throw filter === undefined ? error : filterError(error, where, invalid);
   });
   const searched = performance.now();
   return {
@@ -47,6 +85,16 @@ export async function searchStorage(
     embedMs: embedded - started,
     searchMs: searched - embedded,
   };
+}
+
+/** Those that the filter names: others are for templates, and may be of any type. */
+function usedVariables(
+  filter: Filter,
+  given: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return Object.fromEntries(
+    filter.variables.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
+  );
 }
 
 /** The request's fusion, then the catalog's; the library has the defaults. */
@@ -61,7 +109,8 @@ function fusion(request: Fusion = {}, catalog: Fusion = {}): FusionOptions {
   };
 }
 
-function wireHit({ id, text, rank, score, distance, bm25Score, denseRank, lexicalRank }: StorageHit): Hit {
+function wireHit(hit: StorageHit): Hit {
+  const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank } = hit;
   return {
     id,
     text,
@@ -71,7 +120,18 @@ function wireHit({ id, text, rank, score, distance, bm25Score, denseRank, lexica
     bm25_score: bm25Score,
     dense_rank: denseRank,
     lexical_rank: lexicalRank,
+    metadata: metadata && wireMetadata(metadata),
   };
+}
+
+/** JSON has no integers beyond 2^53 that every reader keeps: those are sent as decimal strings. */
+function wireMetadata(metadata: Record<string, MetadataValue>): NonNullable<Hit['metadata']> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? String(value) : value,
+    ]),
+  );
 }
 
 function wirePlan({ mode, dense, lexical }: StoragePlan): RetrievalPlan {

@@ -6,19 +6,24 @@ export interface StoragePin {
   readonly storage: Storage;
   /** The model that embedded the records, for the queries. */
   readonly model: LoadedModel;
+  /** Another claim on the same storage. Precondition: this one is not released. */
+  again(): StoragePin;
   /** Gives the claim up; the last one closes the storage, and the promise says when. Once is enough, twice is fine. */
   release(): Promise<void>;
 }
 
-/** A storage held by a session's name, by agents and by searches under way; closed when the last lets go. */
+/** A storage held by sessions' names, by agents and by searches under way; closed when the last lets go. */
 export class SharedStorage {
   readonly #storage: Storage;
   readonly #model: LoadedModel;
+  readonly #onIdle: () => void;
   #pins = 0;
 
-  constructor(storage: Storage, model: LoadedModel) {
+  /** `onIdle` is called when the last pin is released, before the storage is closed. */
+  constructor(storage: Storage, model: LoadedModel, onIdle: () => void = () => {}) {
     this.#storage = storage;
     this.#model = model;
+    this.#onIdle = onIdle;
   }
 
   pin(): StoragePin {
@@ -27,11 +32,14 @@ export class SharedStorage {
     return {
       storage: this.#storage,
       model: this.#model,
+      again: () => this.pin(),
       release: async () => {
         if (!held) return;
         held = false;
         this.#pins--;
-        if (this.#pins === 0) await this.#storage.close();
+        if (this.#pins > 0) return;
+        this.#onIdle();
+        await this.#storage.close();
       },
     };
   }

@@ -35,6 +35,7 @@ test('the public interface is this', () => {
     'EmbeddingModel',
     'Filter',
     'LorekeepError',
+    'Records',
     'Storage',
     'TextIndex',
     'VectorIndex',

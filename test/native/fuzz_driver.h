@@ -177,6 +177,9 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return lorekeep::test::fuzz_detail::allocate(size, static_cast<std::size_t>(alignment));
 }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return lorekeep::test::fuzz_detail::allocate(size, 1);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }

@@ -58,39 +58,39 @@ unsigned long long seed();
 
 #define LK_JOIN2(a, b) a##b
 #define LK_JOIN(a, b) LK_JOIN2(a, b)
-#define TEST(name)                                                                                       \
-  static void LK_JOIN(lk_test_, __LINE__)();                                                             \
+#define TEST(name)                                                                                              \
+  static void LK_JOIN(lk_test_, __LINE__)();                                                                    \
   static ::lorekeep::test::Registration LK_JOIN(lk_registration_, __LINE__)(name, LK_JOIN(lk_test_, __LINE__)); \
   static void LK_JOIN(lk_test_, __LINE__)()
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)                                                                \
+  do {                                                                                  \
     if (!(condition)) ::lorekeep::test::report_failure(__FILE__, __LINE__, #condition); \
   } while (false)
-#define REQUIRE(condition)                                                    \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      ::lorekeep::test::report_failure(__FILE__, __LINE__, #condition);       \
-      throw ::lorekeep::test::Abandon{};                                      \
-    }                                                                         \
+#define REQUIRE(condition)                                              \
+  do {                                                                  \
+    if (!(condition)) {                                                 \
+      ::lorekeep::test::report_failure(__FILE__, __LINE__, #condition); \
+      throw ::lorekeep::test::Abandon{};                                \
+    }                                                                   \
   } while (false)
-#define CHECK_EQ(a, b)                                                                                           \
-  do {                                                                                                           \
+#define CHECK_EQ(a, b)                                                                                            \
+  do {                                                                                                            \
     const auto lk_a = (a);                                                                                        \
     const auto lk_b = (b);                                                                                        \
-    if (!(lk_a == lk_b))                                                                                         \
+    if (!(lk_a == lk_b))                                                                                          \
       ::lorekeep::test::report_failure(__FILE__, __LINE__, ::lorekeep::test::describe(#a " == " #b, lk_a, lk_b)); \
   } while (false)
-#define CHECK_NEAR(a, b, tolerance)                                                                                \
-  do {                                                                                                             \
-    const double lk_a = (a);                                                                                       \
-    const double lk_b = (b);                                                                                       \
-    if (!(std::abs(lk_a - lk_b) <= (tolerance)))                                                                   \
-      ::lorekeep::test::report_failure(__FILE__, __LINE__, ::lorekeep::test::describe(#a " ~ " #b, lk_a, lk_b));    \
+#define CHECK_NEAR(a, b, tolerance)                                                                              \
+  do {                                                                                                           \
+    const double lk_a = (a);                                                                                     \
+    const double lk_b = (b);                                                                                     \
+    if (!(std::abs(lk_a - lk_b) <= (tolerance)))                                                                 \
+      ::lorekeep::test::report_failure(__FILE__, __LINE__, ::lorekeep::test::describe(#a " ~ " #b, lk_a, lk_b)); \
   } while (false)
 /// The statement throws lorekeep::Error with exactly this code.
-#define CHECK_FAILS(expected_code, statement)                                                               \
-  do {                                                                                                      \
-    std::string lk_got;                                                                                     \
-    if (!::lorekeep::test::throws_code(expected_code, [&] { statement; }, lk_got))                          \
+#define CHECK_FAILS(expected_code, statement)                                                                       \
+  do {                                                                                                              \
+    std::string lk_got;                                                                                             \
+    if (!::lorekeep::test::throws_code(expected_code, [&] { statement; }, lk_got))                                  \
       ::lorekeep::test::report_failure(__FILE__, __LINE__, #statement " fails with " #expected_code ": " + lk_got); \
   } while (false)

@@ -21,6 +21,7 @@ describe('the config', () => {
     expect(config).toEqual({
       port: 9100,
       models_catalog_path: join(homeFolder, 'data/models.json'),
+      storage_root: '',
       log_level: 'info',
       include_interaction_in_diagnostics: false,
       max_frame_mb: 64,

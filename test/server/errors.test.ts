@@ -86,11 +86,6 @@ describe('a storage is refused', () => {
     expect(await refusedStorage({ strings: undefined })).toMatchObject(ambiguous);
   });
 
-  it('with 1005 when it comes from a file, which is not there yet', async () => {
-    const error = await refusedStorage({ strings: undefined, config_path: 'kb/config.json' });
-    expect(error).toMatchObject({ code: 1005, name: 'UnsupportedFeature', details: { path: 'config_path' } });
-  });
-
   it.each([
     ['damaged', 'MODEL_INVALID'],
     ['absent', 'NOT_FOUND'],
@@ -134,20 +129,6 @@ describe('what does not exist', () => {
     });
   });
 
-  it('is 1005 for a path, because storages from files are not there yet', async () => {
-    const session = await (await TestServer.start()).session();
-    expect(await refusal(session.search({ name: 'kb/config.json', text: 'bee' }))).toMatchObject({
-      code: 1005,
-    });
-    const graph = retrieveGraph({ embedded_string_storage: 'kb.json' });
-    expect(await refusal(session.createAgent({ graph }))).toMatchObject({ code: 1005 });
-    const client = await (await TestServer.start()).connect();
-    expect(await refusal(client.createSession({ storage_data_folder: '/data' }))).toMatchObject({
-      code: 1005,
-    });
-    await client.createSession({ storage_data_folder: '' });
-  });
-
   it('is 2001 for a session, 4007 for an agent, 4008 for a turn', async () => {
     const server = await TestServer.start();
     const session = await server.session();
@@ -171,11 +152,14 @@ describe('what does not exist', () => {
 });
 
 describe('a search or a turn', () => {
-  it('is refused with 1005 when it filters', async () => {
+  it('is refused with 1004 or 4003 when its filter names what the storage does not have', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage({ ...docs, strings });
-    const error = await refusal(session.search({ name: 'docs', text: 'bee', filter: {} }));
-    expect(error).toMatchObject({ code: 1005, details: { feature: 'filter' } });
+    const filter = { '==': [{ knowledge: 'year' }, 1] };
+    const search = await refusal(session.search({ name: 'docs', text: 'bee', filter }));
+    expect(search).toMatchObject({ code: 1004, details: { path: 'filter' } });
+    const agent = await refusal(session.createAgent({ graph: retrieveGraph({ filter }) }));
+    expect(agent).toMatchObject({ code: 4003, details: { path: 'graph.nodes[0].params.filter' } });
   });
 
   it('is refused with, or fails by, 5002 when the text is longer than the model takes', async () => {

@@ -77,15 +77,6 @@ describe('a graph is refused', () => {
     }
   });
 
-  it('with a filter, which is not there yet', () => {
-    const filter = { '==': [{ knowledge: 'a' }, 1] };
-    expect(refusal({ nodes: [node('a', { filter })] })).toMatchObject({
-      code: 1005,
-      name: 'UnsupportedFeature',
-      details: { path: 'graph.nodes[0].params.filter', feature: 'filter' },
-    });
-  });
-
   it('with an id used twice', () => {
     expect(refusal({ nodes: [node('a'), node('b'), node('a')] })).toMatchObject({
       code: 4004,

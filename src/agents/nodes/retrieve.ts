@@ -1,7 +1,8 @@
+import type { Filter } from '../../../lib/index.js';
 import type { Knowledge } from '../../protocol/components.js';
 import { fail, serverError } from '../../protocol/errors.js';
 import { type RetrieveParams, retrieveParamsSchema } from '../../protocol/graph.js';
-import { checkRetrieval, searchStorage } from '../../storages/search.js';
+import { compileFilter, searchStorage } from '../../storages/search.js';
 import type { StoragePin } from '../../storages/shared-storage.js';
 import type { StorageSet } from '../../storages/storage-set.js';
 import type { Interaction } from '../interaction.js';
@@ -13,7 +14,6 @@ import { Template } from '../template.js';
 export const retrieve: NodeType = {
   plan(id, params, where): NodePlan {
     const checked = parseParams(retrieveParamsSchema, params, where);
-    checkRetrieval(checked, `${where}.params.filter`);
     const queryPath = `${where}.params.query`;
     const template = parseTemplate(checked.query, queryPath);
     return {
@@ -22,47 +22,65 @@ export const retrieve: NodeType = {
       open: async (storages: StorageSet) => {
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
-        return new RetrieveNode(id, checked, pin, template, queryPath);
+        try {
+          const filterPath = `${where}.params.filter`;
+          const filter = compileFilter(pin, checked.filter, filterPath, 4003);
+          return new RetrieveNode(id, { params: checked, pin, filter, template, queryPath, filterPath });
+        } catch (error) {
+          await pin.release();
+          throw error;
+        }
       },
     };
   },
 };
 
+/** A node's checked params and what they were made into. */
+interface RetrieveParts {
+  params: RetrieveParams;
+  pin: StoragePin;
+  filter: Filter | undefined;
+  template: Template;
+  queryPath: string;
+  filterPath: string;
+}
+
 class RetrieveNode implements AgentNode {
   readonly id: string;
   readonly type = 'retrieve';
-  readonly #params: RetrieveParams;
-  readonly #pin: StoragePin;
-  readonly #template: Template;
-  readonly #queryPath: string;
+  readonly #parts: RetrieveParts;
 
-  constructor(id: string, params: RetrieveParams, pin: StoragePin, template: Template, queryPath: string) {
+  constructor(id: string, parts: RetrieveParts) {
     this.id = id;
-    this.#params = params;
-    this.#pin = pin;
-    this.#template = template;
-    this.#queryPath = queryPath;
+    this.#parts = parts;
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeReport> {
-    const query = this.#query(interaction);
-    const { hits, plan, embedMs, searchMs } = await searchStorage(this.#pin, query, this.#params, signal);
-    const storage = this.#params.embedded_string_storage;
+    const { params, pin, filter, filterPath } = this.#parts;
+    const { variables } = interaction;
+    const text = this.#query(interaction);
+    const { hits, plan, embedMs, searchMs } = await searchStorage(
+      pin,
+      { text, retrieval: params, filter, variables, where: filterPath, invalid: 4003 },
+      signal,
+    );
+    const storage = params.embedded_string_storage;
     interaction.append(
       hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
     return { embed_ms: embedMs, search_ms: searchMs, plan };
   }
 
-  close(): Promise<void> {
-    return this.#pin.release();
+  async close(): Promise<void> {
+    await this.#parts.filter?.close();
+    await this.#parts.pin.release();
   }
 
   #query(interaction: Interaction): string {
-    const path = this.#queryPath;
+    const { queryPath: path, template } = this.#parts;
     let query: string;
     try {
-      query = this.#template.render(interaction);
+      query = template.render(interaction);
     } catch (cause) {
       throw serverError(4003, `${path}: ${(cause as Error).message}`, { path }, { cause });
     }

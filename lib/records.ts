@@ -1,0 +1,55 @@
+import { integerArgument, stringArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError } from './errors.js';
+import type { FieldDefinition } from './filter.js';
+import { Handle } from './handle.js';
+import type { NativeRecords } from './native.js';
+import { type CallOptions, callNative } from './native-call.js';
+
+export interface ReadRecordsOptions extends CallOptions {
+  /** The records' typed metadata fields. Default: none, and metadata are not kept. */
+  fields?: readonly FieldDefinition[] | undefined;
+}
+
+/**
+ * The records of a JSON file, in native memory: files of gigabytes are read record by record, and texts come to
+ * JavaScript only as hits. Made into a storage by Storage.fromRecords(), which takes the content.
+ */
+export class Records extends Handle<NativeRecords> {
+  /**
+   * Reads a JSON array of `{id, text, metadata?}`.
+   * @throws NOT_FOUND, IO, CORRUPT (not such an array), INVALID_ARGUMENT (records that break a rule); the message lists
+   * the first 20 issues with line, record and field, `detail` is about the first. CANCELLED, OUT_OF_MEMORY.
+   */
+  static async read(path: string, options: ReadRecordsOptions = {}): Promise<Records> {
+    const file = stringArgument('path', path);
+    return callNative(
+      options.signal,
+      async (cancel) => new Records(await binding.readRecords(file, options.fields, cancel)),
+    );
+  }
+
+  get size(): number {
+    return this.native.size;
+  }
+
+  /** 16 hexadecimal digits that differ when any text or their order does. Index files remember it. */
+  get fingerprint(): string {
+    return this.native.fingerprint;
+  }
+
+  get memoryBytes(): number {
+    return this.native.memoryBytes;
+  }
+
+  /** The id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */
+  idOf(ordinal: number): string {
+    return this.content.id(integerArgument('ordinal', ordinal, 0, 0, this.size - 1));
+  }
+
+  /** @internal What other calls hand to the addon. */
+  get content(): NativeRecords {
+    if (this.closed) throw new LorekeepError('CLOSED', 'Records: used after close()');
+    return this.native;
+  }
+}

@@ -1,0 +1,107 @@
+#include "binding/records_binding.h"
+
+#include <string>
+
+#include "binding/arguments.h"
+#include "binding/buffers_binding.h"
+#include "binding/promise_task.h"
+#include "binding/text_index_binding.h"
+#include "binding/value_conversion.h"
+
+namespace lorekeep::binding {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 1024;
+
+}  // namespace
+
+Napi::Function RecordsBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("id", &RecordsBinding::id),
+                         InstanceMethod("texts", &RecordsBinding::texts),
+                         InstanceAccessor("size", &RecordsBinding::size, nullptr),
+                         InstanceAccessor("fingerprint", &RecordsBinding::fingerprint, nullptr),
+                         InstanceAccessor("memoryBytes", &RecordsBinding::memory_bytes, nullptr),
+                     }));
+}
+
+Napi::Value RecordsBinding::id(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto records = use();
+    const std::size_t ordinal = integer_argument(info[0], "ordinal", 0, records->size() - 1);
+    const std::string_view id = records->ids[ordinal];
+    return Napi::String::New(info.Env(), id.data(), id.size());
+  });
+}
+
+// texts(begin, bytes, prefix): a TextArena of the texts from `begin` on, one at least and then as many as fit `bytes`.
+Napi::Value RecordsBinding::texts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto records = use();
+    const std::size_t begin = integer_argument(info[0], "begin", 0, records->size());
+    const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
+    const std::string prefix = string_argument(info[2], "prefix");
+    Napi::Object arena = Environment::of(info.Env()).constructors.text_arena.New({});
+    TextArenaBinding& target = *TextArenaBinding::Unwrap(arena);
+    std::string text;
+    for (std::size_t i = begin, taken = 0; i < records->size() && (i == begin || taken < bytes); ++i) {
+      text.assign(prefix).append(records->texts[i]);
+      taken += text.size();
+      target.append_text(text);
+    }
+    return arena;
+  });
+}
+
+Napi::Value RecordsBinding::size(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().size())); });
+}
+
+Napi::Value RecordsBinding::fingerprint(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), fingerprint_text(peek().fingerprint)); });
+}
+
+Napi::Value RecordsBinding::memory_bytes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
+}
+
+Napi::Value read_records(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    std::shared_ptr<const filter::Schema> schema;
+    if (!info[1].IsUndefined()) {
+      schema = std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(info[1], "fields")));
+    }
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
+    using Read = std::shared_ptr<store::Records>;
+    return promise_task<Read>(
+        info.Env(), options,
+        [path = path_argument(info[0]), schema](const TaskContext& task) {
+          return std::make_shared<store::Records>(store::read_records(MappedFile(path), {schema, &task.cancel}));
+        },
+        [](Napi::Env env, Read&& records) {
+          auto& constructor = Environment::of(env).constructors.records;
+          const std::size_t bytes = records->memory_bytes();
+          return RecordsBinding::wrap(env, constructor, std::move(records), bytes);
+        });
+  });
+}
+
+Napi::Value index_records(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto* owner = unwrap_argument<RecordsBinding>(info[0], "records");
+    const text::Tokenizer tokenizer = tokenizer_argument(info[1]);
+    const std::size_t threads = integer_argument(info[2], "threads", 0, kMostThreads);
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), owner, {}};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    using Index = std::shared_ptr<const text::TextIndex>;
+    return promise_task<Index>(
+        info.Env(), options,
+        [records = owner->use(), tokenizer, threads, runtime](const TaskContext& task) {
+          return build_words(records->texts, tokenizer, threads, *runtime, task.cancel);
+        },
+        wrap_text_index);
+  });
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,103 @@
+#include "store/json_array_scanner.h"
+
+#include "filter/value.h"
+
+namespace lorekeep::store {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kShownBytes = 16;
+
+constexpr bool is_blank(char byte) noexcept {
+  return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/// What an error shows of the document: printable ASCII as it is, other bytes by number.
+std::string shown(std::string_view rest) {
+  if (rest.empty()) return "the end of the file";
+  std::string text;
+  for (const char byte : rest.substr(0, kShownBytes)) {
+    if (byte < 0x20 || byte > 0x7e) break;
+    text += byte;
+  }
+  if (!text.empty()) return filter::quoted(text);
+  return "the byte " + std::to_string(static_cast<unsigned char>(rest.front()));
+}
+
+}  // namespace
+
+std::optional<JsonSlice> JsonArrayScanner::next() {
+  if (state_ == State::kBefore) {
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    skip_blanks();
+    if (!take('[')) refuse(at_, "an array of records, which begins with [");
+    state_ = State::kFirst;
+  }
+  if (state_ == State::kAfter) return std::nullopt;
+  skip_blanks();
+  if (take(']')) {
+    finish();
+    return std::nullopt;
+  }
+  if (state_ == State::kBetween) {
+    if (!take(',')) refuse(at_, "a comma or ] after a record");
+    skip_blanks();
+  }
+  state_ = State::kBetween;
+  const JsonSlice slice{at_, end_of_element()};
+  at_ = slice.end;
+  return slice;
+}
+
+void JsonArrayScanner::skip_blanks() noexcept {
+  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+}
+
+bool JsonArrayScanner::take(char wanted) noexcept {
+  if (at_ >= text_.size() || text_[at_] != wanted) return false;
+  ++at_;
+  return true;
+}
+
+std::size_t JsonArrayScanner::end_of_element() const {
+  std::size_t at = at_;
+  std::size_t depth = 0;
+  while (at < text_.size()) {
+    const char byte = text_[at];
+    if (at - at_ >= kMaxElementBytes) refuse(at_, "a record of at most 16 MiB");
+    if (byte == '"') {
+      at = end_of_string(at);
+      if (depth == 0) return at;
+      continue;
+    }
+    if (byte == '{' || byte == '[') ++depth;
+    if (depth == 0 && (byte == ',' || byte == ']' || byte == '}' || is_blank(byte))) break;
+    ++at;
+    if ((byte == '}' || byte == ']') && --depth == 0) return at;
+  }
+  if (depth > 0) refuse(text_.size(), "the end of the record");
+  if (at == at_) refuse(at, "a record");
+  return at;
+}
+
+/// One past the closing quote of the string that begins at `at`.
+std::size_t JsonArrayScanner::end_of_string(std::size_t at) const {
+  for (++at; at < text_.size() && at - at_ < kMaxElementBytes; ++at) {
+    if (text_[at] == '"') return at + 1;
+    if (text_[at] == '\\') ++at;
+  }
+  if (at < text_.size()) refuse(at_, "a record of at most 16 MiB");
+  refuse(text_.size(), "the closing quote of a string");
+}
+
+void JsonArrayScanner::finish() {
+  skip_blanks();
+  if (at_ != text_.size()) refuse(at_, "nothing after the array");
+  state_ = State::kAfter;
+}
+
+void JsonArrayScanner::refuse(std::size_t at, const char* expected) const {
+  throw JsonSyntaxError{at, expected, shown(text_.substr(at))};
+}
+
+}  // namespace lorekeep::store

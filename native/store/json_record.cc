@@ -1,0 +1,170 @@
+#include "store/json_record.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace lorekeep::store {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
+
+filter::Value to_value(const dom::element& element) {
+  switch (element.type()) {
+    case dom::element_type::ARRAY: {
+      filter::Array array;
+      for (const dom::element item : dom::array(element)) array.push_back(to_value(item));
+      return array;
+    }
+    case dom::element_type::OBJECT: {
+      filter::Object object;
+      for (const auto field : dom::object(element)) object.push_back({std::string(field.key), to_value(field.value)});
+      return object;
+    }
+    case dom::element_type::INT64: return std::int64_t(element);
+    case dom::element_type::UINT64: return static_cast<double>(std::uint64_t(element));
+    case dom::element_type::DOUBLE: return double(element);
+    case dom::element_type::STRING: return std::string_view(element);
+    case dom::element_type::BOOL: return bool(element);
+    case dom::element_type::NULL_VALUE: return nullptr;
+  }
+  return nullptr;
+}
+
+/// What a JSON error means to whoever wrote the file.
+RecordIssue parse_issue(simdjson::error_code error) {
+  switch (error) {
+    case simdjson::UTF8_ERROR: return {"", "UTF-8", "bytes that are none"};
+    case simdjson::DEPTH_ERROR:
+      return {"", "at most " + std::to_string(kMaxRecordDepth) + " levels of nesting", "more"};
+    case simdjson::BIGINT_ERROR: return {"", "integers of at most 64 bits", "a longer one"};
+    case simdjson::NUMBER_ERROR: return {"", "JSON", "a malformed number, or one that no double holds"};
+    case simdjson::STRING_ERROR: return {"", "JSON", "a malformed escape in a string, or half of a surrogate pair"};
+    case simdjson::UNESCAPED_CHARS: return {"", "JSON", "a control character in a string that is not escaped"};
+    default: return {"", "JSON", simdjson::error_message(error)};
+  }
+}
+
+/// Errors that leave no doubt about where the record ends.
+bool ends_are_certain(simdjson::error_code error) {
+  return error == simdjson::UTF8_ERROR || error == simdjson::DEPTH_ERROR || error == simdjson::BIGINT_ERROR ||
+         error == simdjson::NUMBER_ERROR || error == simdjson::STRING_ERROR;
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+/// Reads the members of one record.
+class RecordFields {
+ public:
+  RecordFields(const filter::Schema* schema, JsonRecord& record) : schema_(schema), record_(record) {}
+
+  void read(const dom::object& object) {
+    for (const auto field : object) {
+      if (field.key == "id") once(has_id_, "id") && read_text(field.value, "id", record_.id);
+      if (field.key == "text") once(has_text_, "text") && read_text(field.value, "text", record_.text);
+      if (field.key == "metadata" && once(has_metadata_, "metadata")) read_metadata(field.value);
+    }
+    if (!has_id_) refuse("id", kText, "nothing");
+    if (!has_text_) refuse("text", kText, "nothing");
+  }
+
+ private:
+  static constexpr const char* kText = "a string that is not blank";
+
+  bool once(bool& seen, const char* key) {
+    if (seen) refuse(key, "the key once", "twice");
+    return !std::exchange(seen, true);
+  }
+
+  bool read_text(const dom::element& value, const char* key, std::string_view& out) {
+    std::string_view text;
+    if (value.get(text) != simdjson::SUCCESS || is_blank(text)) {
+      refuse(key, kText, filter::describe(to_value(value)));
+      return false;
+    }
+    out = text;
+    return true;
+  }
+
+  void read_metadata(const dom::element& value) {
+    dom::object object;
+    if (value.get(object) != simdjson::SUCCESS) {
+      refuse("metadata", "an object", filter::describe(to_value(value)));
+      return;
+    }
+    if (schema_ == nullptr) return;
+    for (const auto field : object) {
+      const auto position = schema_->find(field.key);
+      if (position) read_field(*position, field.value);
+    }
+  }
+
+  void read_field(std::size_t position, const dom::element& value) {
+    const filter::Field& field = (*schema_)[position];
+    const auto is_this = [&](const auto& entry) { return entry.first == position; };
+    if (std::any_of(record_.values.begin(), record_.values.end(), is_this)) {
+      refuse("metadata." + field.name, "the key once", "twice");
+      return;
+    }
+    const filter::Value parsed = to_value(value);
+    auto coerced = filter::coerce(parsed, field.type);
+    if (coerced) {
+      record_.values.emplace_back(position, std::move(*coerced));
+    } else {
+      refuse("metadata." + field.name, std::string(filter::type_name(field.type)), filter::describe(parsed));
+    }
+  }
+
+  void refuse(std::string field, std::string expected, std::string found) {
+    record_.issues.push_back({std::move(field), std::move(expected), std::move(found)});
+  }
+
+  const filter::Schema* schema_;
+  JsonRecord& record_;
+  bool has_id_ = false;
+  bool has_text_ = false;
+  bool has_metadata_ = false;
+};
+
+}  // namespace
+
+struct JsonRecordParser::Parser {
+  dom::parser parser;
+};
+
+JsonRecordParser::JsonRecordParser(const filter::Schema* schema)
+    : schema_(schema), parser_(std::make_unique<Parser>()) {
+  if (parser_->parser.allocate(kFirstCapacity, kMaxRecordDepth) != simdjson::SUCCESS) {
+    fail(Code::kOutOfMemory, "records: no memory for the parser");
+  }
+}
+
+JsonRecordParser::~JsonRecordParser() = default;
+
+const JsonRecord& JsonRecordParser::parse(std::string_view json, std::size_t following) {
+  record_ = {};
+  const bool copy = following < simdjson::SIMDJSON_PADDING;
+  dom::element element;
+  const auto error = parser_->parser.parse(json.data(), json.size(), copy).get(element);
+  if (error == simdjson::MEMALLOC) fail(Code::kOutOfMemory, "records: no memory for a record");
+  if (error != simdjson::SUCCESS) {
+    record_.issues.push_back(parse_issue(error));
+    record_.readable = ends_are_certain(error);
+    return record_;
+  }
+  dom::object object;
+  if (element.get(object) != simdjson::SUCCESS) {
+    record_.issues.push_back({"", "an object", filter::describe(to_value(element))});
+    return record_;
+  }
+  RecordFields(schema_, record_).read(object);
+  return record_;
+}
+
+}  // namespace lorekeep::store

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
+
+const fieldSchema = z
+  .strictObject({
+    name: z.string().min(1).describe('The key in records, and what filters call the field.'),
+    type: z.enum(fieldTypes),
+    default: z
+      .union([z.number(), z.string(), z.boolean(), z.array(z.string())])
+      .optional()
+      .describe('Value of records that omit the field. Exactly one of default and optional is needed.'),
+    optional: z.boolean().optional().describe('true: records may omit the field.'),
+    filterable: z.boolean().default(true).describe('false: shown with hits, but no filter may name it.'),
+  })
+  .refine((field) => (field.default !== undefined) !== (field.optional === true), {
+    error: 'exactly one of "default" and "optional": true is expected',
+  })
+  .refine(
+    ({ type, default: value }) => type !== 'int' || value === undefined || Number.isSafeInteger(value),
+    {
+      path: ['default'],
+      error: 'an integer within 2^53 is expected',
+    },
+  );
+
+const file = (what: string) =>
+  z.string().min(1).optional().describe(`${what} A relative path starts at this file's folder.`);
+
+/** The config file of a knowledge base: the one source of its fields, types, defaults, ranges and descriptions. */
+export const knowledgeBaseSchema = z.strictObject({
+  $schema: z.string().optional().describe('For editors.'),
+  version: z.literal(1).default(1),
+  embedding_model: z.string().min(1).describe('Catalog name of the embedding model.'),
+  records_file: z
+    .string()
+    .min(1)
+    .describe("The records: a JSON array. A relative path starts at this file's folder."),
+  index_file: file(
+    'A built HNSW index, of lorekeep or of hnswlib. Without it the index is built on opening.',
+  ),
+  bm25_file: file(
+    'Where the text index is kept. Default: index_file with the extension .bm25; without either, in memory.',
+  ),
+  bm25_tokenizer: z
+    .enum(['basic', 'enhanced'])
+    .default('basic')
+    .describe('enhanced also drops English stopwords and strips suffixes.'),
+  fields: z.array(fieldSchema).min(1).max(1024).optional().describe("The records' typed metadata."),
+  hnsw: z
+    .strictObject({
+      m: z.int().min(2).max(128).default(16).describe('Links per node.'),
+      ef_construction: z
+        .int()
+        .min(1)
+        .max(4096)
+        .default(200)
+        .describe('Candidates held while a record is linked.'),
+    })
+    .optional()
+    .describe('How the index is built.'),
+});
+
+export type KnowledgeBaseConfig = z.output<typeof knowledgeBaseSchema>;
+
+const recordSchema = z.object({
+  id: z.string().min(1).describe('Unique within the file; returned with hits.'),
+  text: z.string().min(1).describe("The text, short enough for the embedding model's context."),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Values of the fields that the config declares; other keys are ignored.'),
+});
+
+/** The records file, for editors and generators: records are read natively, by native/store/records_reader.h. */
+export const recordsFileSchema = z.array(recordSchema).min(1);

@@ -1,0 +1,26 @@
+import { stat } from 'node:fs/promises';
+import { LorekeepError } from '../../lib/index.js';
+import { loadKnowledgeBaseConfig } from './config.js';
+import { type PathResolver, resolveFiles } from './paths.js';
+
+/**
+ * A text that is the same for two openings of a config file exactly when they read the same files: its path and, for it
+ * and the files it names, device, inode, size and time of change. The text index's file is not among them, because
+ * opening makes it. @throws as openKnowledgeBase() does for the config, and for absent files
+ */
+export async function fileIdentity(configPath: string, resolvePath: PathResolver): Promise<string> {
+  const own = await identity(configPath);
+  const { config } = await loadKnowledgeBaseConfig(configPath);
+  const { records, index } = await resolveFiles(config, resolvePath);
+  const named = index === undefined ? [records] : [records, index];
+  return JSON.stringify([own, ...(await Promise.all(named.map(identity)))]);
+}
+
+async function identity(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return [path, dev, ino, size, mtimeNs].join(':');
+  } catch (cause) {
+    throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, { file: path }, { cause });
+  }
+}

@@ -1,0 +1,7 @@
+/** Where opening a knowledge base tells what it does: a pino logger is one. */
+export interface KnowledgeLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+export const noLog: KnowledgeLog = { info() {}, warn() {} };

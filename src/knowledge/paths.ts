@@ -1,0 +1,41 @@
+import { dirname, format, parse, resolve } from 'node:path';
+import type { KnowledgeBaseConfig } from './config-schema.js';
+
+/** The files that a config names, as absolute paths. */
+export interface KnowledgeBaseFiles {
+  records: string;
+  index: string | undefined;
+  /** Undefined: the text index is in memory only. */
+  words: string | undefined;
+}
+
+/**
+ * Makes an absolute path of one that a config names in `field`. A server refuses here what leaves its storage root.
+ * `written`: the file may be absent, because lorekeep makes it.
+ */
+export type PathResolver = (path: string, field: string, written: boolean) => Promise<string>;
+
+/** Relative paths start at the config file's folder, and there are no bounds. */
+export const besideConfig =
+  (configPath: string): PathResolver =>
+  async (path) =>
+    resolve(dirname(configPath), path);
+
+export async function resolveFiles(
+  config: KnowledgeBaseConfig,
+  resolvePath: PathResolver,
+): Promise<KnowledgeBaseFiles> {
+  const { records_file, index_file, bm25_file = defaultWords(index_file) } = config;
+  return {
+    records: await resolvePath(records_file, 'records_file', false),
+    index: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', false),
+    words: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
+  };
+}
+
+/** index_file with the extension .bm25 in place of its own. */
+function defaultWords(indexFile: string | undefined): string | undefined {
+  if (indexFile === undefined) return undefined;
+  const { dir, name } = parse(indexFile);
+  return format({ dir, name, ext: '.bm25' });
+}

@@ -1,0 +1,216 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
+import type { ServerError } from '../../src/client/index.js';
+import { silentLog } from '../../src/log/log.js';
+import { FileStorages } from '../../src/storages/file-storages.js';
+import { StorageRoot } from '../../src/storages/storage-root.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus } from './corpus.js';
+import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
+
+const file = temporaryFolder();
+const records = corpus.map(({ text }, index) => ({
+  id: `r${index}`,
+  text,
+  metadata: { year: 2000 + index },
+}));
+const config = {
+  embedding_model: 'tiny',
+  records_file: 'records.json',
+  bm25_file: 'kb.bm25',
+  fields: [{ name: 'year', type: 'int', optional: true }],
+};
+const root = () => file('root');
+
+function write(path: string, content: unknown): void {
+  mkdirSync(dirname(file(path)), { recursive: true });
+  writeFileSync(file(path), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+beforeAll(() => {
+  write('root/kb/kb.json', config);
+  write('root/kb/records.json', records);
+  write('outside/kb.json', config);
+  write('outside/records.json', records.slice(0, 2));
+  symlinkSync(file('outside/kb.json'), file('root/link.json'));
+  write('root/folder.json/x', '');
+});
+
+const server = () => TestServer.start({ config: { storage_root: root() } });
+const session = async () => (await server()).session();
+
+async function refusal(request: Promise<unknown>): Promise<ServerError> {
+  return request.then(
+    (reply) => expect.fail(`answered with ${JSON.stringify(reply)}`),
+    (error: ServerError) => error,
+  );
+}
+
+describe('a storage from a config file', () => {
+  it('is created under a name, searched by its words, and filtered', async () => {
+    const client = await session();
+    const made = await client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/kb.json' });
+    expect(made).toMatchObject({ record_count: records.length, embedding_dim: 512 });
+    const filter = { '>=': [{ knowledge: 'year' }, { variable: 'since' }] };
+    const found = await client.search({
+      name: 'docs',
+      text: corpus[0].question,
+      filter,
+      variables: { since: 2001, other: { ignored: true } },
+      top_k: 20,
+    });
+    expect(found.hits).toHaveLength(records.length - 1);
+    expect(found.hits[0]?.metadata?.year).toBeGreaterThan(2000);
+    await client.destroyEmbeddedStringStorage('docs');
+    expect(await refusal(client.search({ name: 'docs', text: 'bee' }))).toMatchObject({ code: 8005 });
+  });
+
+  it('is named by a node or a search as a path, and takes the variables of each turn', async () => {
+    const client = await session();
+    const filter = { '==': [{ knowledge: 'year' }, { variable: 'year' }] };
+    const params = { embedded_string_storage: 'kb/kb.json', filter, mode: 'hybrid' };
+    const agent = await client.createAgent({ graph: retrieveGraph(params), enable_diagnostics: true });
+    const complete = await agent.turn('why do bees dance?', { variables: { year: 2003 } });
+    expect(complete).toMatchObject({
+      status: 'completed',
+      diagnostics: { nodes: [{ plan: { dense: { matched: 1 } } }] },
+    });
+    const without = await agent.turn('why do bees dance?');
+    expect(without).toMatchObject({
+      status: 'failed',
+      error: { code: 4003, details: { path: 'graph.nodes[0].params.filter' } },
+    });
+    const found = await client.search({ name: 'kb/kb.json', text: corpus[1].question });
+    expect(found.hits[0]?.id).toBe('r1');
+  });
+
+  it('starts at the folder that the session brings', async () => {
+    const client = await (await server()).connect();
+    const own = await client.createSession({ storage_data_folder: file('outside') });
+    expect(await own.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' })).toMatchObject({
+      record_count: 2,
+    });
+    const relative = await client.createSession({ storage_data_folder: 'kb' });
+    expect(
+      await relative.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' }),
+    ).toMatchObject({ record_count: records.length });
+    const absent = await client.createSession({ storage_data_folder: file('absent') });
+    const error = await refusal(absent.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' }));
+    expect(error).toMatchObject({ code: 3010 });
+  });
+
+  it.each([
+    ['/etc/passwd.json', 3009],
+    ['C:\\kb.json', 3009],
+    ['../outside/kb.json', 3009],
+    ['kb/../../outside/kb.json', 3009],
+    ['link.json', 3009],
+    ['kb/absent.json', 3010],
+    ['folder.json', 3010],
+    ['kb/../kb/kb.jso', 3010],
+  ])('is refused at %j with %i', async (path, code) => {
+    const client = await session();
+    const made = await refusal(client.createEmbeddedStringStorage({ name: 'docs', config_path: path }));
+    expect(made).toMatchObject({ code, details: { path: 'config_path' } });
+    const graph = retrieveGraph({ embedded_string_storage: path });
+    expect(await refusal(client.createAgent({ graph }))).toMatchObject({ code });
+  });
+
+  it.each([
+    ['{', undefined, 'not valid JSON'],
+    [{ ...config, records_file: 'absent.json' }, undefined, 'records_file: there is no file'],
+    [{ ...config, index_file: 'absent.index' }, undefined, 'index_file: there is no file'],
+    [{ ...config, embedding_model: 'tinny' }, undefined, 'did you mean "tiny"'],
+    [{ ...config, fields: [{ name: 'year', type: 'int' }] }, undefined, 'fields[0]'],
+    [config, '[]', 'at least one record'],
+    [config, '[{"id":"a"}]', 'bad/records.json:1: record 0 ("a"): text'],
+    [config, '[{"id":"a","text":"b"}', 'a comma or ]'],
+    [{ ...config, index_file: 'records.json' }, '[{"id":"a","text":"b"}]', 'records.json'],
+  ])('is refused with 8003 for what is in the files: %j %j', async (settings, content, reason) => {
+    write('root/bad/kb.json', settings);
+    write('root/bad/records.json', content ?? records);
+    const client = await session();
+    const error = await refusal(
+      client.createEmbeddedStringStorage({ name: 'docs', config_path: 'bad/kb.json' }),
+    );
+    expect(error).toMatchObject({ code: 8003, message: expect.stringContaining(reason) });
+    expect(JSON.stringify([error.message, error.details])).not.toContain(root());
+    await client.createEmbeddedStringStorage({
+      name: 'docs',
+      strings: ['the name is free'],
+      embedding_model: 'tiny',
+    });
+  });
+
+  it('is refused with 3009 when its config names what is outside', async () => {
+    symlinkSync(file('outside/records.json'), file('root/kb/linked.json'));
+    const client = await session();
+    for (const change of [
+      { records_file: '../../outside/records.json' },
+      { records_file: 'linked.json' },
+      { records_file: file('root/kb/records.json') },
+      { index_file: '../../outside/x.index' },
+      { bm25_file: '../../outside/x.bm25' },
+    ]) {
+      write('root/kb/out.json', { ...config, ...change });
+      const error = await refusal(
+        client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/out.json' }),
+      );
+      expect(error).toMatchObject({ code: 3009, details: { path: Object.keys(change)[0] } });
+    }
+  });
+});
+
+describe('storages from files in one process', () => {
+  async function storages() {
+    await TestServer.start();
+    const models = new EmbeddingModels(await Catalog.load(catalogPath), silentLog());
+    const files = new FileStorages(models, silentLog());
+    const pin = (path: string, signal = new AbortController().signal) =>
+      files.pin(path, 'config_path', new StorageRoot(root()), signal);
+    return { files, models, pin };
+  }
+
+  it('are loaded once for all that ask, and closed when the last lets go', async () => {
+    const { files, models, pin } = await storages();
+    const pins = await Promise.all(Array.from({ length: 8 }, () => pin('kb/kb.json')));
+    expect(new Set(pins.map(({ storage }) => storage)).size).toBe(1);
+    const later = await pin('kb/../kb/kb.json');
+    expect(later.storage).toBe(pins[0]?.storage);
+    for (const held of pins) await held.release();
+    expect([files.size, later.storage.closed]).toEqual([1, false]);
+    await later.release();
+    expect([files.size, later.storage.closed]).toEqual([0, true]);
+    await models.close();
+  });
+
+  it('are loaded anew when a file has changed, beside those that are held', async () => {
+    const { models, pin } = await storages();
+    write('root/changing/kb.json', config);
+    write('root/changing/records.json', records);
+    const old = await pin('changing/kb.json');
+    write('root/changing/records.json', records.slice(0, 5));
+    const fresh = await pin('changing/kb.json');
+    expect([old.storage.size, fresh.storage.size]).toEqual([records.length, 5]);
+    await Promise.all([old.release(), fresh.release()]);
+    expect(readFileSync(file('root/changing/kb.bm25')).length).toBeGreaterThan(0);
+    await models.close();
+  });
+
+  it('are given up when nobody waits for them any more, and a failed load is tried again', async () => {
+    const { files, models, pin } = await storages();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waiting = [pin('kb/kb.json', first.signal), pin('kb/kb.json', second.signal)];
+    const outcomes = Promise.allSettled(waiting);
+    first.abort(new Error('gone'));
+    second.abort(new Error('gone'));
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await files.close();
+    expect(files.size).toBe(0);
+    await (await pin('kb/kb.json')).release();
+    await models.close();
+  });
+});
