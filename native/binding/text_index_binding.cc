@@ -147,8 +147,13 @@ Napi::Value load_text_index(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), expected](const TaskContext& task) {
-          return text::load_sidecar(path, {.expected = expected ? &*expected : nullptr, .cancel = &task.cancel}).index;
+        [path = path_argument(info[0]), expected, runtime = Environment::of(info.Env()).shared_runtime()](
+            const TaskContext& task) {
+          const text::SidecarLoadOptions load{.expected = expected ? &*expected : nullptr,
+                                              .pool = &runtime->compute(),
+                                              .workers = worker_count(0),
+                                              .cancel = &task.cancel};
+          return text::load_sidecar(path, load).index;
         },
         wrap_text_index);
   });

@@ -26,14 +26,15 @@ export function printHits(hits: readonly Knowledge[], sourceOf: (hit: Knowledge)
 
 export function printPlan(plan: RetrievalPlan | undefined, embedMs: number, searchMs: number): void {
   const parts: string[] = [];
-  if (plan?.dense) {
-    parts.push(
-      `${plan.dense.path} vector search, ${plan.dense.visited} of ${plan.dense.matched} rows compared`,
-    );
-  }
+  if (plan?.dense) parts.push(vectorSearch(plan.dense));
   if (plan?.lexical) parts.push(`BM25 scored ${plan.lexical.scored} records`);
   parts.push(`${embedMs.toFixed(1)} ms embedding, ${searchMs.toFixed(1)} ms search`);
   process.stdout.write(`${indent}${parts.join('; ')}\n`);
+}
+
+function vectorSearch({ path, matched, visited }: NonNullable<RetrievalPlan['dense']>): string {
+  if (path === 'exact') return `exact search of ${matched} vectors`;
+  return `graph search, ${visited} of ${matched} vectors visited`;
 }
 
 function numbers({ score, distance, bm25_score, dense_rank, lexical_rank }: Knowledge): string {
