@@ -77,7 +77,7 @@ Napi::Value read_records(const Napi::CallbackInfo& info) {
     return promise_task<Read>(
         info.Env(), options,
         [path = path_argument(info[0]), schema](const TaskContext& task) {
-          return std::make_shared<store::Records>(store::read_records(MappedFile(path), {schema, &task.cancel}));
+          return std::make_shared<store::Records>(store::read_records(path, {schema, &task.cancel}));
         },
         [](Napi::Env env, Read&& records) {
           auto& constructor = Environment::of(env).constructors.records;

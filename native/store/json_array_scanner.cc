@@ -44,13 +44,25 @@ std::optional<JsonSlice> JsonArrayScanner::next() {
     skip_blanks();
   }
   state_ = State::kBetween;
-  const JsonSlice slice{at_, end_of_element()};
-  at_ = slice.end;
+  if (text_.size() - at_ <= longest_) read_on();
+  const JsonSlice slice{text_.substr(at_, end_of_element() - at_), at_};
+  at_ += slice.json.size();
   return slice;
 }
 
-void JsonArrayScanner::skip_blanks() noexcept {
-  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+/// Moves the window to where the scanner is; false when the rest of the file is in it already.
+bool JsonArrayScanner::read_on() {
+  if (window_.complete()) return false;
+  window_.advance(at_);
+  text_ = window_.text();
+  at_ = 0;
+  return true;
+}
+
+void JsonArrayScanner::skip_blanks() {
+  do {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  } while (at_ == text_.size() && read_on());
 }
 
 bool JsonArrayScanner::take(char wanted) noexcept {
@@ -64,7 +76,7 @@ std::size_t JsonArrayScanner::end_of_element() const {
   std::size_t depth = 0;
   while (at < text_.size()) {
     const char byte = text_[at];
-    if (at - at_ >= kMaxElementBytes) refuse(at_, "a record of at most 16 MiB");
+    if (at - at_ >= longest_) refuse_length();
     if (byte == '"') {
       at = end_of_string(at);
       if (depth == 0) return at;
@@ -82,11 +94,11 @@ std::size_t JsonArrayScanner::end_of_element() const {
 
 /// One past the closing quote of the string that begins at `at`.
 std::size_t JsonArrayScanner::end_of_string(std::size_t at) const {
-  for (++at; at < text_.size() && at - at_ < kMaxElementBytes; ++at) {
+  for (++at; at < text_.size() && at - at_ < longest_; ++at) {
     if (text_[at] == '"') return at + 1;
     if (text_[at] == '\\') ++at;
   }
-  if (at < text_.size()) refuse(at_, "a record of at most 16 MiB");
+  if (at < text_.size()) refuse_length();
   refuse(text_.size(), "the closing quote of a string");
 }
 
@@ -96,8 +108,13 @@ void JsonArrayScanner::finish() {
   state_ = State::kAfter;
 }
 
-void JsonArrayScanner::refuse(std::size_t at, const char* expected) const {
-  throw JsonSyntaxError{at, expected, shown(text_.substr(at))};
+void JsonArrayScanner::refuse(std::size_t at, const std::string& expected) const {
+  throw JsonSyntaxError{window_.line_of(at), state_ != State::kBefore, expected, shown(text_.substr(at))};
+}
+
+void JsonArrayScanner::refuse_length() const {
+  throw JsonSyntaxError{window_.line_of(at_), true, "a record of at most " + std::to_string(longest_) + " bytes",
+                        "a longer one"};
 }
 
 }  // namespace lorekeep::store

@@ -7,30 +7,31 @@
 #include <string>
 #include <string_view>
 
-namespace lorekeep::store {
+#include "store/file_window.h"
 
-/// Longest element in bytes: far more than a text that fits a model's context needs, and a bound on what parsing it
-/// takes.
-inline constexpr std::size_t kMaxElementBytes = std::size_t{16} << 20;
+namespace lorekeep::store {
 
 /// Why a document is not a JSON array, and where.
 struct JsonSyntaxError {
-  std::size_t offset;  // bytes from the start
+  std::size_t line;  // from 1
+  bool inside;       // the array has begun
   std::string expected;
   std::string found;
 };
 
-/// Where an element stands: the bytes [begin, end) of the document.
+/// One element; valid until the next one is asked for.
 struct JsonSlice {
-  std::size_t begin;
-  std::size_t end;
+  std::string_view json;
+  std::size_t at;  // in the window's text
 };
 
-/// Elements are delimited by brackets and quotes alone; whether one is valid JSON is its parser's business. Reads no
-/// byte beyond the text and takes no memory. A UTF-8 byte order mark is skipped.
+/// Elements are delimited by brackets and quotes alone; whether one is valid JSON is its parser's business. A UTF-8
+/// byte order mark is skipped.
 class JsonArrayScanner {
  public:
-  explicit JsonArrayScanner(std::string_view text) noexcept : text_(text) {}
+  /// `window` holds more than `longest` bytes, or the whole file; no element may be longer.
+  JsonArrayScanner(FileWindow& window, std::size_t longest) noexcept
+      : window_(window), longest_(longest), text_(window.text()) {}
 
   /// The next element, or nothing after the last one, when nothing but blanks follows the array. Throws
   /// JsonSyntaxError.
@@ -39,14 +40,18 @@ class JsonArrayScanner {
  private:
   enum class State { kBefore, kFirst, kBetween, kAfter };
 
-  void skip_blanks() noexcept;
+  bool read_on();
+  void skip_blanks();
   bool take(char wanted) noexcept;
   std::size_t end_of_element() const;
   std::size_t end_of_string(std::size_t at) const;
   void finish();
-  [[noreturn]] void refuse(std::size_t at, const char* expected) const;
+  [[noreturn]] void refuse(std::size_t at, const std::string& expected) const;
+  [[noreturn]] void refuse_length() const;
 
-  std::string_view text_;
+  FileWindow& window_;
+  std::size_t longest_;
+  std::string_view text_;  // of the window
   std::size_t at_ = 0;
   State state_ = State::kBefore;
 };

@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "store/file_window.h"
 
 namespace lorekeep::store {
 namespace {
 
 namespace dom = simdjson::dom;
+
+static_assert(FileWindow::kPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
 
@@ -147,11 +150,10 @@ JsonRecordParser::JsonRecordParser(const filter::Schema* schema)
 
 JsonRecordParser::~JsonRecordParser() = default;
 
-const JsonRecord& JsonRecordParser::parse(std::string_view json, std::size_t following) {
+const JsonRecord& JsonRecordParser::parse(std::string_view json) {
   record_ = {};
-  const bool copy = following < simdjson::SIMDJSON_PADDING;
   dom::element element;
-  const auto error = parser_->parser.parse(json.data(), json.size(), copy).get(element);
+  const auto error = parser_->parser.parse(json.data(), json.size(), false).get(element);
   if (error == simdjson::MEMALLOC) fail(Code::kOutOfMemory, "records: no memory for a record");
   if (error != simdjson::SUCCESS) {
     record_.issues.push_back(parse_issue(error));

@@ -36,9 +36,9 @@ class JsonRecordParser {
   explicit JsonRecordParser(const filter::Schema* schema);
   ~JsonRecordParser();
 
-  /// `json` is one element; `following` is how many bytes behind it may be read too. The result lives until the next
-  /// call.
-  const JsonRecord& parse(std::string_view json, std::size_t following);
+  /// `json` is one element, with FileWindow::kPadding bytes behind it that may be read too. The result lives until the
+  /// next call.
+  const JsonRecord& parse(std::string_view json);
 
  private:
   struct Parser;

@@ -17,26 +17,24 @@ namespace {
 
 constexpr std::size_t kMaxRecords = 0x7fffffff;  // as many as a storage holds
 constexpr std::size_t kRecordsPerPoll = 256;
+constexpr std::size_t kWindowRecords = 4;  // longest records that the window holds: little is moved when it advances
 
 /// Gathers what is wrong with a file, in the order of the file.
 class IssueList {
  public:
-  IssueList(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+  explicit IssueList(const std::string& file) : file_(file) {}
 
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ > kListedIssues; }
 
-  /// `offset` does not decrease from call to call. `record`: its position, when it is about one.
-  void add(std::size_t offset, std::optional<std::size_t> record, std::string_view id, const RecordIssue& issue,
+  /// `record`: its position, when it is about one.
+  void add(std::size_t line, std::optional<std::size_t> record, std::string_view id, const RecordIssue& issue,
            Code code) {
     if (++count_ > kListedIssues) {
       message_ += "\nand more";
       return;
     }
-    line_ += static_cast<std::size_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
-                                                 text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-    counted_ = offset;
-    std::string where = file_ + ":" + std::to_string(line_) + ": ";
+    std::string where = file_ + ":" + std::to_string(line) + ": ";
     if (record)
       where += "record " + std::to_string(*record) + (id.empty() ? "" : " (" + filter::quoted(id) + ")") + ": ";
     if (!issue.field.empty()) where += issue.field + ": ";
@@ -44,7 +42,7 @@ class IssueList {
     message_ += where + "expected " + issue.expected + ", found " + issue.found;
     if (count_ > 1) return;
     code_ = code;
-    details_ = {{"file", file_}, {"line", static_cast<std::int64_t>(line_)}};
+    details_ = {{"file", file_}, {"line", static_cast<std::int64_t>(line)}};
     if (record) details_.emplace_back("record", static_cast<std::int64_t>(*record));
     if (!id.empty()) details_.emplace_back("id", std::string(id));
     if (!issue.field.empty()) details_.emplace_back("field", issue.field);
@@ -56,10 +54,7 @@ class IssueList {
 
  private:
   std::string file_;
-  std::string_view text_;
   std::size_t count_ = 0;
-  std::size_t line_ = 1;  // of `counted_`
-  std::size_t counted_ = 0;
   std::string message_;
   Code code_ = Code::kCorrupt;
   Details details_;
@@ -75,27 +70,29 @@ std::uint64_t fingerprint_of(const TextArena& texts) {
 
 class RecordsReader {
  public:
-  RecordsReader(const MappedFile& file, const ReadOptions& options)
-      : text_(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()),
-        options_(options),
-        scanner_(text_),
+  RecordsReader(const std::filesystem::path& path, const ReadOptions& options)
+      : options_(options),
+        window_(path, kWindowRecords * options.longest_record),
+        scanner_(window_, options.longest_record),
         parser_(options.schema.get()),
-        issues_(file.name(), text_) {
+        issues_(window_.name()) {
     if (options.schema) columns_.emplace(options.schema);
   }
 
   Records read() {
     // The texts are shorter than the file: with room for all of it nothing is moved, and at no time are there two
     // copies.
-    records_.texts.reserve(text_.size());
+    const auto file_size = static_cast<std::size_t>(window_.file_size());
+    records_.texts.reserve(file_size);
     while (const auto slice = next()) take(*slice);
     if (issues_.empty() && count_ == 0) {
-      issues_.add(0, std::nullopt, "", {"", "at least one record", "an empty array"}, Code::kInvalidArgument);
+      issues_.add(1, std::nullopt, "", {"", "at least one record", "an empty array"}, Code::kInvalidArgument);
     }
+    window_.check_unchanged();
     if (!issues_.empty()) issues_.raise();
     if (columns_) records_.metadata = std::make_shared<const filter::Columns>(std::move(*columns_).build());
     // Giving back the rest means a copy, which is worth it (and never the peak) when the texts are a small part.
-    if (records_.texts.text_bytes() < text_.size() / 2) records_.texts.shrink_to_fit();
+    if (records_.texts.text_bytes() < file_size / 2) records_.texts.shrink_to_fit();
     records_.ids.shrink_to_fit();
     records_.fingerprint = fingerprint_of(records_.texts);
     return std::move(records_);
@@ -108,8 +105,8 @@ class RecordsReader {
     try {
       return scanner_.next();
     } catch (const JsonSyntaxError& error) {
-      const auto record = error.offset == 0 ? std::nullopt : std::optional(count_);
-      issues_.add(std::max(error.offset, offset_), record, "", {"", error.expected, error.found}, Code::kCorrupt);
+      const auto record = error.inside ? std::optional(count_) : std::nullopt;
+      issues_.add(error.line, record, "", {"", error.expected, error.found}, Code::kCorrupt);
       return std::nullopt;
     }
   }
@@ -118,23 +115,23 @@ class RecordsReader {
     if (count_ == kMaxRecords) {
       fail(Code::kUnsupported, "more than " + std::to_string(kMaxRecords) + " records: a storage cannot hold them");
     }
-    offset_ = slice.begin;
-    const JsonRecord& record =
-        parser_.parse(text_.substr(slice.begin, slice.end - slice.begin), text_.size() - slice.end);
+    const JsonRecord& record = parser_.parse(slice.json);
     const Code code = record.readable ? Code::kInvalidArgument : Code::kCorrupt;
-    for (const RecordIssue& issue : record.issues) issues_.add(offset_, count_, record.id, issue, code);
+    for (const RecordIssue& issue : record.issues) {
+      issues_.add(window_.line_of(slice.at), count_, record.id, issue, code);
+    }
     broken_ = !record.readable;
     records_.ids.append(record.id);
-    if (!record.id.empty()) check_id(record.id);
+    if (!record.id.empty()) check_id(record.id, slice);
     if (issues_.empty()) keep(record);
     ++count_;
   }
 
-  void check_id(std::string_view id) {
+  void check_id(std::string_view id, const JsonSlice& slice) {
     const auto first = ids_.enter(records_.ids, count_);
     if (!first) return;
     const RecordIssue issue{"id", "an id of its own", "the id of record " + std::to_string(*first)};
-    issues_.add(offset_, count_, id, issue, Code::kInvalidArgument);
+    issues_.add(window_.line_of(slice.at), count_, id, issue, Code::kInvalidArgument);
   }
 
   void keep(const JsonRecord& record) {
@@ -144,16 +141,15 @@ class RecordsReader {
     for (const auto& [field, value] : record.values) columns_->set(field, value);
   }
 
-  std::string_view text_;
   const ReadOptions& options_;
+  FileWindow window_;
   JsonArrayScanner scanner_;
   JsonRecordParser parser_;
   IssueList issues_;
   RecordIds ids_;
   std::optional<filter::ColumnsBuilder> columns_;
   Records records_;
-  std::size_t count_ = 0;   // records seen
-  std::size_t offset_ = 0;  // of the record read last
+  std::size_t count_ = 0;  // records seen
   bool broken_ = false;
 };
 
@@ -163,8 +159,8 @@ std::size_t Records::memory_bytes() const noexcept {
   return ids.memory_bytes() + texts.memory_bytes() + (metadata ? metadata->memory_bytes() : 0);
 }
 
-Records read_records(const MappedFile& file, const ReadOptions& options) {
-  return RecordsReader(file, options).read();
+Records read_records(const std::filesystem::path& path, const ReadOptions& options) {
+  return RecordsReader(path, options).read();
 }
 
 }  // namespace lorekeep::store

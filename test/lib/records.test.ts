@@ -79,6 +79,7 @@ describe('records of a file', () => {
   test('that are no JSON, or no file, are refused', async () => {
     await rejection(Records.read(write('cut.json', '[{"id": "a", "te')), 'CORRUPT');
     await rejection(Records.read(file('absent.json')), 'NOT_FOUND');
+    await rejection(Records.read(file('.')), 'IO');
     await rejection(Records.read(path, { signal: AbortSignal.abort() }), 'CANCELLED');
   });
 

@@ -159,7 +159,37 @@ TEST("the first twenty issues are listed at once, and the details are of the fir
 }
 
 TEST("a record of more than 16 MiB is refused") {
-  CHECK(refused("[{\"id\":\"a\",\"text\":\"" + std::string(kMaxElementBytes, 'x') + "\"}]", Code::kCorrupt, "16 MiB"));
+  const std::string long_record = "[{\"id\":\"a\",\"text\":\"" + std::string(kLongestRecord, 'x') + "\"}]";
+  CHECK(refused(long_record, Code::kCorrupt, "records.json:1: record 0: expected a record of at most 16777216 bytes"));
+}
+
+TEST("a file is read alike through a window of any size, issues and their lines included") {
+  const RecordsFile file;
+  std::string json = "\xEF\xBB\xBF[";
+  for (int i = 0; i < 300; ++i) {
+    json += std::string(static_cast<std::size_t>(i % 97), i % 2 == 0 ? '\n' : ' ') + (i > 0 ? "," : "");
+    json += "\n{\"id\":\"r" + std::to_string(i) + "\",\"text\":\"" +
+            std::string(static_cast<std::size_t>(i % 60), 'x') + "\\\\\\\"]},{\"}";
+  }
+  const Records whole = file.read(json + std::string(5000, ' ') + "]\n");
+  for (const std::size_t longest : {110, 128, 200, 1000}) {
+    const Records some =
+        file.read(json + std::string(5000, ' ') + "]\n", {.schema = nullptr, .longest_record = longest});
+    CHECK_EQ(some.size(), std::size_t{300});
+    CHECK_EQ(some.fingerprint, whole.fingerprint);
+  }
+  const auto message = [&](std::size_t longest) {
+    try {
+      file.read(json + ",\n{\"id\":\"r7\",\"text\":\"t\"},\n\n{\"id\":\"x\"}]!",
+                {.schema = nullptr, .longest_record = longest});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message(kLongestRecord).find("record 300 (\"r7\"): id") != std::string::npos);
+  CHECK_EQ(message(110), message(kLongestRecord));
+  CHECK_FAILS(Code::kCorrupt, file.read(json + "]", {.schema = nullptr, .longest_record = 40}));
 }
 
 TEST("reading ends when it is cancelled") {

@@ -24,7 +24,7 @@ class RecordsFile {
   Records read(std::string_view json, const ReadOptions& options = {}) const {
     const auto path = folder_ / "records.json";
     std::ofstream(path, std::ios::binary).write(json.data(), static_cast<std::streamsize>(json.size()));
-    return read_records(MappedFile(path), options);
+    return read_records(path, options);
   }
 
  private:
