@@ -147,8 +147,8 @@ Napi::Value load_text_index(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), expected, runtime = Environment::of(info.Env()).shared_runtime()](
-            const TaskContext& task) {
+        [path = path_argument(info[0]), expected,
+         runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
           const text::SidecarLoadOptions load{.expected = expected ? &*expected : nullptr,
                                               .pool = &runtime->compute(),
                                               .workers = worker_count(0),
