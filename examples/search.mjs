@@ -8,7 +8,7 @@ import { createTinyModel } from 'lorekeep/tiny-model';
 
 const file = process.argv[2] ?? new URL('../docs/protocol.md', import.meta.url);
 const question = process.argv[3] ?? 'Which replies may come in any order?';
-const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => text.length > 40);
+const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 
 const path = join(tmpdir(), `lorekeep-example-${process.pid}.gguf`); // any GGUF embedding model will do
 await createTinyModel({ texts: paragraphs, path });

@@ -24,6 +24,10 @@ describe('the documentation', () => {
     }
   });
 
+  it('shows the example as it is', () => {
+    expect(read('README.md')).toContain(read('examples', 'search.mjs').trimEnd());
+  });
+
   it('links to nothing that is not there', () => {
     const files = ['README.md', ...readdirSync(join(project, 'docs')).map((name) => join('docs', name))];
     let links = 0;
