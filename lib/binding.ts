@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
 import { checkExports, loadFailure, platform } from './load-failure.js';
 import type { NativeBinding } from './native.js';
 
@@ -44,3 +45,5 @@ function load(): NativeBinding {
 }
 
 export const binding: NativeBinding = load();
+
+process.once('exit', () => binding.stop(isMainThread));

@@ -216,6 +216,12 @@ export interface NativeBackendInfo {
 }
 
 export interface NativeBinding {
+  /**
+   * Cancels all calls of this thread and waits for their end; later ones are refused. Must be called before the process
+   * exits (binding.ts does), because process.exit() leaves computing threads running into the static destructors.
+   */
+  stop(processEnds: boolean): void;
+
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
   RowBuffer: new (capacity: number) => NativeRowBuffer;
@@ -299,6 +305,7 @@ export interface NativeBinding {
 
 /** The export list, for the loader's check that the file is not stale. */
 export const nativeExports = [
+  'stop',
   'CancelToken',
   'TextArena',
   'RowBuffer',

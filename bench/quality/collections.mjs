@@ -24,7 +24,7 @@ export function collectionsPresent() {
 }
 
 /**
- * One collection: documents {id, text} (title and text in one), judged queries {id, text}, and
+ * One collection: its folder, documents {id, text} (title and text in one), judged queries {id, text}, and
  * judgments: query id -> document id -> gain (linear, as judged).
  */
 export function readCollection(name) {
@@ -48,5 +48,5 @@ export function readCollection(name) {
   const queries = rows('queries.jsonl.gz')
     .filter(({ id }) => gains.has(id))
     .map(({ id, text }) => ({ id, text }));
-  return { name, documents, queries, gains };
+  return { name, folder, documents, queries, gains };
 }

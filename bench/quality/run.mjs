@@ -42,6 +42,7 @@ const model = await EmbeddingModel.load(resolve(dirname(options.catalog), entry.
 });
 const names = options.tune ? [tuningCollection] : (options.only?.split(',') ?? collectionNames);
 const rows = [];
+const embeddedDocuments = new Map(); // Two collections may share their documents.
 for (const name of names) {
   const collection = await embedded(readCollection(name));
   for (const tokenizer of options.tokenizer ? [options.tokenizer] : tokenizers) {
@@ -62,14 +63,15 @@ function catalogEntry() {
 }
 
 async function embedded(collection) {
-  const prefix = entry.document_prefix ?? '';
-  const { vectors, cut } = await embedFirstWindows(
-    model,
-    collection.documents.map(({ text }) => prefix + text),
-  );
-  const asked = collection.queries.map(({ text }) => (entry.query_prefix ?? '') + text);
-  const queries = await embedFirstWindows(model, asked);
-  return { ...collection, vectors, cut, queryVectors: queries.vectors };
+  const { folder, documents, queries } = collection;
+  if (!embeddedDocuments.has(folder)) {
+    const prefix = entry.document_prefix ?? '';
+    const texts = documents.map(({ text }) => prefix + text);
+    embeddedDocuments.set(folder, await embedFirstWindows(model, texts));
+  }
+  const asked = queries.map(({ text }) => (entry.query_prefix ?? '') + text);
+  const { vectors: queryVectors } = await embedFirstWindows(model, asked);
+  return { ...collection, ...embeddedDocuments.get(folder), queryVectors };
 }
 
 /** "flat": the numbers are the model's, not the graph's. */
@@ -108,7 +110,7 @@ async function measure(storage, collection, tokenizer) {
 async function tune(storage, collection, tokenizer) {
   const lexical = await search(storage, collection, 'lexical');
   console.log(`${tokenizer}: lexical alone ${lexical.ndcg.toFixed(4)}`);
-  for (const k of [5, 10, 20, 60]) {
+  for (const k of [2, 5, 10, 20, 60]) {
     const line = [];
     for (const dense of [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1]) {
       const found = await search(storage, collection, 'hybrid', {

@@ -14,6 +14,13 @@
 namespace lorekeep::binding {
 namespace {
 
+// stop(processEnds): see Environment::stop(). At the end of the process, what closed objects left to be freed goes too.
+void stop(const Napi::CallbackInfo& info) {
+  Environment& environment = Environment::of(info.Env());
+  environment.stop();
+  if (info[0].ToBoolean()) environment.runtime().wait_idle();
+}
+
 Napi::Object start(Napi::Env env, Napi::Object exports) {
   auto* environment = new Environment(env);
   env.SetInstanceData(environment);
@@ -36,6 +43,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   const auto function = [&](const char* name, auto callback) {
     exports.Set(name, Napi::Function::New(env, callback, name));
   };
+  exports.Set("stop", Napi::Function::New(env, stop, "stop"));
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);

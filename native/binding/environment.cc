@@ -46,7 +46,7 @@ void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
   ticket->task->execute();
   std::lock_guard lock(mutex_);
   completed_.push_back(ticket);
-  wake();
+  if (!ended_) wake();
   if (--outstanding_ == 0) idle_.notify_all();
 }
 
@@ -76,27 +76,34 @@ void Environment::drain() {
 }
 
 void Environment::on_wake(napi_env env, napi_value, void* context, void*) {
-  if (env != nullptr) static_cast<Environment*>(context)->drain();
+  if (env == nullptr) return;
+  try {
+    static_cast<Environment*>(context)->drain();
+  } catch (const Napi::Error&) {
+    // Only an environment that is being torn down refuses calls; its hook settles what is left.
+  }
 }
 
 void Environment::on_cleanup(void* self) {
   static_cast<Environment*>(self)->shut_down();
 }
 
-void Environment::shut_down() noexcept {
+void Environment::stop() noexcept {
   ended_ = true;
   std::size_t forgotten = 0;
   for (const auto& ticket : pending_) {
-    ticket->task->cancel().cancel();
+    if (ticket->task) ticket->task->cancel().cancel();
     int expected = Ticket::kWaiting;
     if (ticket->state.compare_exchange_strong(expected, Ticket::kForgotten)) ++forgotten;
   }
-  {
-    std::unique_lock lock(mutex_);
-    outstanding_ -= forgotten;
-    idle_.wait(lock, [this] { return outstanding_ == 0; });
-    completed_.clear();
-  }
+  std::unique_lock lock(mutex_);
+  outstanding_ -= forgotten;
+  idle_.wait(lock, [this] { return outstanding_ == 0; });
+}
+
+void Environment::shut_down() noexcept {
+  stop();
+  completed_.clear();
   for (const auto& ticket : pending_) ticket->task.reset();
   pending_.clear();
 }

@@ -49,6 +49,11 @@ class Environment {
   /// Any thread, only from inside Task::execute(): settles completed tasks and reports progress soon.
   void wake() noexcept;
 
+  /// Cancels what runs, forgets what waits, and returns when no thread will touch this object any more. Later tasks are
+  /// refused. On the main thread it has to be called before the process exits: process.exit() runs no environment hooks
+  /// there but goes straight to the static destructors, and computing threads would crash in what those take away.
+  void stop() noexcept;
+
   Runtime& runtime() noexcept { return *runtime_; }
   std::shared_ptr<Runtime> shared_runtime() const noexcept { return runtime_; }
 
@@ -79,7 +84,7 @@ class Environment {
   std::shared_ptr<Runtime> runtime_;
   napi_threadsafe_function wake_ = nullptr;
   Pending pending_;  // JavaScript thread only
-  bool ended_ = false;
+  std::atomic<bool> ended_{false};
 
   std::mutex mutex_;
   std::condition_variable idle_;

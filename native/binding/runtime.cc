@@ -9,6 +9,9 @@ namespace {
 // Long tasks spread over `compute_` by themselves; two at a time keep one slow load from blocking all others.
 constexpr std::size_t kLongThreads = 2;
 
+// Cancelled work ends within milliseconds; a process must not hang at its end because of a defect in that.
+constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
+
 }  // namespace
 
 Runtime::Runtime()
@@ -26,6 +29,10 @@ std::shared_ptr<Runtime> Runtime::acquire() {
     current = runtime;
   }
   return runtime;
+}
+
+void Runtime::wait_idle() {
+  for (ThreadPool* pool : {&long_, &quick_, &compute_}) pool->wait_idle(kIdleLimit);
 }
 
 std::size_t worker_count(std::size_t requested) noexcept {

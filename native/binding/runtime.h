@@ -19,6 +19,8 @@ class Runtime {
   ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
   /// For parallel_for inside a task; the task's own thread takes part.
   ThreadPool& compute() noexcept { return compute_; }
+  /// Waits, for a bounded time, until no thread has work.
+  void wait_idle();
 
  private:
   // Destroyed in reverse order: tasks of the lanes use `compute_`, so it goes last.

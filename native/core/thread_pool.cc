@@ -55,9 +55,18 @@ void ThreadPool::run() {
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();
+      ++running_;
     }
     task();
+    task = nullptr;  // what it captured is freed before the pool counts as idle
+    std::lock_guard lock(mutex_);
+    if (--running_ == 0 && queue_.empty()) idle_.notify_all();
   }
+}
+
+bool ThreadPool::wait_idle(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  return idle_.wait_for(lock, limit, [this] { return running_ == 0 && queue_.empty(); });
 }
 
 std::size_t usable_threads() noexcept {

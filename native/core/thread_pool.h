@@ -2,6 +2,7 @@
 // inside the pool can never wait for a thread that waits for it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -28,13 +29,18 @@ class ThreadPool {
   /// `task` must not throw.
   void submit(std::function<void()> task);
 
+  /// Waits until nothing is queued or running, at most `limit`; returns whether that came. For the end of a process.
+  bool wait_idle(std::chrono::milliseconds limit);
+
  private:
   void run();
   void stop() noexcept;
 
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable idle_;
   std::deque<std::function<void()>> queue_;
+  std::size_t running_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

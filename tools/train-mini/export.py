@@ -19,7 +19,7 @@ def metadata(pieces):
         'general.name': 'lorekeep-mini',
         'general.version': '1',
         'general.license': 'apache-2.0',
-        'general.description': 'A small English text embedding model: a saturated bag of WordPiece tokens in one BERT layer.',
+        'general.description': 'A small English text embedding model: a saturated bag of tokens in one BERT layer.',
         'general.file_type': 7,
         'general.quantization_version': 2,
         'bert.block_count': 1,

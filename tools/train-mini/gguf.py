@@ -9,7 +9,6 @@ _F32, _F16, _Q8_0 = 0, 1, 8
 _U32, _I32, _FLOAT, _BOOL, _STRING, _ARRAY = 4, 5, 6, 7, 8, 9
 
 
-
 def _string(text):
     data = text.encode('utf-8')
     return struct.pack('<Q', len(data)) + data

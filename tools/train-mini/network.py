@@ -13,7 +13,8 @@ An ordinary BERT layer computes exactly that, because each of its parts is given
              control pair, so that
   LayerNorm  divides the token by just what makes its length weight / (count + SATURATION).
 
-[CLS] and [SEP] end as zero vectors, and mean pooling sums the rest. Pairs are (x, -x), because LayerNorm subtracts the mean.
+[CLS] and [SEP] end as zero vectors, and mean pooling sums the rest. Pairs are (x, -x), because LayerNorm subtracts the
+mean.
 """
 
 import numpy as np
@@ -40,7 +41,7 @@ IDENTITY_SHARE = IDENTITY / FREE
 
 
 def balance(table):
-    """Rows of mean 0 whose identity block holds the same share of the squared length in every row; same lengths as before."""
+    """Rows of mean 0, as long as before, whose identity block holds the same share of the squared length in all."""
     length = np.linalg.norm(table, axis=1, keepdims=True)
     out = table.astype(np.float32, copy=True)
     for _ in range(3):
@@ -123,7 +124,8 @@ def build(table, cls=2):
 
     zeros = lambda *shape: np.zeros(shape, np.float32)
     ones = lambda n: np.ones(n, np.float32)
-    query, query_bias, key, value, out = zeros(WIDTH, WIDTH), zeros(WIDTH), zeros(HEAD, WIDTH), zeros(HEAD, WIDTH), zeros(WIDTH, WIDTH)
+    query, query_bias, out = zeros(WIDTH, WIDTH), zeros(WIDTH), zeros(WIDTH, WIDTH)
+    key, value = zeros(HEAD, WIDTH), zeros(HEAD, WIDTH)
     gain = np.sqrt(SHARPNESS * np.sqrt(HEAD) / (WIDTH * IDENTITY_SHARE))
     each = np.arange(IDENTITY)
     query[each, each] = key[each, each] = gain

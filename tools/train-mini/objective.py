@@ -32,7 +32,7 @@ def _softmax_minus_one_hot(scores):
 
 
 def contrast(queries, passages, table, scale):
-    """(loss, gradient of the table): each query must find its passage among all of the batch, and each passage its query."""
+    """(loss, gradient of the table): each query must find its passage in the batch, and each passage its query."""
     q, q_norms = embed(queries, table)
     p, p_norms = embed(passages, table)
     scores = (q @ p.T) * np.float32(scale)

@@ -14,8 +14,8 @@ KINDS = ('title', 'claim', 'keywords', 'half')
 
 
 class PairSampler:
-    """Deterministic in its seed. `idf` (per token) steers keywords; sources are drawn by size to the `balance`; the share
-    `misspelt` of the queries gets one typing error."""
+    """Deterministic in its seed. `idf` (per token) steers keywords; sources are drawn by size to the `balance`;
+    the share `misspelt` of the queries gets one typing error."""
 
     def __init__(self, corpus, idf, vocabulary, typist, shares=(0.25, 0.55, 0.1, 0.1), balance=0.7, focus=0.5,
                  misspelt=0.15, seed=1):

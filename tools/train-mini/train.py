@@ -23,7 +23,7 @@ from wordpiece import SPECIAL, WordPiece
 
 PIECES = 12800  # what fits in 8 MiB beside the layer
 RARITY_POWER = 0.65  # a token weighs idf^0.65 in the query and in the passage before training
-NEIGHBOURS = 0.5  # share of the distributional vector beside the random one, before training
+NEIGHBOURS = 0.25  # share of the distributional vector beside the random one, before training
 SILENT_IDF = 1.3  # tokens more frequent than this are no neighbours
 WARM_UP = 30
 BALANCE_EVERY = 50
@@ -34,9 +34,9 @@ def options():
     parser.add_argument('--data', default='../shared/data/corpus-large.jsonl.gz', help='the training text')
     parser.add_argument('--work', default='.cache/train-mini', help='where stages are kept')
     parser.add_argument('--out', default='data/models/lorekeep-mini.gguf')
-    parser.add_argument('--steps', type=int, default=700)
+    parser.add_argument('--steps', type=int, default=1000)
     parser.add_argument('--batch', type=int, default=1024)
-    parser.add_argument('--rate', type=float, default=5e-3)
+    parser.add_argument('--rate', type=float, default=4e-3)
     parser.add_argument('--scale', type=float, default=20.0, help='inverse temperature')
     parser.add_argument('--seed', type=int, default=1)
     return parser.parse_args()
@@ -101,7 +101,7 @@ def unit(rows):
 
 
 def start(idf, near, seed):
-    """The table before training: a random direction, leaning towards tokens of like surroundings, as long as it is rare."""
+    """The table before training: random directions, leaning towards tokens of like surroundings, as long as rare."""
     random = np.random.default_rng(seed)
     own = unit(random.standard_normal((PIECES, FREE)).astype(np.float32))
     table = unit(own + NEIGHBOURS * unit(near)) * (idf**RARITY_POWER)[:, None]

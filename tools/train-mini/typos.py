@@ -4,9 +4,10 @@ import numpy as np
 
 from wordpiece import START
 
-_NEAR = {'a': 'sqz', 'b': 'vn', 'c': 'xvk', 'd': 'sf', 'e': 'wra', 'f': 'dg', 'g': 'fh', 'h': 'gj', 'i': 'uoe', 'j': 'hk', 'k': 'jlc',
-         'l': 'k', 'm': 'n', 'n': 'mb', 'o': 'ipa', 'p': 'o', 'q': 'w', 'r': 'et', 's': 'adzc', 't': 'ry', 'u': 'iy', 'v': 'bc',
-         'w': 'eq', 'x': 'zc', 'y': 'uti', 'z': 'xs'}
+# Neighbours on the keyboard, and letters that sound alike.
+_NEAR = {'a': 'sqz', 'b': 'vn', 'c': 'xvk', 'd': 'sf', 'e': 'wra', 'f': 'dg', 'g': 'fh', 'h': 'gj', 'i': 'uoe',
+         'j': 'hk', 'k': 'jlc', 'l': 'k', 'm': 'n', 'n': 'mb', 'o': 'ipa', 'p': 'o', 'q': 'w', 'r': 'et', 's': 'adzc',
+         't': 'ry', 'u': 'iy', 'v': 'bc', 'w': 'eq', 'x': 'zc', 'y': 'uti', 'z': 'xs'}
 SHORTEST = 5
 
 
