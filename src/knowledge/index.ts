@@ -1,7 +1,14 @@
 /** Knowledge bases opened from files, for scripts: `lorekeep/knowledge-base`. The server opens them in the same way. */
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { KnowledgeBase, type KnowledgeSearchOptions } from './knowledge-base.js';
+export {
+  type CachedOpenOptions,
+  KnowledgeBaseCache,
+  type KnowledgeBaseCacheOptions,
+  type KnowledgeBasePin,
+} from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
 export type { KnowledgeModel, ModelResolver } from './model.js';
 export { buildKnowledgeBase, type OpenKnowledgeBaseOptions, openKnowledgeBase } from './open.js';
 export type { PathResolver } from './paths.js';
+export type { EntryFacts, EntryState } from './pin-cache.js';

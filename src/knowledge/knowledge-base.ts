@@ -35,6 +35,11 @@ export class KnowledgeBase implements AsyncDisposable {
     return this.storage.dimension;
   }
 
+  /** Bytes of memory that it takes. */
+  get bytes(): number {
+    return this.storage.memoryBytes;
+  }
+
   /** Embeds the text as the mode needs and searches. @throws as EmbeddingModel.embed() and Storage.search(). */
   async search({ text, ...options }: KnowledgeSearchOptions): Promise<StorageSearchResult> {
     const { model, queryPrefix = '' } = this.#model;

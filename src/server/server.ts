@@ -43,7 +43,7 @@ export class LorekeepServer {
     const services = {
       config,
       models,
-      files: new FileStorages(models, log),
+      files: new FileStorages({ models, log }),
       root: new StorageRoot(config.storage_root || homeFolder),
       log,
       version: packageVersion,

@@ -1,32 +1,37 @@
 import { LorekeepError } from '../../lib/index.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
-import { fileIdentity } from '../knowledge/identity.js';
-import { openKnowledgeBase, type PathResolver } from '../knowledge/index.js';
+import { type EntryFacts, KnowledgeBaseCache, type KnowledgeBasePin } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { requireEmbeddingModel } from './embedding-model-name.js';
-import { SharedStorage, type StoragePin } from './shared-storage.js';
-import { StorageCache } from './storage-cache.js';
+import type { StoragePin } from './shared-storage.js';
 import type { StorageRoot } from './storage-root.js';
 
-/**
- * The storages from files, shared by all sessions of the process. One that is held never changes; a changed file is seen
- * by the next request for it, beside those that hold the old content.
- */
+export interface FileStoragesOptions {
+  models: EmbeddingModels;
+  log: Log;
+  /** Storages that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
+  maxBytes?: number | undefined;
+}
+
+/** The storages from files, shared by all sessions of the process; their states are those of KnowledgeBaseCache. */
 export class FileStorages {
   readonly #models: EmbeddingModels;
-  readonly #log: Log;
-  readonly #cache = new StorageCache();
+  readonly #cache: KnowledgeBaseCache;
 
-  constructor(models: EmbeddingModels, log: Log) {
+  constructor({ models, log, maxBytes }: FileStoragesOptions) {
     this.#models = models;
-    this.#log = log;
+    this.#cache = new KnowledgeBaseCache({
+      models: (name) => models.load(requireEmbeddingModel(models, name)),
+      maxBytes,
+      log,
+    });
   }
 
-  /** Storages held or being loaded. */
-  get size(): number {
-    return this.#cache.size;
+  /** Those that are loaded or being loaded. */
+  entries(): EntryFacts[] {
+    return this.#cache.entries();
   }
 
   /**
@@ -35,46 +40,38 @@ export class FileStorages {
    */
   async pin(path: string, where: string, root: StorageRoot, signal: AbortSignal): Promise<StoragePin> {
     const config = await root.resolve(path, where);
-    const resolvePath = root.besideConfig(config);
     try {
-      const key = await fileIdentity(config, resolvePath);
-      return await this.#cache.acquire(
-        key,
-        (abort, onIdle) => this.#load(config, resolvePath, abort, onIdle),
-        signal,
-      );
+      const resolvePath = root.besideConfig(config);
+      const held = await this.#cache.open(config, { resolvePath, signal });
+      try {
+        return storagePin(held, await this.#modelOf(held));
+      } catch (error) {
+        await held.release();
+        throw error;
+      }
     } catch (error) {
       signal.throwIfAborted();
       throw await invalidData(error, where, root);
     }
   }
 
-  /** Resolves when nothing is being loaded; the sessions that wanted it must have ended before. */
+  /** Closes them; the sessions that held them must have ended before. */
   close(): Promise<void> {
-    return this.#cache.settled();
+    return this.#cache.close();
   }
 
-  async #load(
-    config: string,
-    resolvePath: PathResolver,
-    signal: AbortSignal,
-    onIdle: () => void,
-  ): Promise<SharedStorage> {
-    const started = performance.now();
-    let model: LoadedModel | undefined;
-    const models = async (name: string) => {
-      model = await this.#models.load(requireEmbeddingModel(this.#models, name));
-      return model;
-    };
-    const opened = await openKnowledgeBase(config, { models, resolvePath, signal, log: this.#log });
-    const ms = Math.round(performance.now() - started);
-    const { size, dimension, storage } = opened;
-    this.#log.info(
-      { config, records: size, dimension, memoryBytes: storage.memoryBytes, ms },
-      'storage loaded',
-    );
-    return new SharedStorage(storage, model as LoadedModel, onIdle);
+  #modelOf({ knowledgeBase }: KnowledgeBasePin): Promise<LoadedModel> {
+    return this.#models.load(requireEmbeddingModel(this.#models, knowledgeBase.config.embedding_model));
   }
+}
+
+function storagePin(held: KnowledgeBasePin, model: LoadedModel): StoragePin {
+  return {
+    storage: held.knowledgeBase.storage,
+    model,
+    again: () => storagePin(held.again(), model),
+    release: () => held.release(),
+  };
 }
 
 /** Everything that is wrong with the files is one code for clients, whose message has no path outside the root. */

@@ -8,22 +8,19 @@ export interface StoragePin {
   readonly model: LoadedModel;
   /** Another claim on the same storage. Precondition: this one is not released. */
   again(): StoragePin;
-  /** Gives the claim up; the last one closes the storage, and the promise says when. Once is enough, twice is fine. */
+  /** Gives the claim up; resolves when what had to be closed for it is closed. Once is enough, twice is fine. */
   release(): Promise<void>;
 }
 
-/** A storage held by sessions' names, by agents and by searches under way; closed when the last lets go. */
+/** A virtual storage, held by its session's name, by agents and by searches under way; closed when the last lets go. */
 export class SharedStorage {
   readonly #storage: Storage;
   readonly #model: LoadedModel;
-  readonly #onIdle: () => void;
   #pins = 0;
 
-  /** `onIdle` is called when the last pin is released, before the storage is closed. */
-  constructor(storage: Storage, model: LoadedModel, onIdle: () => void = () => {}) {
+  constructor(storage: Storage, model: LoadedModel) {
     this.#storage = storage;
     this.#model = model;
-    this.#onIdle = onIdle;
   }
 
   pin(): StoragePin {
@@ -37,9 +34,7 @@ export class SharedStorage {
         if (!held) return;
         held = false;
         this.#pins--;
-        if (this.#pins > 0) return;
-        this.#onIdle();
-        await this.#storage.close();
+        if (this.#pins === 0) await this.#storage.close();
       },
     };
   }

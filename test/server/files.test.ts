@@ -165,25 +165,42 @@ describe('a storage from a config file', () => {
 });
 
 describe('storages from files in one process', () => {
-  async function storages() {
+  async function storages(maxBytes?: number) {
     await TestServer.start();
     const models = new EmbeddingModels(await Catalog.load(catalogPath), silentLog());
-    const files = new FileStorages(models, silentLog());
+    const files = new FileStorages({ models, log: silentLog(), maxBytes });
     const pin = (path: string, signal = new AbortController().signal) =>
       files.pin(path, 'config_path', new StorageRoot(root()), signal);
     return { files, models, pin };
   }
 
-  it('are loaded once for all that ask, and closed when the last lets go', async () => {
+  const states = (files: FileStorages) => files.entries().map(({ state }) => state);
+
+  it('are loaded once for all that ask, and kept for the next when the last lets go', async () => {
     const { files, models, pin } = await storages();
     const pins = await Promise.all(Array.from({ length: 8 }, () => pin('kb/kb.json')));
     expect(new Set(pins.map(({ storage }) => storage)).size).toBe(1);
     const later = await pin('kb/../kb/kb.json');
     expect(later.storage).toBe(pins[0]?.storage);
     for (const held of pins) await held.release();
-    expect([files.size, later.storage.closed]).toEqual([1, false]);
+    expect([states(files), later.storage.closed]).toEqual([['Pinned'], false]);
     await later.release();
-    expect([files.size, later.storage.closed]).toEqual([0, true]);
+    expect([states(files), later.storage.closed]).toEqual([['OnDemand'], false]);
+    const next = await pin('kb/kb.json');
+    expect(next.storage).toBe(later.storage);
+    await next.release();
+    await files.close();
+    expect([states(files), later.storage.closed]).toEqual([[], true]);
+    await models.close();
+  });
+
+  it('are closed when nobody holds them and their memory is wanted', async () => {
+    const { files, models, pin } = await storages(1);
+    const [held, other] = [await pin('kb/kb.json'), await pin('kb/kb.json')];
+    await held.release();
+    expect(other.storage.closed).toBe(false);
+    await other.release();
+    expect([states(files), other.storage.closed]).toEqual([[], true]);
     await models.close();
   });
 
@@ -209,7 +226,7 @@ describe('storages from files in one process', () => {
     second.abort(new Error('gone'));
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await files.close();
-    expect(files.size).toBe(0);
+    expect(states(files)).toEqual([]);
     await (await pin('kb/kb.json')).release();
     await models.close();
   });

@@ -1,0 +1,110 @@
+import { totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import { fileIdentity } from './identity.js';
+import type { KnowledgeBase } from './knowledge-base.js';
+import { type KnowledgeLog, noLog } from './log.js';
+import type { ModelResolver } from './model.js';
+import { openKnowledgeBase } from './open.js';
+import { besideConfig, type PathResolver } from './paths.js';
+import { type EntryFacts, PinCache } from './pin-cache.js';
+
+/** Share of the machine's memory that knowledge bases may take before unused ones are closed. */
+const defaultShare = 0.25;
+
+export interface KnowledgeBaseCacheOptions {
+  /** Gives the model that a config file names. */
+  models: ModelResolver;
+  /** Knowledge bases that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
+  maxBytes?: number | undefined;
+  /** Default: silent. */
+  log?: KnowledgeLog | undefined;
+}
+
+export interface CachedOpenOptions {
+  signal?: AbortSignal | undefined;
+  /** Default: relative paths start at the config file's folder. */
+  resolvePath?: PathResolver | undefined;
+}
+
+/** One holder's claim on a shared knowledge base, which stays open and the same until every claim is released. */
+export interface KnowledgeBasePin extends AsyncDisposable {
+  /** Not to be closed by its holders. */
+  readonly knowledgeBase: KnowledgeBase;
+  /** Another claim on the same one. Precondition: this one is not released. */
+  again(): KnowledgeBasePin;
+  /** Gives the claim up. Once is enough, twice is fine. */
+  release(): Promise<void>;
+}
+
+/**
+ * Knowledge bases shared by all that open them through it: one copy of each, loaded once. One that is held never changes; when
+ * a file of it has changed, the next open() loads the new content beside it. One that nobody holds is kept for the
+ * next open(), until memory is wanted: then the least recently used is closed first.
+ */
+export class KnowledgeBaseCache implements AsyncDisposable {
+  readonly #models: ModelResolver;
+  readonly #log: KnowledgeLog;
+  readonly #pins: PinCache<KnowledgeBase>;
+
+  constructor({ models, maxBytes = totalmem() * defaultShare, log = noLog }: KnowledgeBaseCacheOptions) {
+    this.#models = models;
+    this.#log = log;
+    this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
+  }
+
+  /** Knowledge bases that are loaded or being loaded. */
+  get size(): number {
+    return this.#pins.size;
+  }
+
+  /** Bytes that all of them take. */
+  get bytes(): number {
+    return this.#pins.bytes;
+  }
+
+  /** State, holders and weight of each; `name` is its config file. */
+  entries(): EntryFacts[] {
+    return this.#pins.entries();
+  }
+
+  /**
+   * A claim on the knowledge base of a config file.
+   * @throws as openKnowledgeBase(); CANCELLED or the signal's reason
+   */
+  async open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
+    const path = resolve(configPath);
+    const { resolvePath = besideConfig(path), signal = new AbortController().signal } = options;
+    const key = await fileIdentity(path, resolvePath);
+    return claim(
+      await this.#pins.acquire(key, path, (abort) => this.#load(path, resolvePath, abort), signal),
+    );
+  }
+
+  /** Closes what nobody holds; the others close when they are released. Resolves when no load is under way. */
+  close(): Promise<void> {
+    return this.#pins.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #load(config: string, resolvePath: PathResolver, signal: AbortSignal): Promise<KnowledgeBase> {
+    const started = performance.now();
+    const log = this.#log;
+    const opened = await openKnowledgeBase(config, { models: this.#models, resolvePath, signal, log });
+    const ms = Math.round(performance.now() - started);
+    const { size, dimension, bytes } = opened;
+    log.info({ config, records: size, dimension, bytes, ms }, 'storage loaded');
+    return opened;
+  }
+}
+
+function claim(pin: Awaited<ReturnType<PinCache<KnowledgeBase>['acquire']>>): KnowledgeBasePin {
+  return {
+    knowledgeBase: pin.value,
+    again: () => claim(pin.again()),
+    release: () => pin.release(),
+    [Symbol.asyncDispose]: () => pin.release(),
+  };
+}
