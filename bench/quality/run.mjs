@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { EmbeddingModel, Storage } from 'lorekeep';
+import { EmbeddingModel, Storage } from '../lorekeep.mjs';
 import { collectionNames, collectionsPresent, dataFolder, readCollection } from './collections.mjs';
 import { embedFirstWindows } from './embedding.mjs';
 import { mean, ndcg, recall } from './measures.mjs';
