@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** Files under root/folders whose name ends in one of `extensions`, relative to root, with forward slashes, sorted. */
+/** Own files under root/folders whose name ends in one of `extensions`, relative to root, with forward slashes, sorted. */
 export function sourceFiles(root, folders, extensions) {
   const found = [];
   for (const folder of folders) {
@@ -12,5 +12,6 @@ export function sourceFiles(root, folders, extensions) {
       found.push(path.split(sep).join('/'));
     }
   }
-  return found.filter((path) => !path.startsWith('native/vendor/')).sort();
+  const foreign = (path) => path.startsWith('native/vendor/') || path.includes('/node_modules/');
+  return found.filter((path) => !foreign(path)).sort();
 }
