@@ -195,6 +195,7 @@ export interface NativeStorage extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
   readonly memoryBytes: number;
+  readonly tokenizer: string;
   search(request: NativeStorageRequest, cancel: NativeCancelToken | undefined): Promise<NativeStorageResult>;
   compileFilter(filter: unknown): NativeFilter;
 }

@@ -165,6 +165,11 @@ export class Storage extends Handle<NativeStorage> {
     return this.native.dimension;
   }
 
+  /** What cuts texts and queries into words. */
+  get tokenizer(): Tokenizer {
+    return this.native.tokenizer as Tokenizer;
+  }
+
   /** Bytes held. */
   get memoryBytes(): number {
     return this.native.memoryBytes;

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { fusionFor } from '../../dist/src/knowledge/index.js';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
 import { collectionNames, collectionsPresent, dataFolder, readCollection } from './collections.mjs';
 import { embedFirstWindows } from './embedding.mjs';
@@ -95,7 +96,7 @@ async function measure(storage, collection, tokenizer) {
   const out = [];
   for (const mode of ['dense', 'lexical', 'hybrid']) {
     if (mode === 'dense' && tokenizer !== (options.tokenizer ?? tokenizers[0])) continue;
-    const scores = await search(storage, collection, mode, mode === 'hybrid' ? entry.fusion : undefined);
+    const scores = await search(storage, collection, mode, fusionFor(tokenizer, entry.fusion));
     out.push({
       collection: collection.name,
       mode,

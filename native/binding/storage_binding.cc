@@ -141,6 +141,7 @@ Napi::Function StorageBinding::define(Napi::Env env) {
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
                          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
                          InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
+                         InstanceAccessor("tokenizer", &StorageBinding::tokenizer, nullptr),
                      }));
 }
 
@@ -179,6 +180,14 @@ Napi::Value StorageBinding::dimension(const Napi::CallbackInfo& info) {
 
 Napi::Value StorageBinding::memory_bytes(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
+}
+
+Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const text::TextIndex* words = peek().words();
+    if (words == nullptr) return info.Env().Undefined();
+    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(words->tokenizer())));
+  });
 }
 
 Napi::Value build_storage(const Napi::CallbackInfo& info) {

@@ -20,6 +20,7 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+  Napi::Value tokenizer(const Napi::CallbackInfo& info);
 };
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)

@@ -1,6 +1,6 @@
 import type { EmbeddingModel, ItemError } from '../../lib/index.js';
+import type { ModelFusion } from '../fusion/model-fusion.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
-import type { Fusion } from '../protocol/retrieval.js';
 import type { CatalogEntry } from './schema.js';
 
 /** An embedding model together with what the catalog knows about it. */
@@ -30,8 +30,8 @@ export class LoadedModel {
   }
 
   /** Fusion that suits the model, from the catalog. */
-  get fusion(): Fusion {
-    return this.#entry.fusion ?? {};
+  get fusion(): ModelFusion | undefined {
+    return this.#entry.fusion;
   }
 
   /** One row of length 1. @throws TextError; AbortError */

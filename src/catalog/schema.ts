@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fusionSchema } from '../protocol/retrieval.js';
+import { modelFusionSchema } from '../fusion/model-fusion.js';
 
 const variantSchema = z.strictObject({
   name: z.string().min(1).optional(),
@@ -34,7 +34,9 @@ export const catalogEntrySchema = z.strictObject({
     .describe('Put before every query, as the model was trained (e5, bge, nomic).'),
   document_prefix: z.string().default('').describe('Put before every record.'),
   pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: what the model file says.'),
-  fusion: fusionSchema.optional().describe('Fusion that suits the model; a request may say otherwise.'),
+  fusion: modelFusionSchema
+    .optional()
+    .describe('Fusion of hybrid search that suits the model; a request may say otherwise.'),
 });
 
 export const catalogSchema = z.strictObject({

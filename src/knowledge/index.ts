@@ -1,4 +1,5 @@
 /** Knowledge bases opened from files, for scripts: `lorekeep/knowledge-base`. The server opens them in the same way. */
+export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { KnowledgeBase, type KnowledgeSearchOptions } from './knowledge-base.js';
 export {

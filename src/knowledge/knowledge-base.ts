@@ -1,4 +1,5 @@
 import type { Storage, StorageSearchOptions, StorageSearchResult } from '../../lib/index.js';
+import { fusionFor } from '../fusion/model-fusion.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeModel } from './model.js';
 
@@ -42,10 +43,11 @@ export class KnowledgeBase implements AsyncDisposable {
 
   /** Embeds the text as the mode needs and searches. @throws as EmbeddingModel.embed() and Storage.search(). */
   async search({ text, ...options }: KnowledgeSearchOptions): Promise<StorageSearchResult> {
-    const { model, queryPrefix = '' } = this.#model;
+    const { model, queryPrefix = '', fusion } = this.#model;
     const { signal } = options;
     const vector = options.mode === 'lexical' ? undefined : await model.embed(queryPrefix + text, { signal });
-    return this.storage.search({ ...options, text, vector });
+    const rrf = fusionFor(this.storage.tokenizer, fusion, options.rrf);
+    return this.storage.search({ ...options, rrf, text, vector });
   }
 
   /** Closes the storage. The model stays its owner's. */

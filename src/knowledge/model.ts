@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import type { ModelFusion } from '../fusion/model-fusion.js';
 
 /** An embedding model, and what it wants to see before a text. */
 export interface KnowledgeModel {
@@ -8,6 +9,8 @@ export interface KnowledgeModel {
   readonly queryPrefix?: string | undefined;
   /** Default: nothing. */
   readonly documentPrefix?: string | undefined;
+  /** What hybrid search uses unless it says otherwise; a catalog entry's `fusion`. Default: equal weights. */
+  readonly fusion?: ModelFusion | undefined;
 }
 
 /** Gives the model that a config file names, or undefined when there is none of that name. It stays the caller's. */

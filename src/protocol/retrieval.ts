@@ -3,7 +3,7 @@ import { z } from 'zod';
 const weight = z.number().min(0).max(1000).optional();
 
 /** Reciprocal rank fusion; what is absent comes from the model's catalog entry, then from the defaults. */
-export const fusionSchema = z.strictObject({
+const fusionSchema = z.strictObject({
   k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),
   weights: z
     .strictObject({ dense: weight, lexical: weight })
@@ -32,7 +32,6 @@ export const retrievalFields = {
 const retrievalSchema = z.strictObject(retrievalFields);
 
 export type Retrieval = z.output<typeof retrievalSchema>;
-export type Fusion = z.output<typeof fusionSchema>;
 
 const searchPlanSchema = z.object({
   path: z.enum(['exact', 'graph']).describe('All matching rows compared, or the HNSW graph walked.'),

@@ -1,14 +1,14 @@
 import {
   type Filter,
   type FilterExpression,
-  type FusionOptions,
   LorekeepError,
   type MetadataValue,
   type StorageHit,
   type StoragePlan,
 } from '../../lib/index.js';
+import { fusionFor } from '../fusion/model-fusion.js';
 import { serverError } from '../protocol/errors.js';
-import type { Fusion, Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
+import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
 import type { StoragePin } from './shared-storage.js';
 
 export interface SearchOutcome {
@@ -70,7 +70,7 @@ export async function searchStorage(
     text,
     topK: retrieval.top_k,
     threshold: retrieval.threshold,
-    rrf: fusion(retrieval.rrf, model.fusion),
+    rrf: fusionFor(storage.tokenizer, model.fusion, retrieval.rrf),
     filter,
     variables: filter && usedVariables(filter, variables),
     signal,
@@ -95,18 +95,6 @@ function usedVariables(
   return Object.fromEntries(
     filter.variables.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
   );
-}
-
-/** The request's fusion, then the catalog's; the library has the defaults. */
-function fusion(request: Fusion = {}, catalog: Fusion = {}): FusionOptions {
-  return {
-    k: request.k ?? catalog.k,
-    weights: {
-      dense: request.weights?.dense ?? catalog.weights?.dense,
-      lexical: request.weights?.lexical ?? catalog.weights?.lexical,
-    },
-    candidates: request.candidates ?? catalog.candidates,
-  };
 }
 
 function wireHit(hit: StorageHit): Hit {

@@ -76,6 +76,15 @@ describe('the main job, over TCP with the real client', () => {
     expect(hits[0]?.lexical_rank).toBe(1);
   });
 
+  it('weighs them as the catalog says where the request says nothing', async () => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage({ ...docs, embedding_model: 'weighted' });
+    const search = { name: 'docs', text: 'lava cracks', mode: 'hybrid', top_k: 1 } as const;
+    expect((await session.search(search)).hits[0]?.score).toBeCloseTo(7 / (2 + 1), 5);
+    const own = await session.search({ ...search, rrf: { weights: { lexical: 1 } } });
+    expect(own.hits[0]?.score).toBeCloseTo(1 / (2 + 1), 5);
+  });
+
   it('makes the query by template, over variables and over what earlier nodes found', async () => {
     const server = await TestServer.start({ config: { include_interaction_in_diagnostics: true } });
     const session = await server.session();

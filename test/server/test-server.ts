@@ -31,6 +31,10 @@ async function makeModel(): Promise<void> {
   const models = [
     embedding('tiny', { file: 'tiny.gguf' }),
     { ...embedding('prefixed', { file: 'tiny.gguf' }), query_prefix: 'bees ', document_prefix: 'glaciers ' },
+    {
+      ...embedding('weighted', { file: 'tiny.gguf' }),
+      fusion: { dense: 0, lexical: 7, k: 2, by_tokenizer: { enhanced: { lexical: 9 } } },
+    },
     embedding('damaged', { file: 'damaged.gguf' }),
     embedding('absent', { file: 'absent.gguf' }),
     embedding('remote', { url: 'example:remote' }),

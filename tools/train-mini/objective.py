@@ -46,13 +46,23 @@ def contrast(queries, passages, table, scale):
 
 
 class Adam:
+    """Kingma, Ba: Adam (2014). `gradient` is used up; everything happens in place, because the table is large."""
+
     def __init__(self, shape, beta1=0.9, beta2=0.99):
-        self.m, self.v = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self.m, self.v, self.spare = (np.zeros(shape, np.float32) for _ in range(3))
         self.beta1, self.beta2, self.t = beta1, beta2, 0
 
     def step(self, table, gradient, rate):
         self.t += 1
-        self.m += (1 - self.beta1) * (gradient - self.m)
-        self.v += (1 - self.beta2) * (gradient * gradient - self.v)
-        m = self.m * np.float32(rate / (1 - self.beta1**self.t))
-        table -= m / (np.sqrt(self.v * np.float32(1 / (1 - self.beta2**self.t))) + np.float32(1e-8))
+        self.m *= np.float32(self.beta1)
+        self.m += np.multiply(gradient, np.float32(1 - self.beta1), out=self.spare)
+        self.v *= np.float32(self.beta2)
+        gradient *= gradient
+        gradient *= np.float32(1 - self.beta2)
+        self.v += gradient
+        root = np.multiply(self.v, np.float32(1 / (1 - self.beta2**self.t)), out=self.spare)
+        np.sqrt(root, out=root)
+        root += np.float32(1e-8)
+        change = np.divide(self.m, root, out=root)
+        change *= np.float32(rate / (1 - self.beta1**self.t))
+        table -= change

@@ -7,7 +7,10 @@ import argparse
 import os
 import time
 
-os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # sums in a fixed order: the same input gives the same file
+# The same input gives the same file: sums in a fixed order, and the kernels that every x86-64 processor with AVX2 has.
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+os.environ['OPENBLAS_CORETYPE'] = 'Haswell'
+os.environ['NPY_DISABLE_CPU_FEATURES'] = 'X86_V4 AVX512_ICL AVX512_SPR'
 
 import numpy as np
 
@@ -26,7 +29,11 @@ RARITY_POWER = 0.65  # a token weighs idf^0.65 in the query and in the passage b
 NEIGHBOURS = 0.25  # share of the distributional vector beside the random one, before training
 SILENT_IDF = 1.3  # tokens more frequent than this are no neighbours
 WARM_UP = 30
+SLOWING = 500  # the rate is peak / sqrt(1 + step / SLOWING): it does not depend on how many steps follow
 BALANCE_EVERY = 50
+AVERAGE_EVERY = 10
+AVERAGE_SHARE = 0.05  # of the newest table in the running average, which is what is kept
+KEEP_EVERY = 500
 
 
 def options():
@@ -34,7 +41,7 @@ def options():
     parser.add_argument('--data', default='../shared/data/corpus-large.jsonl.gz', help='the training text')
     parser.add_argument('--work', default='.cache/train-mini', help='where stages are kept')
     parser.add_argument('--out', default='data/models/lorekeep-mini.gguf')
-    parser.add_argument('--steps', type=int, default=1000)
+    parser.add_argument('--steps', type=int, default=3000)
     parser.add_argument('--batch', type=int, default=1024)
     parser.add_argument('--rate', type=float, default=4e-3)
     parser.add_argument('--scale', type=float, default=20.0, help='inverse temperature')
@@ -50,11 +57,17 @@ class Stages:
         os.makedirs(folder, exist_ok=True)
 
     def array(self, name, make):
-        path = os.path.join(self.folder, f'{name}.npy')
+        path = self._path(name)
         if not os.path.exists(path):
             say(f'{name}: computing')
-            np.save(path, make())
+            self.save(name, make())
         return np.load(path)
+
+    def save(self, name, array):
+        np.save(self._path(name), array)
+
+    def _path(self, name):
+        return os.path.join(self.folder, f'{name}.npy')
 
     def vocabulary(self, data):
         path = os.path.join(self.folder, 'vocabulary.txt')
@@ -108,17 +121,33 @@ def start(idf, near, seed):
     return balance(table.astype(np.float32))
 
 
-def learn(table, sampler, steps, batch, peak, scale):
-    adam, losses = Adam(table.shape), []
-    for step in range(steps):
+class RunningAverage:
+    """The mean of the first tables, then an exponential one: it settles what single steps still move."""
+
+    def __init__(self, table):
+        self.table, self.seen = table.copy(), 0
+
+    def add(self, table):
+        self.seen += 1
+        self.table += np.float32(max(AVERAGE_SHARE, 1 / self.seen)) * (table - self.table)
+
+
+def learn(table, sampler, steps, batch, peak, scale, keep):
+    """The averaged table after `steps`; keep(step, table) gets those on the way, which a shorter run would end with."""
+    adam, average, losses = Adam(table.shape), RunningAverage(table), []
+    for step in range(1, steps + 1):
         queries, passages = sampler.batch(batch)
         loss, gradient = contrast(saturate(queries), saturate(passages), table, scale)
-        adam.step(table, gradient, peak * min(1, (step + 1) / WARM_UP) * (1 - step / steps))
+        adam.step(table, gradient, peak * min(1, step / WARM_UP) / np.sqrt(1 + step / SLOWING))
         losses.append(loss)
-        if (step + 1) % BALANCE_EVERY == 0:
+        if step % AVERAGE_EVERY == 0:
+            average.add(table)
+        if step % BALANCE_EVERY == 0:
             table[:] = balance(table)
-            say(f'step {step + 1}: loss {np.mean(losses[-BALANCE_EVERY:]):.3f}')
-    return balance(table)
+            say(f'step {step}: loss {np.mean(losses[-BALANCE_EVERY:]):.3f}')
+        if step % KEEP_EVERY == 0 and step < steps:
+            keep(step, average.table)
+    return average.table
 
 
 def main():
@@ -134,9 +163,9 @@ def main():
     def trained():
         sampler = PairSampler(corpus, idf, PIECES, Typist(wordpiece, arguments.seed), seed=arguments.seed)
         return learn(start(idf, near, arguments.seed), sampler, arguments.steps, arguments.batch, arguments.rate,
-                     arguments.scale)
+                     arguments.scale, lambda step, table: stages.save(f'table-{step}', table))
 
-    table = stages.array('table', trained)
+    table = stages.array(f'table-{arguments.steps}', trained)
     os.makedirs(os.path.dirname(arguments.out) or '.', exist_ok=True)
     size, _, facts = export(arguments.out, table, pieces)
     say(f"{arguments.out}: {size} bytes; divisor fitted to {facts['divisor_error']:.4f}")

@@ -1,0 +1,86 @@
+/** Which weights a hybrid search uses: its own, those of the model beside the tokenizer, those of the model. */
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { fusionFor, modelFusionSchema } from '../../src/fusion/model-fusion.js';
+import { type ModelFusion, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { createTinyModel } from '../../src/tiny-model/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const file = temporaryFolder();
+const records = ['honey bees dance', 'bees sting', 'glaciers grind valleys'].map((text) => ({
+  id: text,
+  text,
+}));
+
+let model: EmbeddingModel;
+beforeAll(async () => {
+  await createTinyModel({ texts: records.map(({ text }) => text), path: file('tiny.gguf'), dimension: 64 });
+  model = await EmbeddingModel.load(file('tiny.gguf'));
+});
+afterAll(() => model.close());
+
+describe('the fusion of a hybrid search', () => {
+  const fusion: ModelFusion = {
+    dense: 0.5,
+    k: 3,
+    candidates: 70,
+    by_tokenizer: { enhanced: { dense: 0.2, lexical: 2 } },
+  };
+
+  test('is the library’s where nobody says anything', () => {
+    expect(fusionFor('basic')).toEqual({ weights: {} });
+  });
+
+  test('is the model’s, field by field, beside each tokenizer', () => {
+    expect(fusionFor('basic', fusion)).toEqual({ k: 3, weights: { dense: 0.5 }, candidates: 70 });
+    expect(fusionFor('enhanced', fusion)).toEqual({
+      k: 3,
+      weights: { dense: 0.2, lexical: 2 },
+      candidates: 70,
+    });
+  });
+
+  test('is the search’s own where it says something, zero included', () => {
+    const said = { k: 0, weights: { dense: 0 } };
+    expect(fusionFor('enhanced', fusion, said)).toEqual({
+      k: 0,
+      weights: { dense: 0, lexical: 2 },
+      candidates: 70,
+    });
+  });
+
+  test.each([
+    [{ dense: -1 }, 'dense'],
+    [{ weights: { dense: 1 } }, 'weights'],
+    [{ by_tokenizer: { fancy: {} } }, 'fancy'],
+    [{ by_tokenizer: { basic: { lexcal: 1 } } }, 'lexcal'],
+  ])('cannot be %j', (given, culprit) => {
+    const { error } = modelFusionSchema.safeParse(given);
+    expect(JSON.stringify(error?.issues)).toContain(culprit);
+  });
+});
+
+describe('a knowledge base', () => {
+  let written = 0;
+
+  async function scores(bm25_tokenizer: 'basic' | 'enhanced', rrf?: { weights: { lexical: number } }) {
+    const fusion: ModelFusion = { dense: 0, lexical: 3, k: 1, by_tokenizer: { enhanced: { lexical: 5 } } };
+    const config = file(`kb${written++}.json`);
+    writeFileSync(file('records.json'), JSON.stringify(records));
+    writeFileSync(
+      config,
+      JSON.stringify({ embedding_model: 'tiny', records_file: 'records.json', bm25_tokenizer }),
+    );
+    await using opened = await openKnowledgeBase(config, { models: async () => ({ model, fusion }) });
+    expect(opened.storage.tokenizer).toBe(bm25_tokenizer);
+    const { hits } = await opened.search({ mode: 'hybrid', text: 'glaciers', rrf });
+    return hits.map(({ score }) => score);
+  }
+
+  test('searches with the fusion of its model and tokenizer, unless the search says otherwise', async () => {
+    expect(await scores('basic')).toEqual([1.5]);
+    expect(await scores('enhanced')).toEqual([2.5]);
+    expect(await scores('enhanced', { weights: { lexical: 1 } })).toEqual([0.5]);
+  });
+});
