@@ -4,9 +4,9 @@ import { loadKnowledgeBaseConfig } from './config.js';
 import { type PathResolver, resolveFiles } from './paths.js';
 
 /**
- * A text that is the same for two openings of a config file exactly when they read the same files: its path and, for it
- * and the files it names, device, inode, size and time of change. The text index's file is not among them, because
- * opening makes it. @throws as openKnowledgeBase() does for the config, and for absent files
+ * A text that is the same for two openings of a config file exactly when they read the same files: device, inode, size and
+ * time of change of the config and of the files it names. Files that opening makes are not among them.
+ * @throws as openKnowledgeBase() does for the config, and for absent files
  */
 export async function fileIdentity(configPath: string, resolvePath: PathResolver): Promise<string> {
   const own = await identity(configPath);
@@ -19,7 +19,7 @@ export async function fileIdentity(configPath: string, resolvePath: PathResolver
 async function identity(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
-    return [path, dev, ino, size, mtimeNs].join(':');
+    return [dev, ino, size, mtimeNs].join(':');
   } catch (cause) {
     throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, { file: path }, { cause });
   }

@@ -11,5 +11,5 @@ export {
 export type { KnowledgeLog } from './log.js';
 export type { KnowledgeModel, ModelResolver } from './model.js';
 export { buildKnowledgeBase, type OpenKnowledgeBaseOptions, openKnowledgeBase } from './open.js';
-export type { PathResolver } from './paths.js';
+export type { ConfigFiles, PathResolver } from './paths.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';

@@ -1,11 +1,12 @@
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
+import { LorekeepError } from '../../lib/index.js';
 import { fileIdentity } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import type { ModelResolver } from './model.js';
 import { openKnowledgeBase } from './open.js';
-import { besideConfig, type PathResolver } from './paths.js';
+import { type ConfigFiles, plainFiles } from './paths.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
 
 /** Share of the machine's memory that knowledge bases may take before unused ones are closed. */
@@ -22,8 +23,6 @@ export interface KnowledgeBaseCacheOptions {
 
 export interface CachedOpenOptions {
   signal?: AbortSignal | undefined;
-  /** Default: relative paths start at the config file's folder. */
-  resolvePath?: PathResolver | undefined;
 }
 
 /** One holder's claim on a shared knowledge base, which stays open and the same until every claim is released. */
@@ -68,16 +67,29 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   }
 
   /**
-   * A claim on the knowledge base of a config file.
-   * @throws as openKnowledgeBase(); CANCELLED or the signal's reason
+   * A claim on the knowledge base of a config file, whose relative paths start at its folder.
+   * @throws as openKnowledgeBase(); the signal's reason
    */
-  async open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
-    const path = resolve(configPath);
-    const { resolvePath = besideConfig(path), signal = new AbortController().signal } = options;
-    const key = await fileIdentity(path, resolvePath);
-    return claim(
-      await this.#pins.acquire(key, path, (abort) => this.#load(path, resolvePath, abort), signal),
-    );
+  open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
+    return this.openFiles(plainFiles(resolve(configPath)), options);
+  }
+
+  /** As open(), for files that were resolved in another way. They are closed when they are not needed any more. */
+  async openFiles(files: ConfigFiles, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
+    const { signal = new AbortController().signal } = options;
+    let loading = false;
+    const load = (abort: AbortSignal) => {
+      loading = true;
+      return this.#load(files, abort).finally(() => files.close());
+    };
+    try {
+      const key = await fileIdentity(files.config, files.resolvePath);
+      return claim(await this.#pins.acquire(key, files.name, load, signal));
+    } catch (error) {
+      throw shownError(error, files.shown);
+    } finally {
+      if (!loading) await files.close();
+    }
   }
 
   /** Closes what nobody holds; the others close when they are released. Resolves when no load is under way. */
@@ -89,13 +101,17 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.close();
   }
 
-  async #load(config: string, resolvePath: PathResolver, signal: AbortSignal): Promise<KnowledgeBase> {
+  async #load(files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {
     const started = performance.now();
-    const log = this.#log;
-    const opened = await openKnowledgeBase(config, { models: this.#models, resolvePath, signal, log });
+    const { config, resolvePath } = files;
+    const log = shownLog(this.#log, files);
+    const options = { models: this.#models, resolvePath, signal, log };
+    const opened = await openKnowledgeBase(config, options).catch((error) => {
+      throw shownError(error, files.shown);
+    });
     const ms = Math.round(performance.now() - started);
     const { size, dimension, bytes } = opened;
-    log.info({ config, records: size, dimension, bytes, ms }, 'storage loaded');
+    log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
     return opened;
   }
 }
@@ -107,4 +123,23 @@ function claim(pin: Awaited<ReturnType<PinCache<KnowledgeBase>['acquire']>>): Kn
     release: () => pin.release(),
     [Symbol.asyncDispose]: () => pin.release(),
   };
+}
+
+/** The error in terms of paths. */
+function shownError(error: unknown, shown: ConfigFiles['shown']): unknown {
+  if (!(error instanceof LorekeepError)) return error;
+  const { code, message, detail, cause } = error;
+  return new LorekeepError(code, shown(message), shownFacts(detail, shown), { cause });
+}
+
+function shownLog(log: KnowledgeLog, { shown }: ConfigFiles): KnowledgeLog {
+  return {
+    info: (facts, message) => log.info(shownFacts(facts, shown), shown(message)),
+    warn: (facts, message) => log.warn(shownFacts(facts, shown), shown(message)),
+  };
+}
+
+function shownFacts(facts: object, shown: ConfigFiles['shown']): Record<string, unknown> {
+  const show = (value: unknown) => (typeof value === 'string' ? shown(value) : shownError(value, shown));
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, show(value)]));
 }

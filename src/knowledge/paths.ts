@@ -21,6 +21,30 @@ export const besideConfig =
   async (path) =>
     resolve(dirname(configPath), path);
 
+/** A config file and what it names, as one opening of it sees them. */
+export interface ConfigFiles {
+  /** The config file's absolute path. */
+  readonly name: string;
+  /** Where to read the config; it may be another name of the same file. */
+  readonly config: string;
+  readonly resolvePath: PathResolver;
+  /** A text for people: with paths in place of the names that config and resolvePath gave. */
+  shown(text: string): string;
+  /** The names mean nothing afterwards; what was opened by them stays open. */
+  close(): Promise<void>;
+}
+
+/** The files at the paths that a config names, without bounds. */
+export function plainFiles(configPath: string): ConfigFiles {
+  return {
+    name: configPath,
+    config: configPath,
+    resolvePath: besideConfig(configPath),
+    shown: (text) => text,
+    close: async () => {},
+  };
+}
+
 export async function resolveFiles(
   config: KnowledgeBaseConfig,
   resolvePath: PathResolver,

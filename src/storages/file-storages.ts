@@ -39,10 +39,9 @@ export class FileStorages {
    * @throws StorageOutsideRoot, StorageFileNotFound, InvalidEmbeddedStringStorageData, ModelLoadFailed; the signal's reason
    */
   async pin(path: string, where: string, root: StorageRoot, signal: AbortSignal): Promise<StoragePin> {
-    const config = await root.resolve(path, where);
+    const files = await root.openConfig(path, where);
     try {
-      const resolvePath = root.besideConfig(config);
-      const held = await this.#cache.open(config, { resolvePath, signal });
+      const held = await this.#cache.openFiles(files, { signal });
       try {
         return storagePin(held, await this.#modelOf(held));
       } catch (error) {

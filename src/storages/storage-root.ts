@@ -1,7 +1,8 @@
-import { realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path';
-import type { PathResolver } from '../knowledge/index.js';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path';
+import type { ConfigFiles } from '../knowledge/index.js';
 import { type ErrorCode, fail } from '../protocol/errors.js';
+import { HeldFiles } from './held-files.js';
 
 /** The folder that the file paths of one session's requests start at and must stay within. */
 export class StorageRoot {
@@ -24,16 +25,69 @@ export class StorageRoot {
    */
   async resolve(path: string, where: string): Promise<string> {
     const root = await this.#realFolder(where);
-    return inside(root, root, { path, where, absent: 3010 });
+    return readable(root, root, { path, where, absent: 3010 });
   }
 
-  /** Resolves what a config file of this root names, in the same way; an absent file makes the config invalid. */
-  besideConfig(configPath: string): PathResolver {
-    return async (path, where, written) => {
-      const root = await this.#realFolder(where);
-      const named: Named = { path, where, absent: 8003 };
-      return inside(root, dirname(configPath), named, written);
+  /**
+   * The content of a file that a request names, as UTF-8; what is read is what was checked.
+   * @throws as resolve(); `tooLarge()` is called with the size when it is more than `maxBytes`
+   */
+  async read(
+    path: string,
+    where: string,
+    maxBytes: number,
+    tooLarge: (bytes: number) => never,
+  ): Promise<string> {
+    const named: Named = { path, where, absent: 3010 };
+    const root = await this.#realFolder(where);
+    const held = new HeldFiles();
+    let handle: FileHandle | undefined;
+    try {
+      handle = await open(await holdFile(held, await readable(root, root, named), root, named));
+      const { size } = await handle.stat();
+      return size > maxBytes ? tooLarge(size) : await handle.readFile('utf8');
+    } finally {
+      await handle?.close();
+      await held.close();
+    }
+  }
+
+  /**
+   * A config file and the files that it names, at real paths inside the root. They stay open until close(): what is
+   * loaded from them is what was checked, whatever is put in their place meanwhile.
+   * @throws as resolve(); an absent file that the config names makes the config invalid
+   */
+  async openConfig(path: string, where: string): Promise<ConfigFiles> {
+    const named: Named = { path, where, absent: 3010 };
+    const root = await this.#realFolder(where);
+    const real = await readable(root, root, named);
+    const held = new HeldFiles();
+    const names = new Map<string, Promise<string>>();
+    const hold = async (written: boolean, inConfig: Named) => {
+      const target = await inside(root, dirname(real), inConfig, written);
+      return written ? holdPlace(held, target, root, inConfig) : holdFile(held, target, root, inConfig);
     };
+    try {
+      const config = await holdFile(held, real, root, named);
+      return {
+        name: real,
+        config,
+        resolvePath: (file, field, written) => {
+          const key = `${written}:${file}`;
+          const known = names.get(key) ?? hold(written, { path: file, where: field, absent: 8003 });
+          names.set(key, known);
+          return known;
+        },
+        shown: (text) => held.shown(text),
+        close: async () => {
+          await Promise.allSettled(names.values());
+          await held.close();
+        },
+      };
+    } catch (error) {
+      await held.close();
+      throw error;
+    }
   }
 
   /** Takes the root out of a message or a path: where it is on the server is not the client's business. */
@@ -58,26 +112,81 @@ interface Named {
   absent: ErrorCode;
 }
 
-async function inside(root: string, base: string, named: Named, written = false): Promise<string> {
+/** The real path of an existing file. */
+async function readable(root: string, base: string, named: Named): Promise<string> {
+  return inside(root, base, named, false);
+}
+
+async function inside(root: string, base: string, named: Named, written: boolean): Promise<string> {
   const { path } = named;
-  if (isAbsolute(path) || win32.isAbsolute(path) || path.includes('\0')) refuseOutside(named);
+  if (spellings(path).some((spelled) => leaves(root, base, spelled))) refuseOutside(named);
   const target = resolve(base, path);
-  if (!isWithin(root, target)) refuseOutside(named);
   const real = await realPath(target);
   if (real === undefined && written) return writable(root, target, named);
   if (real !== undefined && !isWithin(root, real)) refuseOutside(named);
-  if (real === undefined || !(await stat(real)).isFile()) {
-    const shown = JSON.stringify(path.slice(0, 256));
-    return fail(named.absent, `${named.where}: there is no file ${shown}`, { path: named.where });
-  }
+  if (real === undefined || !(await stat(real)).isFile()) refuseAbsent(named);
   return real;
 }
 
 /** A file that is to be made: the folder that it goes to must be inside too. */
 async function writable(root: string, target: string, named: Named): Promise<string> {
   const folder = await realPath(dirname(target));
-  if (folder !== undefined && !isWithin(root, folder)) refuseOutside(named);
-  return target;
+  if (folder === undefined) refuseAbsent(named);
+  if (!isWithin(root, folder)) refuseOutside(named);
+  return join(folder, basename(target));
+}
+
+/**
+ * What a path may mean to a client of another system, or to one that encoded it as in a URL. Each must stay inside, so that
+ * the same request is refused on every system.
+ */
+function spellings(path: string): string[] {
+  const decoded = decode(path);
+  return [path, path.replaceAll('\\', '/'), decoded, decoded.replaceAll('\\', '/')];
+}
+
+/** Percent-encoding taken off, however often it was put on. */
+function decode(path: string): string {
+  let decoded = path;
+  // Each round shortens the text, so this ends.
+  for (;;) {
+    const next = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (next === decoded) return decoded;
+    decoded = next;
+  }
+}
+
+const driveLetter = /^[a-z]:/i;
+
+function leaves(root: string, base: string, path: string): boolean {
+  if (isAbsolute(path) || win32.isAbsolute(path) || driveLetter.test(path) || path.includes('\0'))
+    return true;
+  return !isWithin(root, resolve(base, path));
+}
+
+const holdFile = (held: HeldFiles, path: string, root: string, named: Named) =>
+  checked(named, () => held.hold(path, stillInside(root, named)));
+
+const holdPlace = (held: HeldFiles, path: string, root: string, named: Named) =>
+  checked(named, () => held.holdPlace(path, stillInside(root, named)));
+
+const stillInside = (root: string, named: Named) => (real: string) => {
+  if (!isWithin(root, real)) refuseOutside(named);
+};
+
+/** What stands at a checked path has changed since: it is a link now, or gone. */
+async function checked(named: Named, hold: () => Promise<string>): Promise<string> {
+  try {
+    return await hold();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ELOOP' || code === 'ENOTDIR') refuseOutside(named);
+    if (code === 'ENOENT') refuseAbsent(named);
+    if (code === 'EACCES' || code === 'EPERM') refuseUnreadable(named);
+    throw error;
+  }
 }
 
 async function realPath(path: string): Promise<string | undefined> {
@@ -93,7 +202,16 @@ function isWithin(root: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
+const shown = (path: string) => JSON.stringify(path.slice(0, 256));
+
 function refuseOutside({ path, where }: Named): never {
-  const shown = JSON.stringify(path.slice(0, 256));
-  fail(3009, `${where}: ${shown} is absolute or leaves the storage root`, { path: where });
+  fail(3009, `${where}: ${shown(path)} is absolute or leaves the storage root`, { path: where });
+}
+
+function refuseAbsent({ path, where, absent }: Named): never {
+  fail(absent, `${where}: there is no file ${shown(path)}`, { path: where });
+}
+
+function refuseUnreadable({ path, where }: Named): never {
+  fail(8003, `${where}: the server may not read ${shown(path)}`, { path: where });
 }

@@ -111,6 +111,15 @@ describe('a storage from a config file', () => {
     ['kb/absent.json', 3010],
     ['folder.json', 3010],
     ['kb/../kb/kb.jso', 3010],
+    ['..\\outside\\kb.json', 3009],
+    ['kb\\..\\..\\outside/kb.json', 3009],
+    ['C:kb.json', 3009],
+    ['\\\\host\\share\\kb.json', 3009],
+    ['%2e%2e/outside/kb.json', 3009],
+    ['%252e%252e%252foutside%2fkb.json', 3009],
+    ['%2Fetc%2Fpasswd.json', 3009],
+    ['kb/kb.json\0.json', 3009],
+    ['kb/%6bb.json', 3010],
   ])('is refused at %j with %i', async (path, code) => {
     const client = await session();
     const made = await refusal(client.createEmbeddedStringStorage({ name: 'docs', config_path: path }));
