@@ -9,10 +9,12 @@ import { runScript, Stop } from './tool/stop.mjs';
 await runScript('generate-schemas', async (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
   if (values.check === values.write) throw new Stop('say --check or --write');
-  const source = join(root, 'dist', 'src', 'knowledge', 'json-schemas.js');
-  if (!existsSync(source)) throw new Stop('dist/ is not there: run `npm run build` first');
-  const { jsonSchemas } = await import(source);
-  for (const [name, text] of Object.entries(jsonSchemas())) {
+  const dist = join(root, 'dist', 'src');
+  if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
+  const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
+  const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
+  const texts = { ...jsonSchemas(), 'server-config.schema.json': configJsonSchema() };
+  for (const [name, text] of Object.entries(texts)) {
     const path = join(root, 'schemas', name);
     if (values.write) writeFileSync(path, text);
     else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {

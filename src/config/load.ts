@@ -1,75 +1,89 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { z } from 'zod';
-import { describeIssue } from '../schema/field-issue.js';
-import { parseLenient } from '../schema/lenient.js';
+import { dirname, join, resolve } from 'node:path';
+import { configFields, setValue, valueAt } from './fields.js';
+import { parseConfig, readTextFile } from './file.js';
+import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
 import { homeFolder } from './home.js';
-import { configSchema, pathFields, type ServerConfig } from './schema.js';
+import { configSchema, type ServerConfig } from './schema.js';
 import { StartupError } from './startup-error.js';
 
 export interface LoadedConfig {
+  /** Complete; its paths are absolute, or empty. */
   config: ServerConfig;
   /** The file that was read; absent when the server runs on defaults. */
   file?: string;
-  /** One sentence per key that has no effect. */
+  /** One sentence for each thing that is probably not as it was meant. */
   warnings: string[];
+  /** Which of the fields that were set do nothing in this version, in one sentence. */
+  withoutEffect?: string;
 }
 
-/** Values of the command line; they beat the file's. */
-export type ConfigOverrides = { [Key in keyof ServerConfig]?: ServerConfig[Key] | undefined };
+/** Where a config file is looked for when none is named. */
+export const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 
 /**
- * Reads the config file. The default file may be absent, one that was named may not. Paths come back absolute.
- * @throws StartupError that names the file, the key and what was expected.
+ * The configuration: a flag beats an environment variable, which beats the file, which beats the default. A file that is
+ * absent is no error, and a warning when it was named.
+ * @throws StartupError that names the file with line and column, the field, and what was expected.
  */
 export async function loadConfig(
-  file: string | undefined,
-  overrides: ConfigOverrides = {},
+  flags: FlagValues = {},
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<LoadedConfig> {
-  const path = resolve(file ?? join(homeFolder, 'data', 'server-config.json'));
-  const text = await readConfigFile(path, file !== undefined);
-  const written = text === undefined ? {} : parseJson(path, text);
-  const parsed = parseLenient(configSchema, written);
-  if (!parsed.ok) throw new StartupError(`${path}: ${describeIssue(parsed.issue)}`);
-  const warnings = parsed.warnings.map((warning) => `${path}: ${warning}; it has no effect`);
-  const config = resolvePaths(parsed.value, written as Record<string, unknown>, dirname(path));
-  for (const [key, value] of Object.entries(overrides)) {
-    if (value !== undefined) Object.assign(config, { [key]: value });
+  const named = configPath(flags, environment);
+  const overrides = readOverrides(flags, environment);
+  const path = resolve(named ?? defaultConfigFile);
+  const text = await readTextFile(path);
+  if (text === undefined) {
+    const missing = `${path}: the config file does not exist: all fields have their defaults`;
+    return complete(configSchema.parse({}), {}, path, overrides, named === undefined ? [] : [missing]);
   }
-  return text === undefined ? { config, warnings } : { config, warnings, file: path };
+  const { config, written, problems } = parseConfig(path, text);
+  if (config === undefined) throw refusal(problems.filter(({ severity }) => severity === 'error'));
+  const warnings = problems.map(({ message }) => message);
+  return { ...complete(config, written, path, overrides, warnings), file: path };
 }
 
-async function readConfigFile(path: string, mustExist: boolean): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new StartupError(`${path}: cannot be read: ${message}`);
-    if (mustExist) throw new StartupError(`${path}: the config file does not exist`);
-    return undefined;
-  }
+function refusal(errors: readonly { message: string }[]): StartupError {
+  const [first] = errors;
+  const more = errors.length - 1;
+  const rest = more > 0 ? ` (and ${more} more: \`lorekeep check\` on the file lists all)` : '';
+  return new StartupError(`${first?.message}${rest}`);
 }
 
-function parseJson(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new StartupError(`${path}: not valid JSON: ${(error as Error).message}`);
+function complete(
+  parsed: ServerConfig,
+  written: object,
+  path: string,
+  overrides: readonly Override[],
+  warnings: string[],
+): LoadedConfig {
+  const config = structuredClone(parsed);
+  for (const { keys, facts } of configFields) {
+    const value = facts.path && valueAt(config, keys);
+    if (typeof value !== 'string' || value === '') continue;
+    const folder = valueAt(written, keys) === undefined ? homeFolder : dirname(path);
+    setValue(config, keys, resolve(folder, value));
   }
+  for (const { field, value } of overrides) setValue(config, field.keys, value);
+  const withoutEffect = describeWithoutEffect(written, overrides, config);
+  return { config, warnings, ...(withoutEffect && { withoutEffect }) };
 }
 
-function resolvePaths(config: ServerConfig, written: Record<string, unknown>, folder: string): ServerConfig {
-  const resolved: Record<string, unknown> = { ...config };
-  for (const [key, schema] of Object.entries(configSchema.shape)) {
-    const value = resolved[key];
-    if (
-      !pathFields.has(schema as z.ZodType) ||
-      typeof value !== 'string' ||
-      value === '' ||
-      isAbsolute(value)
-    )
-      continue;
-    resolved[key] = join(Object.hasOwn(written, key) ? folder : homeFolder, value);
+function describeWithoutEffect(
+  written: object,
+  overrides: readonly Override[],
+  config: ServerConfig,
+): string | undefined {
+  const set = configFields.filter(({ keys, path, facts: { later, holdsFor } }) => {
+    const given = valueAt(written, keys) !== undefined || overrides.some(({ field }) => field.path === path);
+    return later !== undefined && given && !holdsFor?.includes(valueAt(config, keys));
+  });
+  if (set.length === 0) return undefined;
+  const byFeature = new Map<string, string[]>();
+  for (const { path, facts } of set) {
+    const feature = facts.later as string;
+    byFeature.set(feature, [...(byFeature.get(feature) ?? []), path]);
   }
-  return resolved as ServerConfig;
+  const parts = [...byFeature].map(([feature, paths]) => `${paths.join(', ')} (${feature})`);
+  return `set, but without effect in this version: ${parts.join('; ')}`;
 }

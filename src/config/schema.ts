@@ -1,31 +1,119 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { llmEngineSchema } from './engine-schema.js';
+import { boolean, choice, fieldFacts, integer, nonEmptyText, object, text } from './field-types.js';
+import { crashDumpSchema, debugCommandsSchema, monitorSchema, telemetrySchema } from './later-schema.js';
+import { limitsSchema } from './limits-schema.js';
+import { quarterOfMemory } from './memory.js';
 
-/** Marks fields whose relative values resolve against the config file's folder, defaults against the home folder. */
-export const pathFields = z.registry<{ path: true }>();
+const path = { path: true } as const;
 
-/** server-config.json: the one source of its fields, types, defaults, ranges and descriptions. */
-export const configSchema = z.strictObject({
-  port: z.int().min(0).max(65_535).default(9100).describe('TCP port on 127.0.0.1; 0 takes a free one.'),
-  models_catalog_path: z
-    .string()
-    .min(1)
+/** The longest wait that a timer takes is 2^31 - 1 ms. */
+const longestTimerMs = 2_147_483_647;
+const longestTimerSeconds = Math.floor(longestTimerMs / 1000);
+
+/** server-config.json: the one source of its fields, types, defaults, ranges, flags and descriptions. */
+export const configSchema = object({
+  $schema: text().optional().describe('For editors; no effect.'),
+
+  port: integer(0, 65_535)
+    .default(9100)
+    .describe('TCP port; 0 takes a free one.')
+    .register(fieldFacts, { flag: '--port <n>' }),
+  network_access: choice('local', 'local_network')
+    .default('local')
+    .describe(
+      '`local`: loopback (127.0.0.1) only. `local_network`: all interfaces; connections from outside the local network are refused.',
+    )
+    .register(fieldFacts, { flag: '--network-access <value>' }),
+  thread_count: integer(1, 1024)
+    .default(4)
+    .describe('Threads that serve searches. Embedding and index building have threads of their own.'),
+
+  models_catalog_path: nonEmptyText()
     .default('data/models.json')
-    .describe('The model catalog. The server does not start without one.')
-    .register(pathFields, { path: true }),
-  storage_root: z
-    .string()
-    .default('')
-    .describe('What the paths of storages start at; empty: the folder of the server.')
-    .register(pathFields, { path: true }),
-  log_level: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error'])
+    .describe('The model catalog. Missing or invalid, the server does not start.')
+    .register(fieldFacts, path),
+  models_download_dir: nonEmptyText()
+    .default('data/.models/')
+    .describe('Where downloaded models go; created if absent.')
+    .register(fieldFacts, { ...path, later: 'downloads' }),
+  embedding_model_idle_timeout: integer(0, longestTimerSeconds)
+    .default(600)
+    .describe('Seconds after which an embedding model that nothing uses is unloaded; 0: never.')
+    .register(fieldFacts, { extension: true }),
+
+  logs_dir: text()
+    .default('data/logs')
+    .describe('Folder of the log files, created if absent; empty: console only.')
+    .register(fieldFacts, path),
+  log_mode: choice('production', 'dev')
+    .default('production')
+    .describe(
+      '`production`: one service.log, rotated at 10 MiB, 5 files kept. `dev`: service_<timestamp>.log per start, not rotated.',
+    ),
+  log_level: choice('trace', 'debug', 'info', 'warn', 'error')
     .default('info')
-    .describe('Least level logged.'),
-  include_interaction_in_diagnostics: z
-    .boolean()
+    .describe('Least level logged. `trace` has what each node does, and texts of users.'),
+  log_flush_on: choice('off', 'trace', 'debug', 'info', 'warn', 'error')
+    .default('warn')
+    .describe(
+      'A line of this level or higher is written to the file at once, with all before it; `off`: none is.',
+    ),
+  log_flush_every_ms: integer(0, longestTimerMs)
+    .default(5000)
+    .describe('What waits is written to the file this often, in ms; 0: no timer.'),
+
+  storage_root: text()
+    .default('')
+    .describe('What the paths of storages start at; empty: the folder of the package.')
+    .register(fieldFacts, path),
+  default_canned_responses_path: nonEmptyText()
+    .default('data/default-canned-responses.txt')
+    .describe('Responses of canned-response nodes without a storage of their own; read on first use.')
+    .register(fieldFacts, path),
+  default_guardrail_patterns_path: nonEmptyText()
+    .default('data/default-guardrail-patterns.txt')
+    .describe('Patterns of regex-guardrail nodes without a storage of their own; read on first use.')
+    .register(fieldFacts, path),
+  storage_cache_max_mb: integer(0, 1_073_741_824)
+    .default(quarterOfMemory)
+    .describe('MiB of storages from files kept in memory; those that nothing holds go first.')
+    .register(fieldFacts, { computedDefault: '25 % of memory', extension: true }),
+
+  include_interaction_in_diagnostics: boolean()
     .default(false)
     .describe("Whether diagnostics carry the interaction's components, for agents that enabled diagnostics."),
-  max_frame_mb: z.int().min(1).max(1024).default(64).describe('Largest frame payload, either way, in MiB.'),
+  include_engine_diagnostics: boolean()
+    .default(false)
+    .describe(
+      'Whether diagnostics carry metrics of the engine per node, for agents that enabled diagnostics.',
+    ),
+
+  telemetry: telemetrySchema,
+
+  default_vad_model: text()
+    .default('Silero VAD')
+    .describe('Catalog name of the model that detects voice activity.')
+    .register(fieldFacts, { later: 'speech' }),
+  stt_debug_dump_dir: text()
+    .default('')
+    .describe('One WAV per segment of speech is written here; empty: none.')
+    .register(fieldFacts, { ...path, later: 'speech' }),
+  idle_shutdown_timeout: integer(0, longestTimerSeconds)
+    .default(0)
+    .describe('Seconds without a session after which the server exits; 0: never.')
+    .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
+
+  monitor: monitorSchema,
+  crash_dump: crashDumpSchema,
+  debug_commands: debugCommandsSchema,
+  engines: object({ llm_engine: llmEngineSchema.prefault({}) }).prefault({}),
+
+  max_frame_mb: integer(1, 1024)
+    .default(64)
+    .describe('Largest frame payload, either way, in MiB.')
+    .register(fieldFacts, { extension: true }),
+  limits: limitsSchema,
 });
 
 export type ServerConfig = z.output<typeof configSchema>;

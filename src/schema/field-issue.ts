@@ -79,7 +79,12 @@ function objectShape(
 
 /** The schema under optional, default, nullable and pipe. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable
+  ) {
     return unwrap(schema.def.innerType);
   }
   return schema instanceof z.ZodPipe ? unwrap(schema.def.out) : schema;

@@ -47,7 +47,7 @@ describe('lorekeep serve', () => {
     const port = await busyPort();
     const cases: [string[], string][] = [
       [['--config', config, '--port', port], `port ${port} on 127.0.0.1 is in use`],
-      [['--config', inFolder('absent.json')], 'absent.json: the config file does not exist'],
+      [['--config', inFolder('.')], 'is a folder; a file is expected'],
       [['--port', '70000'], 'an integer from 0 to 65535 is expected'],
       [['--verbose'], "unknown option '--verbose'"],
     ];

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { configFlags, type FlagValues } from '../config/flags.js';
+
+/** Gives a command the flags that stand for fields of the config. */
+export function addConfigFlags(command: Command): Command {
+  for (const { flag, description, variable } of configFlags) {
+    command.option(flag, `${description.replaceAll('`', '')} [${variable}]`);
+  }
+  return command;
+}
+
+/** What was given for them, as texts: the config checks them. */
+export function configFlagValues(command: Command): FlagValues {
+  const names = new Set(configFlags.map(({ name }) => name));
+  const given = command.options.filter(({ long }) => long != null && names.has(long));
+  return Object.fromEntries(
+    given.map((option) => [option.long, command.getOptionValue(option.attributeName())]),
+  );
+}

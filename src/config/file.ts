@@ -1,0 +1,98 @@
+import { open } from 'node:fs/promises';
+import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
+import { JsonSyntaxError, JsonText, type TextPosition } from '../schema/json-text.js';
+import { parseLenient } from '../schema/lenient.js';
+import { configFields, valueAt } from './fields.js';
+import { configSchema, type ServerConfig } from './schema.js';
+import { StartupError } from './startup-error.js';
+
+/** What is wrong with a config file. Errors keep the server from starting, warnings do not. */
+export interface ConfigProblem {
+  severity: 'error' | 'warning';
+  /** `file:line:column: field: what is expected`: complete in itself. */
+  message: string;
+}
+
+export interface ParsedConfig {
+  /** The object of the file, unchecked. */
+  written: object;
+  /** With defaults, paths as written; undefined when there is an error among the problems. */
+  config: ServerConfig | undefined;
+  problems: ConfigProblem[];
+}
+
+/** Config files are pages long; what is beyond this is another file. */
+const largestFile = 4 * 1024 * 1024;
+
+/** The text of a config file or a catalog, or undefined when there is none. @throws StartupError that names the file */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await readBounded(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'EISDIR') throw new StartupError(`${path}: is a folder; a file is expected`);
+    throw new StartupError(`${path}: cannot be read: ${message}`);
+  }
+  if (bytes.length > largestFile) {
+    throw new StartupError(`${path}: is longer than ${largestFile} bytes`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new StartupError(`${path}: is not UTF-8`);
+  }
+}
+
+/** At most one byte more than is allowed: a device or a pipe has no size and may have no end. */
+async function readBounded(path: string): Promise<Buffer> {
+  await using file = await open(path, 'r');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false, end: largestFile })) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** Checks the text of a config file. `path` is for the messages. */
+export function parseConfig(path: string, text: string): ParsedConfig {
+  const at = ({ line, column }: TextPosition) => `${path}:${line}:${column}`;
+  let json: JsonText;
+  try {
+    json = new JsonText(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const message = `${at(error.position)}: not valid JSON: ${error.message}`;
+    return { written: {}, config: undefined, problems: [{ severity: 'error', message }] };
+  }
+  const parsed = parseLenient(configSchema, json.value);
+  const describe = (severity: ConfigProblem['severity'], issues: readonly FieldIssue[], end: string) =>
+    issues
+      .map((issue) => ({ issue, position: json.positionOf(issue.keys) }))
+      .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column)
+      .map(({ issue, position }) => ({
+        severity,
+        message: `${at(position)}: ${describeIssue(issue)}${end}`,
+      }));
+  const warnings = describe('warning', parsed.ignored, '; it has no effect');
+  if (!parsed.ok) {
+    const errors = describe('error', parsed.issues, '');
+    return { written: {}, config: undefined, problems: [...errors, ...warnings] };
+  }
+  const written = json.value as object;
+  return { written, config: parsed.value, problems: [...warnings, ...deprecations(written, json, at)] };
+}
+
+function deprecations(written: object, json: JsonText, at: (position: TextPosition) => string) {
+  return configFields
+    .filter(({ facts, keys }) => facts.deprecated && valueAt(written, keys) !== undefined)
+    .map(({ keys, path, schema }): ConfigProblem => {
+      const place = at(json.positionOf(keys));
+      return { severity: 'warning', message: `${place}: ${path}: ${lowerFirst(schema.description ?? '')}` };
+    });
+}
+
+const lowerFirst = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1);

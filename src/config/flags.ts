@@ -1,0 +1,91 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { shownValue } from './field-types.js';
+import { type ConfigField, configFields } from './fields.js';
+import { StartupError } from './startup-error.js';
+
+/** A command-line flag of `lorekeep serve`, with the environment variable of the same meaning. */
+export interface ConfigFlag {
+  /** As `--help` shows it: `--port <n>`. */
+  readonly flag: string;
+  /** `--port` */
+  readonly name: string;
+  /** `LOREKEEP_PORT` */
+  readonly variable: string;
+  readonly description: string;
+  /** The field that it beats; --config has none. */
+  readonly field?: ConfigField;
+}
+
+/** `--config` first, then those of the fields. */
+export const configFlags: readonly ConfigFlag[] = [
+  named('--config <path>', 'The config file. Default: data/server-config.json in the package.'),
+  ...configFields.flatMap((field) => {
+    const { flag } = field.facts;
+    return flag === undefined ? [] : [{ ...named(flag, field.schema.description ?? ''), field }];
+  }),
+];
+
+/** What a command line gave, by flag name (`--port`); a flag without a value is `true`. */
+export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
+
+/** A value that beats the file's, and where it came from. */
+export interface Override {
+  readonly field: ConfigField;
+  readonly value: unknown;
+}
+
+/**
+ * The values of flags and environment variables; a flag beats its variable, an empty variable is none. Relative paths
+ * start at the working directory.
+ * @throws StartupError that names the flag or the variable and what is allowed.
+ */
+export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv): Override[] {
+  return configFlags.flatMap(({ name, variable, field }) => {
+    if (field === undefined) return [];
+    if (flags[name] !== undefined) return [{ field, value: parse(name, field, flags[name]) }];
+    const text = environment[variable];
+    return text ? [{ field, value: parse(variable, field, text) }] : [];
+  });
+}
+
+/** The config file that a flag or LOREKEEP_CONFIG names, else undefined. */
+export function configPath(flags: FlagValues, environment: NodeJS.ProcessEnv): string | undefined {
+  const given = flags['--config'];
+  if (typeof given !== 'string') return environment.LOREKEEP_CONFIG || undefined;
+  if (given === '') throw new StartupError('--config: a path is expected');
+  return given;
+}
+
+function named(flag: string, description: string) {
+  const name = flag.split(' ')[0] as string;
+  const variable = `LOREKEEP_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
+  return { flag, name, variable, description };
+}
+
+function parse(source: string, { schema, facts }: ConfigField, given: string | boolean): unknown {
+  const parsed = schema.safeParse(fromText(schema, given));
+  if (!parsed.success) {
+    // The schema would show the text as it was converted.
+    const [reason] = (parsed.error.issues[0] as z.core.$ZodIssue).message.split(', not ');
+    throw new StartupError(`${source}: ${reason}, not ${shownValue(given)}`);
+  }
+  const { data } = parsed;
+  return facts.path && data !== '' ? resolve(data as string) : data;
+}
+
+/** The value that a text stands for in a field of this type; what does not fit stays a text, for the schema to refuse. */
+function fromText(schema: z.ZodType, given: string | boolean): unknown {
+  if (typeof given === 'boolean') return given;
+  const { type } = z.toJSONSchema(schema, { io: 'input' });
+  if (type === 'integer' && /^[+-]?\d+$/.test(given.trim())) return Number(given);
+  if (type === 'boolean') return booleans.get(given.trim().toLowerCase()) ?? given;
+  return given;
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);

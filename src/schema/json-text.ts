@@ -1,0 +1,96 @@
+import { findNodeAtLocation, type ParseError, parseTree } from 'jsonc-parser';
+
+/** A place in a text, as editors count: both from 1, columns in UTF-16 units. */
+export interface TextPosition {
+  line: number;
+  column: number;
+}
+
+/** A text that is not JSON. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+  readonly position: TextPosition;
+
+  constructor(message: string, position: TextPosition) {
+    super(message);
+    this.position = position;
+  }
+}
+
+/** A JSON text that people write and that messages point into. */
+export class JsonText {
+  readonly value: unknown;
+  readonly #text: string;
+
+  /** A byte order mark is skipped. @throws JsonSyntaxError */
+  constructor(text: string) {
+    this.#text = text.replace(/^\uFEFF/, '');
+    try {
+      this.value = JSON.parse(this.#text);
+    } catch (error) {
+      throw syntaxError(this.#text, error as Error);
+    }
+  }
+
+  /** Where the value at `keys` begins, or the nearest one around it that is there. */
+  positionOf(keys: readonly PropertyKey[]): TextPosition {
+    const path = keys.map((key) => (typeof key === 'number' ? key : String(key)));
+    const tree = treeOf(this.#text);
+    for (let length = path.length; tree !== undefined && length > 0; length--) {
+      const node = findNodeAtLocation(tree, path.slice(0, length));
+      if (node !== undefined) return positionAt(this.#text, node.offset);
+    }
+    return positionAt(this.#text, tree?.offset ?? 0);
+  }
+}
+
+const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
+
+/** Undefined when it is nested too deeply to be looked at. */
+function treeOf(text: string, errors: ParseError[] = []) {
+  try {
+    return parseTree(text, errors, strict);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function syntaxError(text: string, thrown: Error): JsonSyntaxError {
+  if (text.trim() === '') return new JsonSyntaxError('the text is empty', { line: 1, column: 1 });
+  const errors: ParseError[] = [];
+  treeOf(text, errors);
+  const [first] = errors;
+  if (first === undefined) return new JsonSyntaxError(thrown.message, { line: 1, column: 1 });
+  const followsComma = /,\s*$/.test(text.slice(0, first.offset)) && /[\]}]/.test(text[first.offset] ?? '');
+  const message = followsComma
+    ? 'a comma may not stand before a closing bracket'
+    : (messages[first.error] ?? thrown.message);
+  return new JsonSyntaxError(message, positionAt(text, first.offset));
+}
+
+/** By ParseErrorCode, which exists at compile time only. */
+const messages: Readonly<Record<number, string>> = {
+  1: 'a value is expected; texts stand in double quotes',
+  2: 'this is not a number',
+  3: 'a name in double quotes is expected',
+  4: 'a value is expected',
+  5: '":" is expected',
+  6: '"," is expected',
+  7: '"}" is expected',
+  8: '"]" is expected',
+  9: 'the end is expected: one value is already complete',
+  10: 'JSON has no comments',
+  11: 'the comment does not end',
+  12: 'the text lacks its closing quote',
+  13: 'this is not a number',
+  14: '\\u and four hexadecimal digits are expected',
+  15: 'this is not an escape that JSON knows; a backslash is written \\\\',
+  16: 'a control character must be escaped',
+};
+
+function positionAt(text: string, offset: number): TextPosition {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return { line: before.split('\n').length, column: offset - lineStart + 1 };
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configFields, valueAt } from '../../src/config/fields.js';
+import { homeFolder } from '../../src/config/home.js';
+import { loadConfig } from '../../src/config/load.js';
+
+const home = (path: string) => join(homeFolder, path);
+
+/** Every field of the contract, with its built-in value. */
+const contract = {
+  port: 9100,
+  network_access: 'local',
+  thread_count: 4,
+  models_catalog_path: home('data/models.json'),
+  models_download_dir: home('data/.models'),
+  logs_dir: home('data/logs'),
+  log_mode: 'production',
+  log_level: 'info',
+  log_flush_on: 'warn',
+  log_flush_every_ms: 5000,
+  storage_root: '',
+  default_canned_responses_path: home('data/default-canned-responses.txt'),
+  default_guardrail_patterns_path: home('data/default-guardrail-patterns.txt'),
+  include_interaction_in_diagnostics: false,
+  include_engine_diagnostics: false,
+  telemetry: {
+    enabled: true,
+    include_user_content: false,
+    sinks: [
+      {
+        kind: 'analytics',
+        enabled: true,
+        endpoint: '',
+        project_api_key: '',
+        batch_max_records: 50,
+        batch_max_ms: 2000,
+        queue_capacity: 5000,
+        shutdown_flush_ms: 5000,
+      },
+    ],
+  },
+  default_vad_model: 'Silero VAD',
+  stt_debug_dump_dir: '',
+  idle_shutdown_timeout: 0,
+  monitor: {
+    enabled: false,
+    bind: '127.0.0.1',
+    port: 9101,
+    turn_ring_size: 200,
+    memory_tick_interval_ms: 0,
+    allow_remote: false,
+  },
+  crash_dump: { enabled: true, dir: '' },
+  debug_commands: { enabled: false },
+  engines: {
+    llm_engine: {
+      backend: 'auto',
+      n_threads: 0,
+      n_threads_batch: 0,
+      inference: {
+        default_n_ctx: 8192,
+        n_batch: 512,
+        offload_kqv: true,
+        scheduler: {
+          enabled: true,
+          prefill_yield_enabled: true,
+          prefill_quantum_tokens: 512,
+          interactive_visible: { prefill_quantum_tokens: 256, contention_scaling: true, max_pause_ms: 10 },
+          interactive_buffered: { prefill_quantum_tokens: 512, contention_scaling: false, max_pause_ms: 50 },
+          background: { prefill_quantum_tokens: 128, contention_scaling: true, max_pause_ms: 50 },
+        },
+      },
+      embedding: { default_n_ctx: 512 },
+    },
+  },
+};
+
+/** lorekeep's own. */
+const extensions = {
+  embedding_model_idle_timeout: 600,
+  max_frame_mb: 64,
+  limits: { drain_timeout_ms: 10_000, frame_timeout_ms: 30_000, unread_timeout_ms: 60_000 },
+};
+
+describe('the config without a file', () => {
+  it('has the built-in value of every field, with paths beside the program', async () => {
+    const { config, file, warnings, withoutEffect } = await loadConfig();
+    expect([file, warnings, withoutEffect]).toEqual([undefined, [], undefined]);
+    const { storage_cache_max_mb: cache, ...rest } = config;
+    expect(rest).toEqual({ ...contract, ...extensions });
+    expect(cache).toBeGreaterThan(0);
+  });
+
+  it('has a description for every field, and a place for each in the config', async () => {
+    const { config } = await loadConfig();
+    for (const { path, keys, schema, facts } of configFields) {
+      expect(schema.description, path).toBeTruthy();
+      if (path === '$schema' || facts.deprecated || path.includes('[]')) continue;
+      expect(valueAt(config, keys), path).not.toBeUndefined();
+    }
+  });
+});

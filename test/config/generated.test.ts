@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configurationTable, flagsTable } from '../../src/config/documentation.js';
+import { configFields } from '../../src/config/fields.js';
+import { configJsonSchema } from '../../src/config/json-schema.js';
+
+const project = join(import.meta.dirname, '../..');
+const read = (...names: string[]) => readFileSync(join(project, ...names), 'utf8');
+
+describe('what is made from the config schema', () => {
+  it('is current: docs/configuration.md (scripts/generate-docs.mjs writes it)', () => {
+    const page = read('docs', 'configuration.md');
+    expect(page).toContain(`<!-- begin fields -->\n\n${configurationTable()}\n\n<!-- end fields -->`);
+    expect(page).toContain(`<!-- begin flags -->\n\n${flagsTable()}\n\n<!-- end flags -->`);
+    for (const { path } of configFields) expect(page).toContain(`| \`${path}\` |`);
+  });
+
+  it('is current: the JSON Schema (scripts/generate-schemas.mjs writes it)', () => {
+    expect(read('schemas', 'server-config.schema.json')).toBe(configJsonSchema());
+    expect(readdirSync(join(project, 'schemas')).every((name) => name.endsWith('.schema.json'))).toBe(true);
+  });
+
+  it('has no default of this machine', () => {
+    const { properties } = JSON.parse(configJsonSchema());
+    expect(properties.storage_cache_max_mb).not.toHaveProperty('default');
+    expect(properties.port).toMatchObject({ type: 'integer', default: 9100, minimum: 0, maximum: 65_535 });
+    expect(properties.engines.properties.llm_engine.properties.n_gpu_layers.deprecated).toBe(true);
+  });
+});
