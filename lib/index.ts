@@ -17,6 +17,12 @@ export {
   type FilterOperand,
   type MetadataValue,
 } from './filter.js';
+export {
+  type FileInspection,
+  type FileSection,
+  type InspectFileOptions,
+  inspectFile,
+} from './inspect-file.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {

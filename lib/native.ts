@@ -208,6 +208,29 @@ export interface NativeHnswOptions {
   threads: number;
 }
 
+export interface NativeFileDescription {
+  kind: 'index' | 'text index' | 'hnswlib index' | 'unknown';
+  bytes: number;
+  version?: number;
+  fingerprint?: string;
+  refusal?: string;
+  rows?: number;
+  dimension?: number;
+  vectorType?: 'f32' | 'f16' | 'i8';
+  m?: number;
+  efConstruction?: number;
+  tokenizer?: string;
+  terms?: number;
+  tokens?: number;
+  sections: {
+    id: number;
+    name: string;
+    offset: number;
+    bytes: number;
+    checksum: 'right' | 'wrong' | 'unchecked';
+  }[];
+}
+
 export interface NativeBackendInfo {
   name: string;
   description: string;
@@ -302,6 +325,12 @@ export interface NativeBinding {
     words: NativeTextIndex,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeStorage>;
+
+  describeFile(
+    path: string,
+    verify: boolean,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeFileDescription>;
 }
 
 /** The export list, for the loader's check that the file is not stale. */
@@ -324,4 +353,5 @@ export const nativeExports = [
   'readRecords',
   'indexRecords',
   'assembleStorage',
+  'describeFile',
 ] as const satisfies readonly (keyof NativeBinding)[];

@@ -5,6 +5,7 @@
 #include "binding/cancel_token_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/environment.h"
+#include "binding/file_description_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
 #include "binding/storage_binding.h"
@@ -57,6 +58,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("readRecords", read_records);
   function("indexRecords", index_records);
   function("assembleStorage", assemble_storage);
+  function("describeFile", describe_file);
   return exports;
 }
 

@@ -97,7 +97,8 @@ void SectionFileWriter::commit() {
   impl_->file.commit();
 }
 
-SectionFileReader::SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t version)
+SectionFileReader::SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t oldest,
+                                     std::uint32_t newest)
     : file_(std::make_shared<MappedFile>(path)) {
   const auto bytes = file_->bytes();
   if (bytes.size() < sizeof(Header)) refuse("not a file of this kind (too short)");
@@ -105,10 +106,11 @@ SectionFileReader::SectionFileReader(const std::filesystem::path& path, Magic ma
   const auto header = reader.read<Header>();
   if (!(header.magic == magic)) refuse("not a file of this kind (wrong magic)");
   if (header.header_checksum != checksum(bytes.first(kCheckedHeaderBytes))) refuse("the header's checksum is wrong");
-  if (header.version != version) {
+  if (header.version < oldest || header.version > newest) {
+    const std::string readable = oldest == newest ? "version " : "versions " + std::to_string(oldest) + " to ";
     fail(Code::kUnsupported,
-         file_->name() + ": format version " + std::to_string(header.version) + ", this program reads version " +
-             std::to_string(version),
+         file_->name() + ": format version " + std::to_string(header.version) + ", this program reads " + readable +
+             std::to_string(newest),
          {{"path", file_->name()}, {"version", std::int64_t{header.version}}});
   }
   if (header.file_size != bytes.size()) {
@@ -120,6 +122,7 @@ SectionFileReader::SectionFileReader(const std::filesystem::path& path, Magic ma
   if (table_size > reader.remaining()) refuse("the section table is truncated");
   const auto table = reader.take(table_size);
   if (header.table_checksum != checksum(table)) refuse("the section table's checksum is wrong");
+  version_ = header.version;
   fingerprint_ = header.fingerprint;
   sections_.resize(header.sections);
   if (!sections_.empty()) std::memcpy(sections_.data(), table.data(), table.size());
@@ -164,9 +167,12 @@ std::span<const std::byte> SectionFileReader::section(std::uint32_t id) const {
   return file_->bytes().subspan(static_cast<std::size_t>(found->offset), static_cast<std::size_t>(found->size));
 }
 
+bool SectionFileReader::sound(std::uint32_t id) const {
+  return checksum(section(id)) == find(id)->checksum;
+}
+
 void SectionFileReader::verify(std::uint32_t id) const {
-  const auto content = section(id);
-  if (checksum(content) != find(id)->checksum) refuse("section " + std::to_string(id) + ": the checksum is wrong");
+  if (!sound(id)) refuse("section " + std::to_string(id) + ": the checksum is wrong");
 }
 
 void SectionFileReader::verify(const CancelToken* cancel) const {

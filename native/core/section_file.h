@@ -75,8 +75,13 @@ class SectionFileReader {
  public:
   /// Maps the file and checks magic, version, sizes, layout and the two header checksums; throws Error(kCorrupt) or
   /// Error(kUnsupported) (another version) naming the file. Section contents are not read yet.
-  SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t version);
+  SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t version)
+      : SectionFileReader(path, magic, version, version) {}
+  /// The same for a kind of file of which several versions, `oldest` to `newest`, are read.
+  SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t oldest, std::uint32_t newest);
 
+  std::uint32_t version() const noexcept { return version_; }
+  const std::vector<SectionEntry>& sections() const noexcept { return sections_; }
   std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   const std::string& name() const noexcept { return file_->name(); }
   bool has(std::uint32_t id) const noexcept;
@@ -93,6 +98,8 @@ class SectionFileReader {
   /// Reads every section and compares checksums. Grain of cancellation: one section.
   void verify(const CancelToken* cancel = nullptr) const;
   void verify(std::uint32_t id) const;
+  /// Whether the section's content has its checksum.
+  bool sound(std::uint32_t id) const;
 
   /// Keeps the mapping alive for spans that outlive the reader.
   std::shared_ptr<const MappedFile> mapping() const noexcept { return file_; }
@@ -103,6 +110,7 @@ class SectionFileReader {
   const SectionEntry* find(std::uint32_t id) const noexcept;
 
   std::shared_ptr<const MappedFile> file_;
+  std::uint32_t version_ = 0;
   std::uint64_t fingerprint_ = 0;
   std::vector<SectionEntry> sections_;
 };

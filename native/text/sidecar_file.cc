@@ -112,6 +112,23 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
   file.commit();
 }
 
+SidecarFacts read_sidecar_facts(const SectionFileReader& file) {
+  const Header header = read_header(file);
+  check_analysis(file.name(), header);
+  return {std::string(tokenizer_name(static_cast<Tokenizer>(header.tokenizer))), header.documents, header.terms,
+          header.tokens};
+}
+
+std::string_view sidecar_section_name(std::uint32_t id) noexcept {
+  switch (id) {
+    case kHeader: return "header";
+    case kLengths: return "lengths";
+    case kBuckets: return "buckets";
+    case kEntries: return "entries";
+    default: return "";
+  }
+}
+
 Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions& options) {
   check_version(path);
   const SectionFileReader file(path, kSidecarMagic, kSidecarVersion);

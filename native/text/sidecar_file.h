@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "core/cancel_token.h"
 #include "core/section_file.h"
@@ -32,6 +34,18 @@ struct Sidecar {
   std::shared_ptr<const TextIndex> index;  // uses the mapped file in place
   std::uint64_t fingerprint;
 };
+
+/// What a sidecar says of itself.
+struct SidecarFacts {
+  std::string tokenizer;
+  std::uint32_t documents;
+  std::uint64_t terms;   // distinct
+  std::uint64_t tokens;  // of all documents
+};
+/// From the header section, which is checked. Throws as load_sidecar().
+SidecarFacts read_sidecar_facts(const SectionFileReader& file);
+/// "header", "lengths", ...; empty for an id that is none of a sidecar's.
+std::string_view sidecar_section_name(std::uint32_t id) noexcept;
 
 /// Writes beside `path` and renames. Throws Error(kIo), Error(kCancelled) (grain: 4 MiB).
 void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,

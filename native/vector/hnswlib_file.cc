@@ -49,8 +49,14 @@ class Importer {
   Importer(const std::filesystem::path& path, std::size_t dimension, const CancelToken* cancel)
       : file_(path), dimension_(dimension), cancel_(cancel), reader_(file_.bytes(), file_.name()) {}
 
+  HnswlibFacts facts() {
+    read_preamble();
+    return {preamble_.count, vector_length(), preamble_.upper_m, preamble_.ef_construction};
+  }
+
   std::shared_ptr<const HnswIndex> load() {
     read_preamble();
+    check_dimension();
     elements_ = reader_.take(count_ * preamble_.element_size);
     find_upper_lists();
     read_labels();
@@ -89,7 +95,15 @@ class Importer {
         (p.label_offset - list) % sizeof(float) != 0 || p.element_size != p.label_offset + sizeof(std::uint64_t)) {
       refuse("its element layout contradicts itself, or its vectors are not float32");
     }
-    const std::uint64_t found = (p.label_offset - list) / sizeof(float);
+  }
+
+  /// Precondition: the element layout is checked.
+  std::uint64_t vector_length() const noexcept {
+    return (preamble_.label_offset - preamble_.vector_offset) / sizeof(float);
+  }
+
+  void check_dimension() const {
+    const std::uint64_t found = vector_length();
     if (found == dimension_) return;
     fail(Code::kDimensionMismatch,
          file_.name() + ": the index has dimension " + std::to_string(found) + ", not " + std::to_string(dimension_),
@@ -217,6 +231,10 @@ std::shared_ptr<const HnswIndex> import_hnswlib_file(const std::filesystem::path
                                      std::to_string(kMaxDimension) + " is possible");
   }
   return Importer(path, dimension, cancel).load();
+}
+
+HnswlibFacts read_hnswlib_facts(const std::filesystem::path& path) {
+  return Importer(path, 0, nullptr).facts();
 }
 
 }  // namespace lorekeep::vector

@@ -11,6 +11,16 @@
 
 namespace lorekeep::vector {
 
+/// What a plain hnswlib file says of itself, or implies.
+struct HnswlibFacts {
+  std::uint64_t count;
+  std::uint64_t dimension;
+  std::uint64_t m;
+  std::uint64_t ef_construction;
+};
+/// Reads the file's beginning only. Throws as import_hnswlib_file() when that is no such file's.
+HnswlibFacts read_hnswlib_facts(const std::filesystem::path& path);
+
 /// Reads a file of float32 vectors of `dimension`, in the cosine space or in the ip space over L2-normalised vectors,
 /// in which the label of each element is its record's ordinal: 0 to n-1, each once. The graph is kept as it is.
 ///

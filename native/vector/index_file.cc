@@ -51,13 +51,45 @@ void write_section(SectionFileWriter& file, Section id, std::span<const std::byt
   }
 }
 
+[[noreturn]] void refuse(const std::string& name, const std::string& reason) {
+  fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
+}
+
+[[noreturn]] void unsupported(const std::string& name, const std::string& what) {
+  fail(Code::kUnsupported, name + ": " + what + " is not supported by this program", {{"path", name}});
+}
+
+Header read_header(const SectionFileReader& file) {
+  const std::string& name = file.name();
+  const auto bytes = file.section(kHeader);
+  if (bytes.size() != sizeof(Header)) refuse(name, "its header section has a broken size");
+  file.verify(kHeader);
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof(Header));
+  if (header.vector_type > static_cast<std::uint32_t>(VectorType::kI8)) {
+    unsupported(name, "vector type " + std::to_string(header.vector_type));
+  }
+  if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
+  if ((header.flags & ~kHasCodes) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");
+  if (header.dimension == 0 || header.dimension > kMaxDimension) refuse(name, "its dimension is out of range");
+  if (header.count > kMaxRows) refuse(name, "its number of rows is out of range");
+  if (header.m < kMinM || header.m > kMaxM) refuse(name, "its M is out of range");
+  if (header.ef_construction < 1 || header.ef_construction > kMaxEfConstruction) {
+    refuse(name, "its ef_construction is out of range");
+  }
+  if (!std::isfinite(header.code_error) || header.code_error < 0) refuse(name, "its code error is not a length");
+  if (header.top_level > kMaxLevel) refuse(name, "its top level is out of range");
+  if (header.count == 0 && header.entry != kNoNode) refuse(name, "an empty graph has an entry");
+  return header;
+}
+
 class Loader {
  public:
   Loader(const std::filesystem::path& path, const LoadOptions& options)
-      : options_(options), file_(path, kIndexMagic, kIndexVersion) {}
+      : options_(options), file_(path, kIndexMagic, kIndexVersion), header_(read_header(file_)) {}
 
   LoadedIndex load() {
-    read_header();
+    if (options_.dimension && *options_.dimension != header_.dimension) mismatch();
     HnswParts parts;
     parts.params.m = header_.m;
     parts.params.ef_construction = header_.ef_construction;
@@ -77,27 +109,6 @@ class Loader {
   }
 
  private:
-  void read_header() {
-    const auto bytes = sized(kHeader, sizeof(Header));
-    file_.verify(kHeader);
-    std::memcpy(&header_, bytes.data(), sizeof(Header));
-    if (header_.vector_type > static_cast<std::uint32_t>(VectorType::kI8)) {
-      unsupported("vector type " + std::to_string(header_.vector_type));
-    }
-    if (header_.metric != kMetricCosine) unsupported("metric " + std::to_string(header_.metric));
-    if ((header_.flags & ~kHasCodes) != 0 || header_.zero != 0) unsupported("flags that this program does not know");
-    if (header_.dimension == 0 || header_.dimension > kMaxDimension) refuse("its dimension is out of range");
-    if (header_.count > kMaxRows) refuse("its number of rows is out of range");
-    if (header_.m < kMinM || header_.m > kMaxM) refuse("its M is out of range");
-    if (header_.ef_construction < 1 || header_.ef_construction > kMaxEfConstruction) {
-      refuse("its ef_construction is out of range");
-    }
-    if (!std::isfinite(header_.code_error) || header_.code_error < 0) refuse("its code error is not a length");
-    if (header_.top_level > kMaxLevel) refuse("its top level is out of range");
-    if (header_.count == 0 && header_.entry != kNoNode) refuse("an empty graph has an entry");
-    if (options_.dimension && *options_.dimension != header_.dimension) mismatch();
-  }
-
   VectorMatrix matrix(VectorType type, Section rows, Section scales, bool present) {
     const std::uint64_t count = present ? header_.count : 0;
     const auto row_bytes = sized(rows, count * row_stride(type, header_.dimension));
@@ -131,17 +142,10 @@ class Loader {
   std::span<const std::byte> sized(Section id, std::uint64_t size) const {
     const auto bytes = file_.section(id);
     if (bytes.size() != size) {
-      refuse("section " + std::to_string(id) + " has " + std::to_string(bytes.size()) + " bytes where its header " +
-             "calls for " + std::to_string(size));
+      refuse(file_.name(), "section " + std::to_string(id) + " has " + std::to_string(bytes.size()) +
+                               " bytes where its header calls for " + std::to_string(size));
     }
     return bytes;
-  }
-  [[noreturn]] void refuse(const std::string& reason) const {
-    fail(Code::kCorrupt, file_.name() + ": " + reason, {{"path", file_.name()}});
-  }
-  [[noreturn]] void unsupported(const std::string& what) const {
-    fail(Code::kUnsupported, file_.name() + ": " + what + " is not supported by this program",
-         {{"path", file_.name()}});
   }
   [[noreturn]] void mismatch() const {
     fail(Code::kDimensionMismatch,
@@ -154,7 +158,7 @@ class Loader {
 
   const LoadOptions& options_;
   SectionFileReader file_;
-  Header header_{};
+  Header header_;
 };
 
 }  // namespace
@@ -189,6 +193,26 @@ void save_index(const HnswIndex& index, const std::filesystem::path& path, std::
 
 LoadedIndex load_index(const std::filesystem::path& path, const LoadOptions& options) {
   return Loader(path, options).load();
+}
+
+IndexFacts read_index_facts(const SectionFileReader& file) {
+  const Header header = read_header(file);
+  return {header.count, header.dimension, static_cast<VectorType>(header.vector_type), header.m,
+          header.ef_construction};
+}
+
+std::string_view index_section_name(std::uint32_t id) noexcept {
+  switch (id) {
+    case kHeader: return "header";
+    case kRows: return "rows";
+    case kRowScales: return "row scales";
+    case kCodes: return "codes";
+    case kCodeScales: return "code scales";
+    case kBaseLists: return "base lists";
+    case kUpperStarts: return "upper starts";
+    case kUpperLists: return "upper lists";
+    default: return "";
+  }
 }
 
 bool is_index_file(const std::filesystem::path& path) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "core/cancel_token.h"
 #include "core/section_file.h"
@@ -37,6 +38,19 @@ struct LoadedIndex {
 /// Throws Error(kNotFound), kIo, kCorrupt, kUnsupported (another version, vector type or metric), kDimensionMismatch,
 /// each naming the file. Allocates nothing in proportion to numbers in the file.
 LoadedIndex load_index(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// What an index file says of itself.
+struct IndexFacts {
+  std::uint64_t count;
+  std::uint32_t dimension;
+  VectorType type;
+  std::uint32_t m;
+  std::uint32_t ef_construction;
+};
+/// From the header section, which is checked. Throws as load_index().
+IndexFacts read_index_facts(const SectionFileReader& file);
+/// "rows", "base lists", ...; empty for an id that is not one of the index's.
+std::string_view index_section_name(std::uint32_t id) noexcept;
 
 /// Whether the file begins as ours does; false for a file that is shorter than that. Throws Error(kNotFound), kIo.
 bool is_index_file(const std::filesystem::path& path);

@@ -41,6 +41,7 @@ test('the public interface is this', () => {
     'VectorIndex',
     'backends',
     'errorCodes',
+    'inspectFile',
     'searchModes',
     'tokenize',
   ]);

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <napi.h>
+
+namespace lorekeep::binding {
+
+/// describeFile(path, verify, cancel)
+Napi::Value describe_file(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding
