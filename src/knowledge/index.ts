@@ -1,5 +1,12 @@
 /** Knowledge bases opened from files, for scripts: `lorekeep/knowledge-base`. The server opens them in the same way. */
 export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
+export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
+export {
+  type CheckKnowledgeBaseOptions,
+  checkKnowledgeBase,
+  type KnowledgeBaseCheck,
+  type KnowledgeBaseFinding,
+} from './check.js';
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { KnowledgeBase, type KnowledgeSearchOptions } from './knowledge-base.js';
 export {
@@ -10,6 +17,8 @@ export {
 } from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
 export type { KnowledgeModel, ModelResolver } from './model.js';
-export { buildKnowledgeBase, type OpenKnowledgeBaseOptions, openKnowledgeBase } from './open.js';
+export { openKnowledgeBase } from './open.js';
 export type { ConfigFiles, PathResolver } from './paths.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';
+export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
+export type { OpenKnowledgeBaseOptions } from './source.js';

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import {
+  type EmbeddingModel,
+  type ItemError,
+  LorekeepError,
+  type ProgressOptions,
+  type Records,
+} from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 
 /** An embedding model, and what it wants to see before a text. */
@@ -30,9 +36,9 @@ export async function embedAll(
   records: Records,
   { model, documentPrefix = '' }: KnowledgeModel,
   recordsFile: string,
-  signal: AbortSignal | undefined,
+  options: ProgressOptions,
 ): Promise<Float32Array> {
-  const { vectors, errors } = await model.embedRecords(records, { prefix: documentPrefix, signal });
+  const { vectors, errors } = await model.embedRecords(records, { prefix: documentPrefix, ...options });
   if (errors[0] === undefined) return vectors;
   throw recordsError(records, recordsFile, errors, errors[0]);
 }

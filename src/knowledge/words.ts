@@ -1,52 +1,67 @@
 import { stat } from 'node:fs/promises';
 import { LorekeepError, type Records, TextIndex } from '../../lib/index.js';
-import type { KnowledgeBaseConfig } from './config-schema.js';
-import type { KnowledgeLog } from './log.js';
+import type { PhaseReport } from './progress.js';
+import type { Source } from './source.js';
 
-interface WordsOptions {
-  /** The sidecar; undefined: the index is in memory only. */
-  path: string | undefined;
-  recordsFile: string;
-  tokenizer: KnowledgeBaseConfig['bm25_tokenizer'];
-  log: KnowledgeLog;
-  signal: AbortSignal | undefined;
-}
+type WordsSource = Pick<Source, 'config' | 'files' | 'log' | 'signal'>;
 
 /**
  * The text index of the records: from the sidecar as long as it is right, else built, and written where there is to be
  * one. A folder that cannot be written is a warning, no error. @throws CANCELLED, OUT_OF_MEMORY
  */
-export async function openWords(records: Records, options: WordsOptions): Promise<TextIndex> {
-  const { path, recordsFile, tokenizer, log, signal } = options;
-  if (path === undefined) return TextIndex.fromRecords(records, { tokenizer, signal });
-  const found = await reuse(records, path, options);
+export async function openWords(
+  records: Records,
+  source: WordsSource,
+  report: PhaseReport,
+): Promise<TextIndex> {
+  const path = source.files.words;
+  if (path === undefined) return build(records, source, report);
+  const found = await reuseWords(records, path, source);
   if (found instanceof TextIndex) return found;
-  const started = performance.now();
-  const index = await TextIndex.fromRecords(records, { tokenizer, signal });
-  const ms = Math.round(performance.now() - started);
-  log.info({ file: path, records: recordsFile, reason: found.reason, ms }, 'text index built');
+  const index = await rebuild(records, path, source, report, found.reason);
   try {
-    await index.save(path, { fingerprint: records.fingerprint, signal });
+    await index.save(path, { fingerprint: records.fingerprint, signal: source.signal });
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code !== 'IO') {
       await index.close();
       throw error;
     }
-    log.warn({ file: path, err: error }, 'text index not written: it is built again on every opening');
+    source.log.warn({ file: path, err: error }, 'text index not written: it is built again on every opening');
   }
   return index;
 }
 
-/** The sidecar's index, or why it cannot be used. */
-async function reuse(
+/** Makes the sidecar right. Whether it had to be written. @throws IO when it cannot be; CANCELLED, OUT_OF_MEMORY */
+export async function writeWords(
   records: Records,
   path: string,
-  { recordsFile, tokenizer, signal }: WordsOptions,
+  source: WordsSource,
+  report: PhaseReport,
+): Promise<boolean> {
+  const found = await reuseWords(records, path, source);
+  if (found instanceof TextIndex) {
+    await found.close();
+    return false;
+  }
+  await using index = await rebuild(records, path, source, report, found.reason);
+  await index.save(path, { fingerprint: records.fingerprint, signal: source.signal });
+  return true;
+}
+
+/** The sidecar's index, or why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
+export async function reuseWords(
+  records: Records,
+  path: string,
+  { config, files, signal }: Pick<WordsSource, 'config' | 'files' | 'signal'>,
 ): Promise<TextIndex | { reason: string }> {
-  const [sidecar, source] = await Promise.all([modified(path), modified(recordsFile)]);
+  const [sidecar, source] = await Promise.all([modified(path), modified(files.records)]);
   if (sidecar === undefined) return { reason: 'there is none' };
   if (source !== undefined && source > sidecar) return { reason: 'the records file is newer' };
-  const expected = { tokenizer, documents: records.size, fingerprint: records.fingerprint };
+  const expected = {
+    tokenizer: config.bm25_tokenizer,
+    documents: records.size,
+    fingerprint: records.fingerprint,
+  };
   try {
     return await TextIndex.load(path, { expected, signal });
   } catch (error) {
@@ -55,6 +70,24 @@ async function reuse(
     }
     return { reason: error.message };
   }
+}
+
+function build(records: Records, { config, signal }: WordsSource, report: PhaseReport): Promise<TextIndex> {
+  const tokenizer = config.bm25_tokenizer;
+  return report.run('words', records.size, () => TextIndex.fromRecords(records, { tokenizer, signal }));
+}
+
+async function rebuild(
+  records: Records,
+  path: string,
+  source: WordsSource,
+  report: PhaseReport,
+  reason: string,
+): Promise<TextIndex> {
+  const index = await build(records, source, report);
+  const ms = report.times.words;
+  source.log.info({ file: path, records: source.files.records, reason, ms }, 'text index built');
+  return index;
 }
 
 /** Nanoseconds since 1970, or undefined when the file cannot be seen. */

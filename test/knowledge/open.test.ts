@@ -177,7 +177,12 @@ describe('an index file', () => {
   test('that was built is opened without embedding, and its words beside it by default', async () => {
     const kb = knowledgeBase();
     write(kb.config, { ...JSON.parse(readFileSync(kb.config, 'utf8')), index_file: `${kb.name}.index` });
-    expect(await buildKnowledgeBase(kb.config, { models })).toEqual({ records: 3, indexFile: kb.index });
+    expect(await buildKnowledgeBase(kb.config, { models })).toMatchObject({
+      records: 3,
+      embedded: 3,
+      indexFile: kb.index,
+      written: [kb.index, kb.words],
+    });
     expect(existsSync(kb.words)).toBe(true);
     expect(await reasons(kb.config)).toEqual([]);
     await using opened = await openKnowledgeBase(kb.config, { models });

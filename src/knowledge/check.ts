@@ -1,0 +1,127 @@
+import { resolve } from 'node:path';
+import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
+import { loadKnowledgeBaseConfig } from './config.js';
+import type { KnowledgeBaseConfig } from './config-schema.js';
+import { embedAll, type KnowledgeModel } from './model.js';
+import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
+import { type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
+import { openVectors } from './vectors.js';
+import { reuseWords } from './words.js';
+
+export interface KnowledgeBaseFinding {
+  /** error: the knowledge base cannot be opened. warning: it can, but something has no effect or takes long. */
+  severity: 'error' | 'warning';
+  /** What says so: a code of LorekeepError, or NO_EFFECT (a key), STALE (a file that opening would make again). */
+  code: string;
+  /** Absolute path of the file that it is about. */
+  file: string;
+  /** Names file, place and what was expected; several lines for records. */
+  message: string;
+}
+
+export interface KnowledgeBaseCheck {
+  /** Whether there is no error among the findings. */
+  ok: boolean;
+  findings: KnowledgeBaseFinding[];
+  /** Undefined when the records cannot be read. */
+  records: number | undefined;
+}
+
+export interface CheckKnowledgeBaseOptions extends Pick<OpenKnowledgeBaseOptions, 'signal' | 'resolvePath'> {
+  /** Gives the model that the config file names. Without it nothing is checked that needs the model. */
+  models?: OpenKnowledgeBaseOptions['models'] | undefined;
+}
+
+interface Checked {
+  path: string;
+  config: KnowledgeBaseConfig;
+  files: KnowledgeBaseFiles;
+  model: KnowledgeModel | undefined;
+  signal: AbortSignal | undefined;
+  findings: KnowledgeBaseFinding[];
+}
+
+/**
+ * Checks everything that opening would, goes on after what is wrong, and writes nothing: config, model, records, the index
+ * file and the text index. Without an index file every text is embedded, because that alone tells whether the model takes it.
+ * @throws CANCELLED, OUT_OF_MEMORY; what is wrong with the files is in the findings
+ */
+export async function checkKnowledgeBase(
+  configPath: string,
+  options: CheckKnowledgeBaseOptions = {},
+): Promise<KnowledgeBaseCheck> {
+  const path = resolve(configPath);
+  const findings: KnowledgeBaseFinding[] = [];
+  const { signal, models } = options;
+  const loaded = await found(findings, path, () => loadKnowledgeBaseConfig(path));
+  if (loaded === undefined) return { ok: false, findings, records: undefined };
+  const { config, warnings } = loaded;
+  for (const message of warnings)
+    findings.push({ severity: 'warning', code: 'NO_EFFECT', file: path, message });
+  const model =
+    models && (await found(findings, path, () => findModel(path, config.embedding_model, models)));
+  const files = await found(findings, path, () =>
+    resolveFiles(config, options.resolvePath ?? besideConfig(path)),
+  );
+  const records = files && (await checkFiles({ path, config, files, model, signal, findings }));
+  const ok = findings.every(({ severity }) => severity !== 'error');
+  return { ok, findings, records };
+}
+
+async function findModel(path: string, name: string, models: OpenKnowledgeBaseOptions['models']) {
+  const model = await models(name);
+  if (model === undefined) throw unknownModel(path, name);
+  return model;
+}
+
+/** How many records there are, when they can be read. */
+async function checkFiles(checked: Checked): Promise<number | undefined> {
+  const { config, files, signal, findings } = checked;
+  const { fields } = config;
+  await using records = await found(findings, files.records, () =>
+    Records.read(files.records, { fields, signal }),
+  );
+  if (records === undefined) return undefined;
+  await checkVectors(records, checked);
+  await checkWords(records, checked);
+  return records.size;
+}
+
+async function checkVectors(records: Records, { files, model, signal, findings }: Checked): Promise<void> {
+  if (model === undefined) return;
+  const { index } = files;
+  if (index === undefined) {
+    await found(findings, files.records, () => embedAll(records, model, files.records, { signal }));
+    return;
+  }
+  const opened = await found(findings, index, () => openVectors(records, index, { model, signal }));
+  await opened?.close();
+}
+
+async function checkWords(records: Records, { config, files, signal, findings }: Checked): Promise<void> {
+  const file = files.words;
+  if (file === undefined) return;
+  const reused = await reuseWords(records, file, { config, files, signal });
+  if (reused instanceof TextIndex) return reused.close();
+  const message = `${file}: the next opening builds the text index: ${reused.reason}`;
+  findings.push({ severity: 'warning', code: 'STALE', file, message });
+}
+
+/** The result, or undefined after a finding about what is wrong. @throws what is not about the files */
+async function found<T>(
+  findings: KnowledgeBaseFinding[],
+  file: string,
+  look: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || notTheFiles.has(error.code)) throw error;
+    const { code, message, detail } = error;
+    const named = typeof detail.file === 'string' ? detail.file : file;
+    findings.push({ severity: 'error', code, file: named, message });
+    return undefined;
+  }
+}
+
+const notTheFiles: ReadonlySet<string> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);
