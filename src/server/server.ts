@@ -4,6 +4,7 @@ import { EmbeddingModels } from '../catalog/embedding-models.js';
 import { homeFolder, packageVersion } from '../config/home.js';
 import type { ServerConfig } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
+import type { EntryFacts } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { FileStorages } from '../storages/file-storages.js';
@@ -63,6 +64,11 @@ export class LorekeepServer {
   /** Connections whose sessions may still hold something. */
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** State, holders and weight of the storages from files. */
+  get storages(): EntryFacts[] {
+    return this.#services.files.entries();
   }
 
   /** Takes no more clients, ends every session, and closes the models. Calling it again waits for the same end. */
