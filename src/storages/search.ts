@@ -97,7 +97,8 @@ function usedVariables(
   );
 }
 
-function wireHit(hit: StorageHit): Hit {
+/** A hit as clients see it. */
+export function wireHit(hit: StorageHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank } = hit;
   return {
     id,
@@ -122,6 +123,6 @@ function wireMetadata(metadata: Record<string, MetadataValue>): NonNullable<Hit[
   );
 }
 
-function wirePlan({ mode, dense, lexical }: StoragePlan): RetrievalPlan {
+export function wirePlan({ mode, dense, lexical }: StoragePlan): RetrievalPlan {
   return { mode, dense, lexical };
 }

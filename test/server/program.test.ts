@@ -42,18 +42,18 @@ describe('lorekeep serve', () => {
     expect(program.stdout, 'a user text in the log').not.toContain('copper');
   });
 
-  it('explains in one line why it cannot start, and exits with 1', async () => {
+  it('explains in one line why it cannot start, and exits with 1, or 2 for a wrong flag', async () => {
     const config = await configFile();
     const port = await busyPort();
-    const cases: [string[], string][] = [
-      [['--config', config, '--port', port], `port ${port} on 127.0.0.1 is in use`],
-      [['--config', inFolder('.')], 'is a folder; a file is expected'],
-      [['--port', '70000'], 'an integer from 0 to 65535 is expected'],
-      [['--verbose'], "unknown option '--verbose'"],
+    const cases: [string[], string, number][] = [
+      [['--config', config, '--port', port], `port ${port} on 127.0.0.1 is in use`, 1],
+      [['--config', inFolder('.')], 'is a folder; a file is expected', 1],
+      [['--port', '70000'], 'an integer from 0 to 65535 is expected', 1],
+      [['--verbose'], "unknown option '--verbose'", 2],
     ];
-    for (const [args, reason] of cases) {
+    for (const [args, reason, status] of cases) {
       const program = Program.run(cli, 'serve', ...args);
-      expect((await program.ended).code, reason).toBe(1);
+      expect((await program.ended).code, reason).toBe(status);
       expect(program.stderr.trim().split('\n'), reason).toHaveLength(1);
       expect(program.stderr).toContain(reason);
     }

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { Catalog } from '../catalog/catalog.js';
+import { EmbeddingModels } from '../catalog/embedding-models.js';
+import type { LoadedModel } from '../catalog/loaded-model.js';
+import { silentLog } from '../log/log.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+import type { ModelFlags } from './commands/model-flags.js';
+import { CommandError } from './failure.js';
+import { warn } from './output.js';
+import { findConfig } from './server-config.js';
+
+/** The embedding models of the catalog that the server would use, or of another one. */
+export class CommandModels implements AsyncDisposable {
+  readonly catalogFile: string;
+  readonly #models: EmbeddingModels;
+  readonly #catalog: Catalog;
+  /** Milliseconds that loading took. */
+  loadMs = 0;
+
+  private constructor(catalogFile: string, catalog: Catalog) {
+    this.catalogFile = catalogFile;
+    this.#catalog = catalog;
+    this.#models = new EmbeddingModels(catalog, silentLog());
+  }
+
+  /** @throws StartupError: the config or the catalog is absent or wrong */
+  static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
+    const file =
+      catalog === undefined ? (await findConfig(config)).config.models_catalog_path : resolve(catalog);
+    const loaded = await Catalog.load(file);
+    for (const warning of loaded.warnings) warn(warning);
+    return new CommandModels(file, loaded);
+  }
+
+  /** For openKnowledgeBase(). @throws CommandError that says where the model was looked for */
+  readonly resolve = async (name: string): Promise<LoadedModel> => {
+    const entry = this.#models.find(name);
+    if (entry === undefined) throw this.#unknown(name);
+    const started = performance.now();
+    try {
+      return await this.#models.load(entry);
+    } catch (error) {
+      throw this.#loadFailure(name, error);
+    } finally {
+      this.loadMs += performance.now() - started;
+    }
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#models.close();
+  }
+
+  #unknown(name: string): CommandError {
+    const shown = JSON.stringify(name.slice(0, 128));
+    const known = this.#models.names;
+    const other = this.#catalog.find(name);
+    if (other !== undefined) {
+      return new CommandError(
+        `${this.catalogFile}: model ${shown} is of type ${other.model_type}; an embedding model is needed`,
+      );
+    }
+    const hint =
+      didYouMean(nearestName(name, known)) ||
+      `; it has ${known.map((one) => JSON.stringify(one)).join(', ')}`;
+    const remedy = 'correct embedding_model, or name another catalog with --catalog';
+    return new CommandError(`${this.catalogFile}: there is no embedding model ${shown}${hint} (${remedy})`);
+  }
+
+  /** The server keeps paths from its clients; whoever sits at the machine needs them. */
+  #loadFailure(name: string, error: unknown): unknown {
+    const cause = (error as Error).cause;
+    const reason = cause instanceof Error ? cause.message : (error as Error).message;
+    return new CommandError(`model ${JSON.stringify(name)} of ${this.catalogFile}: ${reason}`, 1, {
+      cause: error,
+    });
+  }
+}

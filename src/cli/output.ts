@@ -1,0 +1,33 @@
+import { failureMessage } from './failure.js';
+import { printable, printableJson } from './terminal/printable.js';
+
+/** A reader that has seen enough (`| head`) is no failure. Other errors of the streams are thrown as usual. */
+export function quietBrokenPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** The one result of a command under --json. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${printableJson(value, 2)}\n`);
+}
+
+/** For people who watch; never on stdout, which is for results. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function warn(text: string): void {
+  note(`lorekeep: warning: ${printable(text)}`);
+}
+
+export function printFailure(thrown: unknown): void {
+  note(`lorekeep: ${failureMessage(thrown)}`);
+}

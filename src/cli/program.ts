@@ -1,0 +1,66 @@
+import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../config/home.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+import { addSearch } from './commands/search.js';
+import { addServe } from './commands/serve.js';
+import { exitStatus, exitStatusHelp } from './exit-status.js';
+import { failureReport, failureStatus, UsageError } from './failure.js';
+import { printFailure, printJson } from './output.js';
+
+/** Runs one command and sets the process's exit status. Never rejects. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  const program = createProgram();
+  try {
+    refuseUnknownCommand(program, args);
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = report(error, args.includes('--json'));
+  }
+}
+
+/** Definitions only: what a command does, and with it the addon, is imported when it runs. */
+function createProgram(): Command {
+  const program = new Command('lorekeep')
+    .description('A local agent server that keeps what agents know, and the tools of its knowledge bases.')
+    .usage('[command] [options]')
+    .version(packageVersion)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    // Errors come as CommanderError and are printed in one place.
+    .configureOutput({ outputError: () => {} })
+    .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
+  for (const add of [addServe, addSearch]) {
+    add(program);
+  }
+  return program;
+}
+
+/** Without a command the server starts, so a misspelt one would be an argument too many of `serve`. */
+function refuseUnknownCommand(program: Command, [first]: readonly string[]): void {
+  if (first === undefined || first.startsWith('-')) return;
+  const known = [...program.commands.map((command) => command.name()), 'help'];
+  if (known.includes(first)) return;
+  const nearest = didYouMean(nearestName(first, known));
+  throw new UsageError(
+    `unknown command ${JSON.stringify(first)}${nearest || '; lorekeep --help lists them'}`,
+  );
+}
+
+function report(error: unknown, json: boolean): number {
+  if (error instanceof CommanderError) {
+    // Help and version were printed by commander.
+    if (error.exitCode === 0) return exitStatus.done;
+    return report(new UsageError(usageMessage(error.message)), json);
+  }
+  printFailure(error);
+  if (json) printJson(failureReport(error));
+  return failureStatus(error);
+}
+
+/** commander's `error: unknown option '--tp'\n(Did you mean --top-k?)` as one line. */
+function usageMessage(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
+    .replaceAll('\n', ' ');
+}

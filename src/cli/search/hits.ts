@@ -1,0 +1,98 @@
+import type { Hit, RetrievalPlan } from '../../protocol/retrieval.js';
+import { ellipsize } from '../terminal/columns.js';
+import { type Piece, wrapPieces } from '../terminal/pieces.js';
+import { printableJson, printableLine } from '../terminal/printable.js';
+import type { Screen } from '../terminal/screen.js';
+import { type Column, tableLines, tableWidths } from '../terminal/table.js';
+import type { Matcher } from './matches.js';
+import { snippet } from './snippet.js';
+
+export interface HitTableOptions {
+  screen: Screen;
+  mode: RetrievalPlan['mode'];
+  matcher: Matcher;
+  /** Also the ranks in both legs, and the metadata. */
+  explain: boolean;
+}
+
+interface HitColumn extends Column {
+  cell(hit: Hit): string;
+}
+
+/** Columns of text that a hit is shown with, on as many lines as they take. */
+const textColumns = 160;
+/** Less than this beside the other columns, and the text stands under them. */
+const narrowestText = 40;
+const indent = 4;
+
+/** The hits as a table: rank, scores, id, and where the text holds the query's words. */
+export function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
+  const { screen, explain } = options;
+  const layout = hitColumns(options);
+  const rows = hits.map((hit) => layout.map(({ cell }) => cell(hit)));
+  const [titles = '', ...lines] = tableLines(layout, rows);
+  const taken = tableWidths(layout, rows).reduce((sum, width) => sum + width + 2, 0);
+  const beside = screen.width - taken;
+  if (explain || beside < narrowestText) {
+    const under = screen.width - indent;
+    return [
+      screen.dim(ellipsize(titles.trimEnd(), screen.width)),
+      ...hits.flatMap((hit, index) => [
+        ellipsize((lines[index] as string).trimEnd(), screen.width),
+        ...textLines(hit, under, options).map((line) => ' '.repeat(indent) + line),
+        ...(explain ? metadataLines(hit, under, screen) : []),
+      ]),
+    ];
+  }
+  return [
+    screen.dim(`${titles}  text`),
+    ...hits.flatMap((hit, index) =>
+      textLines(hit, beside, options).map(
+        (line, part) => `${part === 0 ? lines[index] : ' '.repeat(taken - 2)}  ${line}`,
+      ),
+    ),
+  ];
+}
+
+function hitColumns({ screen, mode, explain }: HitTableOptions): HitColumn[] {
+  const right = (title: string, cell: HitColumn['cell']): HitColumn => ({ title, align: 'right', cell });
+  const dense = mode !== 'lexical';
+  const lexical = mode !== 'dense';
+  return [
+    right('#', ({ rank }) => String(rank)),
+    ...(mode === 'hybrid' ? [right('score', ({ score }) => shown(score))] : []),
+    ...(dense ? [right('distance', ({ distance }) => shown(distance))] : []),
+    ...(dense && explain ? [right('dense #', ({ dense_rank }) => rankText(dense_rank))] : []),
+    ...(lexical ? [right('bm25', ({ bm25_score }) => shown(bm25_score))] : []),
+    ...(lexical && explain ? [right('lexical #', ({ lexical_rank }) => rankText(lexical_rank))] : []),
+    {
+      title: 'id',
+      align: 'left',
+      widest: Math.max(8, Math.floor(screen.width * 0.3)),
+      cell: ({ id }) => printableLine(id),
+    },
+  ];
+}
+
+function textLines(hit: Hit, width: number, { matcher, screen }: HitTableOptions): string[] {
+  // Brackets take two columns, colours none.
+  const extra = screen.colours ? 0 : 2;
+  const lines = Math.max(1, Math.ceil(textColumns / width));
+  // Words do not fill a line to its end.
+  const room = lines === 1 ? width : Math.floor(lines * width * 0.95);
+  const wrapped = wrapPieces(snippet(hit.text, matcher, Math.min(room, textColumns), extra), width, extra);
+  return wrapped.map((pieces) => pieces.map((piece) => highlighted(piece, screen)).join(''));
+}
+
+function highlighted({ text, matched }: Piece, screen: Screen): string {
+  if (!matched) return text;
+  return screen.colours ? screen.style(['bold', 'yellow'], text) : `[${text}]`;
+}
+
+function metadataLines({ metadata }: Hit, width: number, screen: Screen): string[] {
+  if (metadata === undefined || Object.keys(metadata).length === 0) return [];
+  return [' '.repeat(indent) + screen.dim(ellipsize(printableJson(metadata), width))];
+}
+
+const shown = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(4));
+const rankText = (rank: number | undefined) => (rank === undefined ? '-' : String(rank));

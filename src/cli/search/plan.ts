@@ -1,0 +1,36 @@
+import type { RetrievalPlan } from '../../protocol/retrieval.js';
+
+/** How a search was run, in lines for people. */
+export function planLines({ mode, dense, lexical }: RetrievalPlan): string[] {
+  const lines = [`mode      ${mode}`];
+  if (dense !== undefined) {
+    const { path, matched, visited, exact } = dense;
+    const how = path === 'exact' ? 'every matching vector compared' : 'graph walked';
+    const sure = exact ? 'exact' : 'approximate';
+    lines.push(`dense     ${how}: ${visited} compared, ${matched} match the filter, ${sure}`);
+  }
+  if (lexical !== undefined) {
+    const { tokens, terms, scored } = lexical;
+    lines.push(`lexical   ${tokens} words in the query, ${terms} of them known, ${scored} records scored`);
+  }
+  return lines;
+}
+
+/** What a reader should know about a result before judging it; empty when there is nothing. */
+export function planNotes(
+  { mode, dense, lexical }: RetrievalPlan,
+  tokenizer: string,
+  hits: number,
+): string[] {
+  const notes: string[] = [];
+  if (lexical?.tokens === 0) {
+    const rest = mode === 'hybrid' ? '; only the meaning was searched' : ', so nothing can be found by words';
+    notes.push(`the query has no words under the tokenizer "${tokenizer}"${rest}`);
+  } else if (lexical?.terms === 0) {
+    const rest = mode === 'hybrid' ? '; only the meaning was searched' : '';
+    notes.push(`no record holds any of the query's words${rest}`);
+  }
+  if (hits === 0 && dense?.matched === 0) notes.push('no record matches the filter');
+  else if (hits === 0 && dense !== undefined) notes.push('no record is within the threshold');
+  return notes;
+}

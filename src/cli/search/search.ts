@@ -1,0 +1,85 @@
+import type { FilterExpression } from '../../../lib/index.js';
+import { LorekeepError } from '../../../lib/index.js';
+import { openKnowledgeBase } from '../../knowledge/index.js';
+import { wireHit, wirePlan } from '../../storages/search.js';
+import type { SearchFlags } from '../commands/search.js';
+import { CommandError, UsageError } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { CommandModels } from '../models.js';
+import { note, print, printJson, warn } from '../output.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+import { hitLines } from './hits.js';
+import { jsonArgument } from './json-argument.js';
+import { Matcher } from './matches.js';
+import { planLines, planNotes } from './plan.js';
+
+/** `lorekeep search`: opens a knowledge base, searches once, prints. */
+export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
+  const filter = await jsonArgument('--filter', flags.filter);
+  const variables = await jsonArgument('--variables', flags.variables);
+  await interruptible(async (signal) => {
+    const started = performance.now();
+    await using models = await CommandModels.open(flags);
+    const log = {
+      info: flags.explain ? logNote : () => {},
+      warn: (_: object, message: string) => warn(message),
+    };
+    await using kb = await openKnowledgeBase(file, { models: models.resolve, signal, log });
+    const opened = performance.now();
+    const { mode, topK, threshold } = flags;
+    const { hits: found, plan: path } = await kb
+      .search({
+        text,
+        mode,
+        topK,
+        threshold,
+        filter: filter as FilterExpression | undefined,
+        variables: variables as Record<string, unknown> | undefined,
+        signal,
+      })
+      .catch((error) => {
+        throw searchFailure(error, filter !== undefined);
+      });
+    const times = {
+      model_ms: rounded(models.loadMs),
+      open_ms: rounded(opened - started - models.loadMs),
+      search_ms: rounded(performance.now() - opened),
+    };
+    const hits = found.map(wireHit);
+    const plan = wirePlan(path);
+    const tokenizer = kb.config.bm25_tokenizer;
+    if (flags.json) return printJson({ records: kb.size, hits, plan, times });
+    const screen = new Screen(process.stdout);
+    const explain = flags.explain === true;
+    if (hits.length === 0) print('no hits');
+    else
+      for (const line of hitLines(hits, { screen, mode, matcher: new Matcher(text, tokenizer), explain }))
+        print(line);
+    for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
+    if (!explain) return;
+    print('');
+    for (const line of planLines(plan)) print(line);
+    print(`records   ${kb.size}, tokenizer ${tokenizer}`);
+    print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
+  });
+}
+
+function logNote(facts: object, message: string): void {
+  const { reason } = facts as { reason?: unknown };
+  note(printable(`lorekeep: ${message}${typeof reason === 'string' ? `: ${reason}` : ''}`));
+}
+
+/** What is wrong with the query or the filter is about the command line. */
+function searchFailure(error: unknown, filtered: boolean): unknown {
+  if (!(error instanceof LorekeepError)) return error;
+  const { code, message, detail } = error;
+  if (code === 'INVALID_ARGUMENT' && filtered && detail.tokens === undefined) {
+    return new UsageError(`--filter: ${message}`);
+  }
+  if (code === 'TEXT_TOO_LONG')
+    return new CommandError(`the query is too long: ${message}`, 1, { cause: error });
+  return error;
+}
+
+const rounded = (ms: number) => Math.round(ms * 10) / 10;

@@ -1,0 +1,29 @@
+import { columns, ellipsize, padEnd, padStart } from './columns.js';
+
+export interface Column {
+  title: string;
+  align: 'left' | 'right';
+  /** Cells are cut to this many columns. */
+  widest?: number | undefined;
+}
+
+/** Printable cells in aligned columns, two blanks between them; the first line is the titles. */
+export function tableLines(layout: readonly Column[], rows: readonly (readonly string[])[]): string[] {
+  const widths = tableWidths(layout, rows);
+  const line = (cells: readonly string[]) =>
+    layout
+      .map(({ align }, index) => {
+        const width = widths[index] ?? 0;
+        const text = ellipsize(cells[index] ?? '', width);
+        return align === 'left' ? padEnd(text, width) : padStart(text, width);
+      })
+      .join('  ');
+  return [layout.map(({ title }) => title), ...rows].map(line);
+}
+
+export function tableWidths(layout: readonly Column[], rows: readonly (readonly string[])[]): number[] {
+  return layout.map(({ title, widest = Number.POSITIVE_INFINITY }, index) => {
+    const longest = rows.reduce((most, row) => Math.max(most, columns(row[index] ?? '')), columns(title));
+    return Math.min(longest, widest);
+  });
+}
