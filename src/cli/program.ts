@@ -9,8 +9,8 @@ import { printFailure, printJson } from './output.js';
 
 /** Runs one command and sets the process's exit status. Never rejects. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
-  const program = createProgram();
   try {
+    const program = await createProgram(args);
     refuseUnknownCommand(program, args);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -19,7 +19,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 }
 
 /** Definitions only: what a command does, and with it the addon, is imported when it runs. */
-function createProgram(): Command {
+async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('lorekeep')
     .description('A local agent server that keeps what agents know, and the tools of its knowledge bases.')
     .usage('[command] [options]')
@@ -29,9 +29,8 @@ function createProgram(): Command {
     // Errors come as CommanderError and are printed in one place.
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
-  for (const add of [addServe, addSearch]) {
-    add(program);
-  }
+  await addServe(program, args);
+  for (const add of [addSearch]) add(program);
   return program;
 }
 

@@ -1,16 +1,28 @@
 import type { Command } from 'commander';
-import { addConfigFlags, configFlagValues } from '../config-flags.js';
 
-export function addServe(program: Command): void {
-  addConfigFlags(program.command('serve', { isDefault: true }))
-    .description('Listen until SIGINT or SIGTERM.')
+/** Adds the command and, where `args` may mean it, its flags: they come from the config's schema, which takes time. */
+export async function addServe(program: Command, args: readonly string[]): Promise<void> {
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('Run the server until SIGINT or SIGTERM.');
+  if (!mayBeMeant(args)) return;
+  const { addConfigFlags, configFlagValues } = await import('../config-flags.js');
+  addConfigFlags(command)
     .addHelpText(
       'after',
       '\nEach flag is also an environment variable, named in brackets. A flag beats its variable, which beats the file.' +
         '\n\nExit status: 0 stopped by a signal, 1 could not start, 2 unknown flag, 128 + signal on a second signal.',
     )
-    .action(async (_: unknown, command: Command) => {
+    .action(async () => {
       const { serve } = await import('../serve.js');
       await serve(configFlagValues(command));
     });
+}
+
+/** Without a command the server starts. */
+function mayBeMeant(args: readonly string[]): boolean {
+  const [first, second] = args;
+  if (first === undefined || first === 'serve') return true;
+  if (first === 'help') return second === 'serve';
+  return first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first);
 }
