@@ -43,11 +43,14 @@ export class Catalog {
     return this.#entries.get(name);
   }
 
+  /** All models, in the catalog's order. */
+  get entries(): CatalogEntry[] {
+    return [...this.#entries.values()];
+  }
+
   /** Names of the embedding models, in the catalog's order. */
   get embeddingModels(): string[] {
-    return [...this.#entries.values()]
-      .filter((entry) => entry.model_type === 'embedding')
-      .map(({ name }) => name);
+    return this.entries.filter((entry) => entry.model_type === 'embedding').map(({ name }) => name);
   }
 
   /** The path of a variant's `file`. */

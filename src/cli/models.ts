@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
+import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
 import { silentLog } from '../log/log.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import type { ModelFlags } from './commands/model-flags.js';
-import { CommandError } from './failure.js';
 import { warn } from './output.js';
 import { findConfig } from './server-config.js';
 
@@ -32,7 +32,7 @@ export class CommandModels implements AsyncDisposable {
     return new CommandModels(file, loaded);
   }
 
-  /** For openKnowledgeBase(). @throws CommandError that says where the model was looked for */
+  /** For openKnowledgeBase(). @throws LorekeepError that says where the model was looked for */
   readonly resolve = async (name: string): Promise<LoadedModel> => {
     const entry = this.#models.find(name);
     if (entry === undefined) throw this.#unknown(name);
@@ -50,28 +50,28 @@ export class CommandModels implements AsyncDisposable {
     await this.#models.close();
   }
 
-  #unknown(name: string): CommandError {
+  #unknown(name: string): LorekeepError {
+    const file = this.catalogFile;
     const shown = JSON.stringify(name.slice(0, 128));
-    const known = this.#models.names;
     const other = this.#catalog.find(name);
-    if (other !== undefined) {
-      return new CommandError(
-        `${this.catalogFile}: model ${shown} is of type ${other.model_type}; an embedding model is needed`,
-      );
-    }
-    const hint =
-      didYouMean(nearestName(name, known)) ||
-      `; it has ${known.map((one) => JSON.stringify(one)).join(', ')}`;
-    const remedy = 'correct embedding_model, or name another catalog with --catalog';
-    return new CommandError(`${this.catalogFile}: there is no embedding model ${shown}${hint} (${remedy})`);
+    const known = this.#models.names;
+    const list =
+      known.length === 0 ? 'no embedding model' : known.map((one) => JSON.stringify(one)).join(', ');
+    const reason =
+      other === undefined
+        ? `there is no embedding model ${shown}${didYouMean(nearestName(name, known)) || `; it has ${list}`}`
+        : `model ${shown} is of type ${other.model_type}; an embedding model is needed`;
+    const remedy = 'correct embedding_model in the config, or name another catalog with --catalog';
+    return new LorekeepError('INVALID_ARGUMENT', `${file}: ${reason} (${remedy})`, { file, known });
   }
 
   /** The server keeps paths from its clients; whoever sits at the machine needs them. */
-  #loadFailure(name: string, error: unknown): unknown {
-    const cause = (error as Error).cause;
-    const reason = cause instanceof Error ? cause.message : (error as Error).message;
-    return new CommandError(`model ${JSON.stringify(name)} of ${this.catalogFile}: ${reason}`, 1, {
-      cause: error,
-    });
+  #loadFailure(name: string, thrown: unknown): LorekeepError {
+    const file = this.catalogFile;
+    const cause = (thrown as Error).cause;
+    const known = cause instanceof LorekeepError ? cause : undefined;
+    const reason = known?.message ?? (thrown as Error).message;
+    const message = `model ${JSON.stringify(name)} of ${file}: ${reason}`;
+    return new LorekeepError(known?.code ?? 'MODEL_INVALID', message, { file }, { cause: thrown });
   }
 }

@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
+import { addBuild } from './commands/build.js';
+import { addCheck } from './commands/check.js';
+import { addInspect } from './commands/inspect.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
@@ -30,7 +33,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
   await addServe(program, args);
-  for (const add of [addSearch]) add(program);
+  for (const add of [addBuild, addCheck, addSearch, addInspect]) add(program);
   return program;
 }
 

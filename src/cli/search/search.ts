@@ -5,6 +5,7 @@ import { wireHit, wirePlan } from '../../storages/search.js';
 import type { SearchFlags } from '../commands/search.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
+import { requireKnowledgeBaseFile, withRemedy } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warn } from '../output.js';
 import { printable } from '../terminal/printable.js';
@@ -18,6 +19,7 @@ import { planLines, planNotes } from './plan.js';
 export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonArgument('--variables', flags.variables);
+  await requireKnowledgeBaseFile(file);
   await interruptible(async (signal) => {
     const started = performance.now();
     await using models = await CommandModels.open(flags);
@@ -25,7 +27,10 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
       info: flags.explain ? logNote : () => {},
       warn: (_: object, message: string) => warn(message),
     };
-    await using kb = await openKnowledgeBase(file, { models: models.resolve, signal, log });
+    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log });
+    await using kb = await opening.catch(async (error) => {
+      throw await withRemedy(error, file);
+    });
     const opened = performance.now();
     const { mode, topK, threshold } = flags;
     const { hits: found, plan: path } = await kb

@@ -1,0 +1,31 @@
+import { buildKnowledgeBase } from '../../knowledge/index.js';
+import type { BuildFlags } from '../commands/build.js';
+import { interruptible } from '../interrupt.js';
+import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
+import { CommandModels } from '../models.js';
+import { print, printJson, warn } from '../output.js';
+import { count, counted, duration } from '../terminal/amounts.js';
+import { printable } from '../terminal/printable.js';
+import { noView, progressView } from './progress.js';
+
+/** `lorekeep build`: embeds the records and writes the index files. */
+export async function build(file: string, flags: BuildFlags): Promise<void> {
+  await requireKnowledgeBaseFile(file);
+  await interruptible(async (signal) => {
+    const started = performance.now();
+    await using models = await CommandModels.open(flags);
+    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr);
+    const log = { info() {}, warn: (_: object, message: string) => warn(message) };
+    try {
+      const onProgress = view.update.bind(view);
+      const built = await buildKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+      const ms = Math.round(performance.now() - started);
+      if (flags.json) return printJson({ ...built, ms });
+      const reused = built.reused > 0 ? `, ${count(built.reused)} embeddings kept` : '';
+      print(`${counted(built.records, 'record')} in ${duration(ms)}${reused}`);
+      for (const path of built.written) print(`wrote ${printable(path)}`);
+    } finally {
+      view.stop();
+    }
+  });
+}

@@ -1,0 +1,54 @@
+import { basename } from 'node:path';
+import type { CheckedKind, CheckFlags } from '../commands/check.js';
+import { exitStatus } from '../exit-status.js';
+import { interruptible } from '../interrupt.js';
+import { requireFile } from '../knowledge-base-file.js';
+import { print, printJson } from '../output.js';
+import { counted } from '../terminal/amounts.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+import { checks } from './checks.js';
+import type { Finding } from './findings.js';
+import { kindOf } from './kind.js';
+
+/** Errors that are listed; after so many the rest is likely to be their consequence. */
+const listedErrors = 20;
+const listedWarnings = 20;
+
+const names: Readonly<Record<CheckedKind, string>> = {
+  'knowledge-base': 'knowledge base',
+  'server-config': 'server config',
+  catalog: 'model catalog',
+  records: 'records file',
+};
+
+/** `lorekeep check`: finds out what a file is, checks it and what it names, and writes nothing. */
+export async function check(file: string, flags: CheckFlags): Promise<void> {
+  await requireFile(file, 'a file');
+  await interruptible(async (signal) => {
+    const kind = flags.as ?? (await kindOf(file));
+    const { findings, facts } = await checks[kind](file, flags, signal);
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const warnings = findings.filter(({ severity }) => severity === 'warning');
+    const ok = errors.length === 0;
+    if (!ok) process.exitCode = exitStatus.failed;
+    if (flags.json) return printJson({ file, kind, ok, facts, findings });
+    const screen = new Screen(process.stdout);
+    printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
+    printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
+    const counts = [counted(errors.length, 'error'), counted(warnings.length, 'warning')].join(', ');
+    const what = [names[kind], ...(facts === undefined ? [] : [facts])].join(', ');
+    print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'all right' : counts}`);
+  });
+}
+
+function printFindings(findings: readonly Finding[], most: number, style: (text: string) => string): void {
+  for (const { severity, message } of findings.slice(0, most)) {
+    // A message about records has a line for each.
+    const [first = '', ...rest] = message.split('\n').map(printable);
+    print(`${style(severity)}: ${first}`);
+    for (const line of rest) print(`  ${line}`);
+  }
+  if (findings.length > most)
+    print(`and ${counted(findings.length - most, `more ${findings[0]?.severity}`)}`);
+}

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path';
+import { LorekeepError, Records } from '../../../lib/index.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { checkServerConfig } from '../../config/check.js';
+import { StartupError } from '../../config/startup-error.js';
+import { checkKnowledgeBase } from '../../knowledge/index.js';
+import type { CheckedKind, CheckFlags } from '../commands/check.js';
+import { modelFiles } from '../model-files.js';
+import { CommandModels } from '../models.js';
+import { findConfig } from '../server-config.js';
+import { counted } from '../terminal/amounts.js';
+import { type CheckResult, type Finding, findingOf, warningFinding } from './findings.js';
+
+type Check = (file: string, flags: CheckFlags, signal: AbortSignal) => Promise<CheckResult>;
+
+export const checks: Readonly<Record<CheckedKind, Check>> = {
+  'knowledge-base': async (file, flags, signal) => {
+    const findings: Finding[] = [];
+    await using models = await findingOf(findings, isStartupError, () => CommandModels.open(flags));
+    const checked = await checkKnowledgeBase(file, { models: models?.resolve, signal });
+    const { records } = checked;
+    findings.push(...checked.findings);
+    return records === undefined ? { findings } : { findings, facts: counted(records, 'record') };
+  },
+
+  'server-config': async (file, _, signal) => {
+    const findings: Finding[] = await checkServerConfig(file);
+    if (findings.some(({ severity }) => severity === 'error')) return { findings };
+    // What is in the environment does not belong to the file.
+    const { config, withoutEffect } = await findConfig(file, {});
+    if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
+    const catalog = await checkCatalog(config.models_catalog_path, signal);
+    return { findings: [...findings, ...catalog.findings] };
+  },
+
+  catalog: (file, _, signal) => checkCatalog(resolve(file), signal),
+
+  records: async (file, _, signal) => {
+    const findings: Finding[] = [];
+    await using records = await findingOf(findings, isFileError, () =>
+      Records.read(resolve(file), { signal }),
+    );
+    return records === undefined ? { findings } : { findings, facts: counted(records.size, 'record') };
+  },
+};
+
+/** A server starts without the files of its models, and cannot use these models. */
+async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckResult> {
+  const findings: Finding[] = [];
+  const catalog = await findingOf(findings, isStartupError, () => Catalog.load(path));
+  if (catalog === undefined) return { findings };
+  findings.push(...catalog.warnings.map(warningFinding));
+  const files = await modelFiles(catalog, signal);
+  for (const { model, state, reason, path: file } of files) {
+    const where = `${path}: model ${JSON.stringify(model)}`;
+    if (state === 'absent') findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
+    if (state === 'remote')
+      findings.push(warningFinding(`${where}: it has a URL only, and downloads are not there yet`));
+    if (state === 'damaged') findings.push({ severity: 'error', message: `${where}: ${file}: ${reason}` });
+  }
+  const present = files.filter(({ state }) => state === 'present').length;
+  return { findings, facts: `${counted(catalog.entries.length, 'model')}, files of ${present} present` };
+}
+
+const isStartupError = (error: unknown): error is StartupError => error instanceof StartupError;
+
+const isFileError = (error: unknown): error is LorekeepError =>
+  error instanceof LorekeepError && ['NOT_FOUND', 'IO', 'CORRUPT', 'INVALID_ARGUMENT'].includes(error.code);

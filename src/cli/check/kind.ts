@@ -1,0 +1,53 @@
+import { open } from 'node:fs/promises';
+import { configFields } from '../../config/fields.js';
+import { readTextFile } from '../../config/file.js';
+import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
+import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
+import type { CheckedKind } from '../commands/check.js';
+import { CommandError } from '../failure.js';
+
+/** Bytes in which the first character of a JSON text stands, after a byte order mark and blanks. */
+const headBytes = 4096;
+
+/**
+ * What a file is, by its content: an array is a records file; an object is what most of its keys belong to. Where that
+ * says nothing, the name does. @throws CommandError for what is none of them, with line and column for broken JSON
+ */
+export async function kindOf(file: string): Promise<CheckedKind> {
+  const first = (await head(file)).replace(/^\uFEFF/, '').trimStart()[0];
+  if (first === '[') return 'records';
+  if (first !== '{' && first !== undefined) {
+    throw new CommandError(
+      `${file}: is not a JSON file that people write; lorekeep inspect describes other files`,
+    );
+  }
+  const value = parse(file, (await readTextFile(file)) ?? '');
+  const keys = Object.keys(value as object);
+  if (keys.includes('models')) return 'catalog';
+  const known = (names: Iterable<string>) => {
+    const set = new Set(names);
+    return keys.filter((key) => set.has(key) && key !== '$schema').length;
+  };
+  const knowledge = known(Object.keys(knowledgeBaseSchema.shape));
+  const server = known(configFields.map((field) => String(field.keys[0])));
+  if (knowledge !== server) return knowledge > server ? 'knowledge-base' : 'server-config';
+  return /config/i.test(file) ? 'server-config' : 'knowledge-base';
+}
+
+async function head(file: string): Promise<string> {
+  await using handle = await open(file, 'r');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+  return buffer.toString('utf8', 0, bytesRead);
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return new JsonText(text).value;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const { line, column } = error.position;
+    throw new CommandError(`${file}:${line}:${column}: not valid JSON: ${error.message}`, 1, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { type Command, Option } from 'commander';
+import { addModelFlags, type ModelFlags } from './model-flags.js';
+
+export const checkedKinds = ['knowledge-base', 'server-config', 'catalog', 'records'] as const;
+
+export type CheckedKind = (typeof checkedKinds)[number];
+
+export interface CheckFlags extends ModelFlags {
+  as?: CheckedKind;
+  json?: boolean;
+}
+
+export function addCheck(program: Command): void {
+  const command = program
+    .command('check')
+    .description('Find the mistakes in a file that people write, without changing anything.')
+    .argument('<file>', 'knowledge base config, server-config.json, model catalog or records file');
+  addModelFlags(command)
+    .addOption(
+      new Option('--as <kind>', 'what the file is (default: told by its content)').choices(checkedKinds),
+    )
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText(
+      'after',
+      `
+Of a knowledge base the config, the records, the model, the index and the text index are checked; of a server config
+also the catalog that it names.
+Exit status: 0 no errors (there may be warnings), 1 errors, 2 wrong command line, 130 interrupted.`,
+    )
+    .action(async (file: string, flags: CheckFlags) => {
+      const { check } = await import('../check/check.js');
+      await check(file, flags);
+    });
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { exitStatusHelp } from '../exit-status.js';
+
+export interface InspectFlags {
+  verify: boolean;
+  json?: boolean;
+}
+
+export function addInspect(program: Command): void {
+  program
+    .command('inspect')
+    .description('Say what a file is, what it holds and whether it is whole.')
+    .argument('<file>', 'knowledge base config, index, text index, hnswlib file or GGUF model')
+    .option('--no-verify', 'do not read the whole file to compare checksums')
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText('after', `\n${exitStatusHelp} A file that is damaged is a failure.`)
+    .action(async (file: string, flags: InspectFlags) => {
+      const { inspect } = await import('../inspect/inspect.js');
+      await inspect(file, flags);
+    });
+}

@@ -1,0 +1,32 @@
+import { ellipsize, padEnd } from '../terminal/columns.js';
+import { printable } from '../terminal/printable.js';
+import type { Screen } from '../terminal/screen.js';
+
+/** A line of a description: what it is about, and the value as people read it. */
+export type Fact = readonly [name: string, value: string];
+
+export interface Description {
+  facts: Fact[];
+  /** The same for programs. */
+  data: object;
+  /** What is wrong with the file; empty: it is whole, as far as was looked. */
+  problems: string[];
+  /** Files that this one names, in the same way. */
+  files?: { title: string; path: string; description: Description }[];
+}
+
+export function factLines({ facts, files = [] }: Description, screen: Screen, indent = ''): string[] {
+  const width = Math.max(0, ...facts.map(([name]) => name.length));
+  const room = screen.width - indent.length - width - 2;
+  return [
+    ...facts.map(([name, value]) => {
+      const shown = screen.isTerminal ? ellipsize(printable(value), room) : printable(value);
+      return `${indent}${screen.dim(padEnd(name, width))}  ${shown}`;
+    }),
+    ...files.flatMap(({ title, path, description }) => [
+      '',
+      `${indent}${screen.bold(title)}  ${printable(path)}`,
+      ...factLines(description, screen, `${indent}  `),
+    ]),
+  ];
+}

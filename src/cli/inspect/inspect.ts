@@ -1,0 +1,40 @@
+import { open } from 'node:fs/promises';
+import { kindOf } from '../check/kind.js';
+import type { InspectFlags } from '../commands/inspect.js';
+import { exitStatus } from '../exit-status.js';
+import { CommandError } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { requireFile } from '../knowledge-base-file.js';
+import { print, printFailure, printJson } from '../output.js';
+import { Screen } from '../terminal/screen.js';
+import { describeIndexFile, describeModel, type InspectOptions } from './binary.js';
+import { type Description, factLines } from './facts.js';
+import { describeKnowledgeBase } from './knowledge-base.js';
+
+/** `lorekeep inspect`: what a file says of itself. */
+export async function inspect(file: string, flags: InspectFlags): Promise<void> {
+  await requireFile(file, 'a file');
+  await interruptible(async (signal) => {
+    const description = await describe(file, { verify: flags.verify, signal });
+    const { problems, data } = description;
+    if (problems.length > 0) process.exitCode = exitStatus.failed;
+    if (flags.json) return printJson({ file, ok: problems.length === 0, problems, ...data });
+    for (const line of factLines(description, new Screen(process.stdout))) print(line);
+    for (const problem of problems) printFailure(new CommandError(`${file}: ${problem}`));
+  });
+}
+
+async function describe(file: string, options: InspectOptions): Promise<Description> {
+  const { magic, bytes } = await head(file);
+  if (magic === 'GGUF') return describeModel(file, options, bytes);
+  if (!/^[\ufeff\s]*[{[]/.test(magic)) return describeIndexFile(file, options);
+  const kind = await kindOf(file);
+  if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
+  throw new CommandError(`${file}: is a ${kind.replace('-', ' ')}: lorekeep check ${file} looks at it`);
+}
+
+async function head(file: string): Promise<{ magic: string; bytes: number }> {
+  await using handle = await open(file, 'r');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+  return { magic: buffer.toString('utf8', 0, bytesRead), bytes: (await handle.stat()).size };
+}
