@@ -1,6 +1,8 @@
 import type { ServerFrames } from '../protocol/frames.js';
-import type { Channel } from './channel.js';
+import type { Channel, TurnEvent } from './channel.js';
 import type { CallOptions } from './client.js';
+import type { ClientSession, SessionFields } from './session.js';
+import { streamTurn } from './turn-stream.js';
 
 export interface TurnOptions extends CallOptions {
   /** Values for the templates of the agent's nodes. */
@@ -9,31 +11,62 @@ export interface TurnOptions extends CallOptions {
 
 /** An agent of a session. Its turns run one after the other. */
 export class ClientAgent {
-  readonly #channel: Channel;
-  readonly #sessionId: string;
-  readonly id: string;
+  readonly #session: ClientSession;
+  readonly #fields: SessionFields<'CreateAgentRequest'>;
+  readonly #forget: () => void;
+  #id: string;
 
-  constructor(channel: Channel, sessionId: string, id: string) {
-    this.#channel = channel;
-    this.#sessionId = sessionId;
-    this.id = id;
+  /** @internal Use ClientSession.createAgent(). */
+  constructor(
+    session: ClientSession,
+    id: string,
+    fields: SessionFields<'CreateAgentRequest'>,
+    forget: () => void,
+  ) {
+    this.#session = session;
+    this.#id = id;
+    this.#fields = fields;
+    this.#forget = forget;
+  }
+
+  /** Changes when the connection is replaced. */
+  get id(): string {
+    return this.#id;
   }
 
   /**
    * Takes a turn and resolves with its end; `status` says whether it completed, failed or was cancelled. Aborting
    * cancels the turn and rejects with the signal's reason.
    */
-  turn(text: string, { variables = {}, signal }: TurnOptions = {}): Promise<ServerFrames['TurnComplete']> {
-    const fields = { session_id: this.#sessionId, agent_id: this.id, text, variables };
-    return this.#channel.turn(fields, signal);
+  turn(text: string, options: TurnOptions = {}): Promise<ServerFrames['TurnComplete']> {
+    return this.#turn(text, options);
+  }
+
+  /**
+   * Takes a turn and yields what is heard of it, as it comes: TurnStarted, a TurnText for every piece of the reply, and
+   * TurnComplete last. Leaving the loop early cancels the turn, and so does aborting, which throws the signal's reason.
+   */
+  stream(
+    text: string,
+    options: TurnOptions = {},
+  ): AsyncGenerator<TurnEvent | ServerFrames['TurnComplete'], void, undefined> {
+    return streamTurn(options.signal, (signal, onEvent) => this.#turn(text, { ...options, signal }, onEvent));
   }
 
   /** Cancels its turns and lets go of the storages that it holds. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
-    await this.#channel.request(
-      'DestroyAgentRequest',
-      { session_id: this.#sessionId, agent_id: this.id },
-      signal,
+    await this.#session.request('DestroyAgentRequest', { agent_id: this.#id }, signal);
+    this.#forget();
+  }
+
+  /** @internal Makes it again in a session of a new connection. */
+  async restore(channel: Channel, session_id: string): Promise<void> {
+    this.#id = (await channel.request('CreateAgentRequest', { session_id, ...this.#fields })).agent_id;
+  }
+
+  #turn(text: string, { variables = {}, signal }: TurnOptions, onEvent?: (event: TurnEvent) => void) {
+    return this.#session.use(signal, (channel, session_id) =>
+      channel.turn({ session_id, agent_id: this.#id, text, variables }, { onEvent, signal }),
     );
   }
 }

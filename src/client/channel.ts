@@ -16,12 +16,19 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+interface RunningTurn extends Waiting {
+  onText(frame: ServerFrames['TurnText']): void;
+}
+
+/** What a turn is heard of before its end. */
+export type TurnEvent = ServerFrames['TurnStarted' | 'TurnText'];
+
 /** Requests out, replies and events in, over one socket. Each promise settles with its own reply, in any order. */
 export class Channel {
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder(maxFrameBytes);
   readonly #replies = new Map<number, Waiting>();
-  readonly #turns = new Map<string, Waiting>();
+  readonly #turns = new Map<string, RunningTurn>();
   #greeting: Waiting | undefined;
   #nextId = 1;
   #lost: ConnectionLostError | undefined;
@@ -53,10 +60,16 @@ export class Channel {
     });
   }
 
-  /** Takes a turn and waits for its end. Aborting cancels it. @throws as request() does */
+  /**
+   * Takes a turn and waits for its end; `onEvent` is told of its start and of every piece of its reply. Aborting cancels it.
+   * @throws as request() does
+   */
   turn(
     fields: RequestFields['TurnRequest'],
-    signal?: AbortSignal | undefined,
+    {
+      onEvent = () => {},
+      signal,
+    }: { onEvent?: ((event: TurnEvent) => void) | undefined; signal?: AbortSignal | undefined },
   ): Promise<ServerFrames['TurnComplete']> {
     return abortable(signal, (resolve, reject) => {
       const { session_id } = fields;
@@ -65,7 +78,12 @@ export class Channel {
       };
       const started = (frame: ServerFrame) => {
         const { turn_id } = frame as ServerFrames['TurnStarted'];
-        this.#turns.set(turn_id, { resolve: (end) => resolve(end as ServerFrames['TurnComplete']), reject });
+        this.#turns.set(turn_id, {
+          resolve: (end) => resolve(end as ServerFrames['TurnComplete']),
+          reject,
+          onText: onEvent,
+        });
+        onEvent(frame as ServerFrames['TurnStarted']);
         if (signal?.aborted) cancel(turn_id);
         else
           signal?.addEventListener('abort', () => this.#turns.has(turn_id) && cancel(turn_id), {
@@ -74,6 +92,11 @@ export class Channel {
       };
       this.#send('TurnRequest', fields, { resolve: started, reject });
     });
+  }
+
+  /** Why there is no connection any more, or undefined while there is one. */
+  get lost(): ConnectionLostError | undefined {
+    return this.#lost;
   }
 
   /** Closes the connection, and with it every session. */
@@ -105,6 +128,7 @@ export class Channel {
   #receive(frame: ServerFrame): void {
     if (frame.type === 'Error') this.#fail(frame);
     else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
+    else if (frame.type === 'TurnText') this.#turns.get(frame.turn_id)?.onText(frame);
     else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turn_id)?.resolve(frame);
     else if ('reply_to' in frame) settle(this.#replies, frame.reply_to as number)?.resolve(frame);
   }

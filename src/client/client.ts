@@ -1,7 +1,6 @@
-import { connect as openSocket, type Socket } from 'node:net';
-import { protocolVersion, type RequestFields, type ServerFrames, serverSchemas } from '../protocol/frames.js';
-import { Channel } from './channel.js';
-import { ConnectionLostError } from './connection-lost-error.js';
+import type { RequestFields, ServerFrames } from '../protocol/frames.js';
+import { type ConnectionState, Link, openChannel } from './link.js';
+import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';
 import { ClientSession } from './session.js';
 
 export interface CallOptions {
@@ -13,64 +12,78 @@ export interface ConnectOptions extends CallOptions {
   host?: string | undefined;
   /** Default 9100. */
   port?: number | undefined;
+  /**
+   * Whether a lost connection is replaced by a new one, on which sessions, storages and agents are made again as they were
+   * made first. Requests and turns under way reject with ConnectionLostError: nobody knows whether they were served. Those
+   * made meanwhile wait. true: 10 attempts, 100 ms to 5 s apart. Default false.
+   */
+  reconnect?: Partial<ReconnectPolicy> | boolean | undefined;
+  /** Called when the connection is lost, is there again, and is given up; then with the reason. */
+  onState?: ((state: ConnectionState, error?: unknown) => void) | undefined;
 }
 
 /** A connection to a server. Its sessions live as long as it does. */
 export class Client implements AsyncDisposable {
-  readonly #channel: Channel;
-  /** Who answered: protocol and version. */
+  readonly #link: Link;
+  /** Who answered first: protocol and version. */
   readonly hello: ServerFrames['Hello'];
 
-  private constructor(channel: Channel, hello: ServerFrames['Hello']) {
-    this.#channel = channel;
+  private constructor(link: Link, hello: ServerFrames['Hello']) {
+    this.#link = link;
     this.hello = hello;
   }
 
-  /** @throws ConnectionLostError when nothing, or something else than lorekeep, answers; the signal's reason. */
-  static async connect({ host = '127.0.0.1', port = 9100, signal }: ConnectOptions = {}): Promise<Client> {
-    const socket = openSocket({ host, port, noDelay: true, signal });
-    const channel = new Channel(socket);
-    try {
-      const hello = serverSchemas.Hello.safeParse(await channel.hello);
-      if (hello.success) return new Client(channel, hello.data);
-    } catch (error) {
-      socket.destroy();
-      signal?.throwIfAborted();
-      throw error;
-    }
-    return refuse(socket, `${host}:${port} does not speak protocol ${protocolVersion} of lorekeep`);
+  /**
+   * @throws ConnectionLostError when nothing, or something else than lorekeep, answers; the signal's reason; RangeError for
+   * a setting of `reconnect`
+   */
+  static async connect({
+    host = '127.0.0.1',
+    port = 9100,
+    signal,
+    reconnect = false,
+    onState = () => {},
+  }: ConnectOptions = {}): Promise<Client> {
+    const policy = reconnectPolicy(reconnect);
+    const address = { host, port };
+    const { channel, hello } = await openChannel(address, signal);
+    return new Client(new Link(address, channel, { policy, onState }), hello);
   }
 
-  /** Resolves when the connection is gone, for whatever reason. */
+  get state(): ConnectionState {
+    return this.#link.state;
+  }
+
+  /** Resolves when the connection is gone, for whatever reason, and will not be replaced. */
   get closed(): Promise<void> {
-    return this.#channel.closed;
+    return this.#link.closed;
   }
 
   async createSession(
     fields: RequestFields['CreateSessionRequest'] = {},
     { signal }: CallOptions = {},
   ): Promise<ClientSession> {
-    const { session_id } = await this.#channel.request('CreateSessionRequest', fields, signal);
-    return new ClientSession(this.#channel, session_id);
+    const link = this.#link;
+    const { session_id } = await link.use(signal, (channel) =>
+      channel.request('CreateSessionRequest', fields, signal),
+    );
+    const session = new ClientSession(link, session_id, fields);
+    link.add(session);
+    return session;
   }
 
   async ping({ signal }: CallOptions = {}): Promise<void> {
-    await this.#channel.request('Ping', {}, signal);
+    await this.#link.use(signal, (channel) => channel.request('Ping', {}, signal));
   }
 
   /** Ends every session and the connection. Twice is fine. */
   close(): Promise<void> {
-    return this.#channel.close();
+    return this.#link.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function refuse(socket: Socket, message: string): never {
-  socket.destroy();
-  throw new ConnectionLostError(message);
 }
 
 /** Connects to a server and waits for its greeting. */

@@ -1,54 +1,115 @@
+import { ServerError } from '../protocol/errors.js';
 import type { RequestFields, RequestType, ServerFrames } from '../protocol/frames.js';
 import { ClientAgent } from './agent.js';
 import type { Channel, ReplyTo } from './channel.js';
 import type { CallOptions } from './client.js';
+import type { Link, Restorable } from './link.js';
 
 /** The fields of a request but for the session, which is known. Their names are the protocol's. */
-type Fields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
+export type SessionFields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
 
 /** A session: named storages and agents, gone when it or its connection ends. */
-export class ClientSession {
-  readonly #channel: Channel;
-  readonly id: string;
+export class ClientSession implements Restorable {
+  readonly #link: Link;
+  readonly #fields: RequestFields['CreateSessionRequest'];
+  /** How the storages were made, by name, for the next connection. */
+  readonly #storages = new Map<string, SessionFields<'CreateEmbeddedStringStorageRequest'>>();
+  readonly #agents = new Set<ClientAgent>();
+  #id: string;
+  /** Why it could not be made again on a new connection. */
+  #broken: ServerError | undefined;
 
-  constructor(channel: Channel, id: string) {
-    this.#channel = channel;
-    this.id = id;
+  /** @internal Use Client.createSession(). */
+  constructor(link: Link, id: string, fields: RequestFields['CreateSessionRequest']) {
+    this.#link = link;
+    this.#id = id;
+    this.#fields = fields;
+  }
+
+  /** Changes when the connection is replaced. */
+  get id(): string {
+    return this.#id;
   }
 
   /** Makes a storage. Aborting stops waiting, not making: destroy the storage or the session to undo it. */
-  createEmbeddedStringStorage(
-    fields: Fields<'CreateEmbeddedStringStorageRequest'>,
+  async createEmbeddedStringStorage(
+    fields: SessionFields<'CreateEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'CreateEmbeddedStringStorageRequest'>> {
-    const request = { session_id: this.id, ...fields };
-    return this.#channel.request('CreateEmbeddedStringStorageRequest', request, signal);
+    const made = await this.request('CreateEmbeddedStringStorageRequest', fields, signal);
+    if (this.#link.restores) this.#storages.set(fields.name, fields);
+    return made;
   }
 
   async destroyEmbeddedStringStorage(name: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#channel.request('DestroyEmbeddedStringStorageRequest', { session_id: this.id, name }, signal);
+    await this.request('DestroyEmbeddedStringStorageRequest', { name }, signal);
+    this.#storages.delete(name);
   }
 
   /** Searches a storage without an agent. */
   search(
-    fields: Fields<'SearchEmbeddedStringStorageRequest'>,
+    fields: SessionFields<'SearchEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ServerFrames['SearchEmbeddedStringStorageResponse']> {
-    const request = { session_id: this.id, ...fields };
-    return this.#channel.request('SearchEmbeddedStringStorageRequest', request, signal);
+    return this.request('SearchEmbeddedStringStorageRequest', fields, signal);
   }
 
   async createAgent(
-    fields: Fields<'CreateAgentRequest'>,
+    fields: SessionFields<'CreateAgentRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ClientAgent> {
-    const request = { session_id: this.id, ...fields };
-    const { agent_id } = await this.#channel.request('CreateAgentRequest', request, signal);
-    return new ClientAgent(this.#channel, this.id, agent_id);
+    const { agent_id } = await this.request('CreateAgentRequest', fields, signal);
+    const agent = new ClientAgent(this, agent_id, fields, () => this.#agents.delete(agent));
+    if (this.#link.restores) this.#agents.add(agent);
+    return agent;
   }
 
   /** Ends the session and everything in it. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
-    await this.#channel.request('DestroySessionRequest', { session_id: this.id }, signal);
+    await this.request('DestroySessionRequest', {}, signal);
+    this.#link.remove(this);
+  }
+
+  /** @internal Sends a request of this session. */
+  request<Type extends RequestType>(
+    type: Type,
+    fields: SessionFields<Type>,
+    signal: AbortSignal | undefined,
+  ): Promise<ReplyTo<Type>> {
+    return this.use(signal, (channel, session_id) =>
+      channel.request(type, { session_id, ...fields } as unknown as RequestFields[Type], signal),
+    );
+  }
+
+  /** @internal Calls with the connection and with the id that the session has there. */
+  use<T>(
+    signal: AbortSignal | undefined,
+    call: (channel: Channel, sessionId: string) => Promise<T>,
+  ): Promise<T> {
+    return this.#link.use(signal, (channel) => {
+      if (this.#broken !== undefined) throw this.#broken;
+      return call(channel, this.#id);
+    });
+  }
+
+  /** @internal Makes everything again on a new connection. */
+  async restore(channel: Channel): Promise<void> {
+    if (this.#broken !== undefined) return;
+    try {
+      this.#id = (await channel.request('CreateSessionRequest', this.#fields)).session_id;
+      const session_id = this.#id;
+      for (const fields of this.#storages.values()) {
+        await channel.request('CreateEmbeddedStringStorageRequest', { session_id, ...fields });
+      }
+      for (const agent of this.#agents) await agent.restore(channel, session_id);
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      this.#broken = new ServerError(
+        error.code,
+        error.name,
+        `the session could not be made again after the connection was lost: ${error.message}`,
+        error.details,
+      );
+    }
   }
 }

@@ -137,6 +137,11 @@ export const serverSchemas = {
   Ack: reply('Ack', {}),
   Pong: reply('Pong', {}),
   TurnStarted: reply('TurnStarted', { turn_id }),
+  TurnText: z.object({
+    type: z.literal('TurnText'),
+    turn_id,
+    text: z.string().describe('A piece of the reply, as it is made.'),
+  }),
   TurnComplete: z.object({
     type: z.literal('TurnComplete'),
     turn_id,

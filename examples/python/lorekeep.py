@@ -1,0 +1,279 @@
+"""A client of the lorekeep server, with Python's standard library alone (Python 3.9 or later).
+
+    from lorekeep import connect
+
+    with connect(port=9100) as client:
+        session = client.create_session()
+        session.create_embedded_string_storage("notes", strings=["Bees dance."], embedding_model="lorekeep-mini")
+        for hit in session.search("notes", "what do bees do?", mode="hybrid")["hits"]:
+            print(hit["rank"], hit["id"], hit["text"])
+
+Every request waits for its own reply, so that threads can share a client. Field names are the protocol's (docs/protocol.md).
+"""
+
+import itertools
+import json
+import queue
+import socket
+import struct
+import threading
+from concurrent.futures import Future
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+PROTOCOL = 1
+_JSON = 1
+_HEADER = struct.Struct(">BI")
+
+Frame = Dict[str, Any]
+
+
+class ServerError(Exception):
+    """What the server refused a request with: docs/errors.md lists the codes."""
+
+    def __init__(self, code: int, name: str, message: str, details: Optional[Frame] = None):
+        super().__init__(f"{name} ({code}): {message}")
+        self.code, self.name, self.message, self.details = code, name, message, details or {}
+
+
+class ConnectionLost(Exception):
+    """There is no connection any more; what was under way may or may not have been done."""
+
+
+class Client:
+    """A connection. Its sessions end with it."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 9100, timeout: Optional[float] = 10.0):
+        """`timeout`: seconds to wait for the server to answer the connection; requests wait as long as they take."""
+        self._write = threading.Lock()
+        self._table = threading.Lock()
+        self._ids = itertools.count(1)
+        self._replies: Dict[int, "Future[Frame]"] = {}
+        self._turns: Dict[str, "queue.Queue[Any]"] = {}
+        self._lost: Optional[ConnectionLost] = None
+        try:
+            self._socket = socket.create_connection((host, port), timeout)
+        except OSError as error:
+            raise ConnectionLost(f"nothing answers at {host}:{port}: {error}") from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._stream = self._socket.makefile("rb")
+        try:
+            self.hello = self._receive()
+        except (OSError, EOFError, ValueError) as error:
+            self._socket.close()
+            raise ConnectionLost(f"{host}:{port} does not speak lorekeep's protocol: {error}") from error
+        if self.hello.get("type") != "Hello" or self.hello.get("protocol") != PROTOCOL:
+            self._socket.close()
+            raise ConnectionLost(f"{host}:{port} does not speak protocol {PROTOCOL} of lorekeep: {self.hello}")
+        self._socket.settimeout(None)
+        self._reader = threading.Thread(target=self._read, name="lorekeep", daemon=True)
+        self._reader.start()
+
+    def create_session(self, storage_data_folder: str = "") -> "Session":
+        """`storage_data_folder`: what this session's paths start at; empty: the server's storage_root."""
+        fields = {"storage_data_folder": storage_data_folder} if storage_data_folder else {}
+        return Session(self, self.request("CreateSessionRequest", **fields)["session_id"])
+
+    def ping(self) -> None:
+        self.request("Ping")
+
+    def request(self, type: str, **fields: Any) -> Frame:
+        """Sends a request and waits for its reply. Raises ServerError, ConnectionLost."""
+        return self.send(type, **fields).result()
+
+    def send(self, type: str, **fields: Any) -> "Future[Frame]":
+        """Sends a request; the future has its reply."""
+        reply: "Future[Frame]" = Future()
+        with self._table:
+            if self._lost is not None:
+                raise self._lost
+            id = next(self._ids)
+            self._replies[id] = reply
+        body = json.dumps({"type": type, "id": id, **fields}, ensure_ascii=False).encode("utf-8")
+        try:
+            with self._write:
+                self._socket.sendall(_HEADER.pack(_JSON, len(body)) + body)
+        except OSError as error:
+            self._lose(ConnectionLost(f"the connection failed: {error}"))
+        return reply
+
+    def close(self) -> None:
+        """Ends every session and the connection. Twice is fine."""
+        self._lose(ConnectionLost("the connection was closed"))
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._reader.join()
+        self._stream.close()
+        self._socket.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _receive(self) -> Frame:
+        header = self._exactly(_HEADER.size)
+        kind, length = _HEADER.unpack(header)
+        body = self._exactly(length)
+        if kind != _JSON:
+            raise ValueError(f"a frame of kind {kind}")
+        frame = json.loads(body)
+        if not isinstance(frame, dict):
+            raise ValueError("a frame that is no object")
+        return frame
+
+    def _exactly(self, length: int) -> bytes:
+        data = self._stream.read(length)
+        if len(data) < length:
+            raise EOFError("the server closed the connection")
+        return data
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._dispatch(self._receive())
+        except (OSError, EOFError, ValueError) as error:
+            self._lose(ConnectionLost(str(error)))
+
+    def _dispatch(self, frame: Frame) -> None:
+        type, reply_to = frame.get("type"), frame.get("reply_to")
+        if type in ("TurnText", "TurnComplete"):
+            with self._table:
+                turn = self._turns.get(frame["turn_id"])
+                if type == "TurnComplete":
+                    self._turns.pop(frame["turn_id"], None)
+            if turn is not None:
+                turn.put(frame)
+            return
+        if type == "Error" and reply_to is None:
+            self._lose(ConnectionLost(f"{frame['name']}: {frame['message']}"))
+            return
+        with self._table:
+            reply = self._replies.pop(reply_to, None)
+            # Its first event may be the next frame: it must be known before that is read.
+            if type == "TurnStarted":
+                self._turns[frame["turn_id"]] = queue.Queue()
+        if reply is None:
+            return
+        if type == "Error":
+            error = ServerError(frame["code"], frame["name"], frame["message"], frame.get("details"))
+            reply.set_exception(error)
+        else:
+            reply.set_result(frame)
+
+    def _turn(self, turn_id: str) -> "queue.Queue[Any]":
+        with self._table:
+            turn = self._turns.get(turn_id)
+            if turn is None:
+                raise self._lost or ConnectionLost("the turn is not known")
+            return turn
+
+    def _lose(self, lost: ConnectionLost) -> None:
+        with self._table:
+            if self._lost is None:
+                self._lost = lost
+            replies, self._replies = list(self._replies.values()), {}
+            turns, self._turns = list(self._turns.values()), {}
+        for reply in replies:
+            reply.set_exception(self._lost)
+        for turn in turns:
+            turn.put(self._lost)
+
+
+class Session:
+    """Named storages and agents; gone when it or its connection ends."""
+
+    def __init__(self, client: Client, id: str):
+        self._client, self.id = client, id
+
+    def create_embedded_string_storage(
+        self,
+        name: str,
+        config_path: Optional[str] = None,
+        strings: Optional[List[str]] = None,
+        embedding_model: Optional[str] = None,
+        on_complete: Optional[Callable[[str, int, bool], None]] = None,
+    ) -> Optional[Frame]:
+        """Makes a storage from a knowledge base's config file or from strings.
+
+        Without `on_complete` it waits and returns {"record_count", "embedding_dim"}. With it, it returns at once, and
+        on_complete(name, record_count, success) is called from another thread.
+        """
+        fields: Frame = {"session_id": self.id, "name": name}
+        given = {"config_path": config_path, "strings": strings, "embedding_model": embedding_model}
+        fields.update({key: value for key, value in given.items() if value is not None})
+        reply = self._client.send("CreateEmbeddedStringStorageRequest", **fields)
+        if on_complete is None:
+            return reply.result()
+
+        def tell(done: "Future[Frame]") -> None:
+            success = done.exception() is None
+            on_complete(name, done.result()["record_count"] if success else 0, success)
+
+        reply.add_done_callback(tell)
+        return None
+
+    def destroy_embedded_string_storage(self, name: str) -> None:
+        self._client.request("DestroyEmbeddedStringStorageRequest", session_id=self.id, name=name)
+
+    def search(self, name: str, text: str, **params: Any) -> Frame:
+        """{"hits", "plan"}; `params`: mode, top_k, threshold, filter, rrf, variables."""
+        fields = {"session_id": self.id, "name": name, "text": text, **params}
+        return self._client.request("SearchEmbeddedStringStorageRequest", **fields)
+
+    def create_agent(self, graph: Frame, enable_diagnostics: bool = False) -> "Agent":
+        fields = {"session_id": self.id, "graph": graph, "enable_diagnostics": enable_diagnostics}
+        return Agent(self._client, self.id, self._client.request("CreateAgentRequest", **fields)["agent_id"])
+
+    def destroy(self) -> None:
+        self._client.request("DestroySessionRequest", session_id=self.id)
+
+
+class Agent:
+    """Takes turns, one after the other."""
+
+    def __init__(self, client: Client, session_id: str, id: str):
+        self._client, self._session_id, self.id = client, session_id, id
+
+    def turn(self, text: str, variables: Optional[Frame] = None) -> Frame:
+        """Takes a turn and returns its TurnComplete; `status` says how it ended."""
+        complete: Frame = {}
+        for complete in self.stream(text, variables):
+            pass
+        return complete
+
+    def stream(self, text: str, variables: Optional[Frame] = None) -> Iterator[Frame]:
+        """Yields the turn's frames as they come: TurnStarted, TurnText, and TurnComplete last.
+
+        Leaving the loop early cancels the turn.
+        """
+        fields = {"session_id": self._session_id, "agent_id": self.id, "text": text, "variables": variables or {}}
+        started = self._client.send("TurnRequest", **fields).result()
+        turn_id = started["turn_id"]
+        events = self._client._turn(turn_id)
+        ended = False
+        try:
+            yield started
+            while not ended:
+                event = events.get()
+                if isinstance(event, Exception):
+                    ended = True
+                    raise event
+                ended = event["type"] == "TurnComplete"
+                yield event
+        finally:
+            if not ended:
+                try:
+                    self._client.request("CancelTurnRequest", session_id=self._session_id, turn_id=turn_id)
+                except (ServerError, ConnectionLost):
+                    pass
+
+    def destroy(self) -> None:
+        self._client.request("DestroyAgentRequest", session_id=self._session_id, agent_id=self.id)
+
+
+def connect(host: str = "127.0.0.1", port: int = 9100, timeout: Optional[float] = 10.0) -> Client:
+    """Connects and waits for the greeting. Raises ConnectionLost."""
+    return Client(host, port, timeout)

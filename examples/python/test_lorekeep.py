@@ -1,0 +1,117 @@
+"""Tests of lorekeep.py against a running server: python3 test_lorekeep.py PORT MODEL. `npm test` starts the server."""
+
+import socket
+import struct
+import sys
+import threading
+import unittest
+
+from lorekeep import ConnectionLost, ServerError, connect
+
+PORT, MODEL = int(sys.argv.pop(1)), sys.argv.pop(1)
+STRINGS = ["Honey bees dance in the hive", "Glaciers grind valleys", "Schwarzbrot braucht Sauerteig, öfter Malz"]
+GRAPH = {"nodes": [{"id": "kb", "type": "retrieve", "params": {"embedded_string_storage": "docs", "mode": "lexical"}}]}
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self):
+        self.client = connect(port=PORT)
+        self.addCleanup(self.client.close)
+        self.session = self.client.create_session()
+
+    def make(self, name="docs"):
+        return self.session.create_embedded_string_storage(name, strings=STRINGS, embedding_model=MODEL)
+
+    def test_greets(self):
+        self.assertEqual(self.client.hello["server"], "lorekeep")
+        self.client.ping()
+
+    def test_makes_searches_and_destroys_a_storage(self):
+        self.assertEqual(self.make()["record_count"], 3)
+        hits = self.session.search("docs", "öfter", mode="lexical", top_k=1)["hits"]
+        self.assertEqual([hit["text"] for hit in hits], [STRINGS[2]])
+        self.session.destroy_embedded_string_storage("docs")
+        with self.assertRaises(ServerError) as refused:
+            self.session.search("docs", "bees")
+        self.assertEqual(refused.exception.code, 8005)
+
+    def test_tells_of_a_storage_made_when_it_is_there(self):
+        told, done = [], threading.Event()
+
+        def on_complete(*args):
+            told.append(args)
+            if len(told) == 2:
+                done.set()
+
+        for name in ("docs", "bad name"):
+            self.session.create_embedded_string_storage(
+                name, strings=STRINGS, embedding_model=MODEL, on_complete=on_complete
+            )
+        self.assertTrue(done.wait(20))
+        self.assertEqual(sorted(told), [("bad name", 0, False), ("docs", 3, True)])
+
+    def test_takes_turns_whole_and_as_they_come(self):
+        self.make()
+        agent = self.session.create_agent(GRAPH)
+        self.assertEqual(agent.turn("do bees dance?")["status"], "completed")
+        types = [frame["type"] for frame in agent.stream("glaciers?", {"unused": 1})]
+        self.assertEqual((types[0], types[-1]), ("TurnStarted", "TurnComplete"))
+        for frame in agent.stream("left early"):
+            break
+        self.assertEqual(agent.turn("again")["status"], "completed")
+        agent.destroy()
+        with self.assertRaises(ServerError):
+            agent.turn("nobody")
+
+    def test_serves_threads_side_by_side(self):
+        self.make()
+        found = []
+
+        def search(word, expected):
+            for _ in range(25):
+                hits = self.session.search("docs", word, mode="lexical", top_k=1)["hits"]
+                found.append(hits[0]["text"] == expected)
+
+        queries = [("bees", STRINGS[0]), ("glaciers", STRINGS[1]), ("malz", STRINGS[2])]
+        threads = [threading.Thread(target=search, args=query) for query in queries]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [True] * 75)
+
+    def test_says_that_the_connection_is_gone(self):
+        other = connect(port=PORT)
+        session = other.create_session()
+        other.close()
+        other.close()
+        with self.assertRaises(ConnectionLost):
+            session.search("docs", "bees")
+        lost = connect(port=PORT)
+        pending = lost.send("Ping")
+        pending.result()
+        lost._socket.sendall(struct.pack(">BI", 77, 0))
+        with self.assertRaises(ConnectionLost):
+            while True:
+                lost.ping()
+        lost.close()
+
+    def test_says_what_does_not_answer(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            with self.assertRaisesRegex(ConnectionLost, "nothing answers at 127.0.0.1"):
+                connect(port=free.getsockname()[1])
+        with socket.create_server(("127.0.0.1", 0)) as other:
+
+            def answer():
+                connection, _ = other.accept()
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                connection.close()
+
+            threading.Thread(target=answer).start()
+            with self.assertRaisesRegex(ConnectionLost, "does not speak"):
+                connect(port=other.getsockname()[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Client, type ConnectionState, type ConnectOptions, connect } from '../../src/client/index.js';
+import { delayOf, reconnectPolicy } from '../../src/client/reconnect.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus } from '../server/corpus.js';
+import { retrieveGraph, TestServer } from '../server/test-server.js';
+
+const file = temporaryFolder();
+const strings = corpus.map(({ text }) => text);
+const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+const quick = { attempts: 200, minDelayMs: 1, maxDelayMs: 20 };
+const lost = { name: 'ConnectionLostError' };
+
+/** A client that tells its states, and the server that it is connected to. */
+async function connected(options: ConnectOptions = {}) {
+  const first = await TestServer.start({ config: { storage_root: file() } });
+  const states: ConnectionState[] = [];
+  const waiting: (() => void)[] = [];
+  const onState = (state: ConnectionState) => {
+    states.push(state);
+    for (const look of waiting.splice(0)) look();
+  };
+  const client: Client = await connect({ port: first.port, reconnect: quick, onState, ...options });
+  onTestFinished(() => client.close());
+  const reached = async (state: ConnectionState) => {
+    while (!states.includes(state)) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  /** Takes the server down and puts another at its port. */
+  const restart = async () => {
+    const { port } = first;
+    await first.server.close();
+    await TestServer.start({ config: { port, storage_root: file() } });
+  };
+  return { client, states, reached, restart, first };
+}
+
+describe('a client that may reconnect', () => {
+  it('finds its sessions, storages and agents again after the server was restarted', async () => {
+    const { client, states, restart } = await connected();
+    const session = await client.createSession();
+    await session.createEmbeddedStringStorage(docs);
+    await session.createEmbeddedStringStorage({ ...docs, name: 'gone' });
+    await session.destroyEmbeddedStringStorage('gone');
+    const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+    const dropped = await session.createAgent({ graph: retrieveGraph() });
+    await dropped.destroy();
+    const other = await client.createSession();
+    await other.destroy();
+    await restart();
+    const complete = await agent.turn(corpus[0].question);
+    expect(complete.status).toBe('completed');
+    const { hits } = await session.search({ name: 'docs', text: corpus[1].question });
+    expect(hits[0]?.text).toBe(corpus[1].text);
+    await expect(session.search({ name: 'gone', text: 'bees' })).rejects.toMatchObject({ code: 8005 });
+    expect(states).toEqual(['reconnecting', 'connected']);
+  });
+
+  it('tells of what was under way that it is lost, and lets new requests wait', async () => {
+    const { client, restart, reached } = await connected();
+    const session = await client.createSession();
+    const many = Array.from({ length: 50_000 }, (_, index) => `text ${index} about bees and ice`);
+    const making = session.createEmbeddedStringStorage({ ...docs, strings: many });
+    // The stopping server says so (1008) where it still can.
+    const outcome = making.then(
+      () => expect.fail('it was made'),
+      (error) => expect(['ServerStopping', 'ConnectionLostError']).toContain(error.name),
+    );
+    const restarted = restart();
+    await outcome;
+    await reached('reconnecting');
+    const waiting = client.ping();
+    await restarted;
+    await waiting;
+    expect(await session.createEmbeddedStringStorage(docs)).toMatchObject({ record_count: strings.length });
+  });
+
+  it('says of a session that cannot be made again why, and goes on with the others', async () => {
+    mkdirSync(file('kb'), { recursive: true });
+    writeFileSync(
+      file('kb/kb.json'),
+      JSON.stringify({ embedding_model: 'tiny', records_file: 'records.json' }),
+    );
+    writeFileSync(file('kb/records.json'), JSON.stringify([{ id: 'a', text: strings[0] }]));
+    const { client, restart } = await connected();
+    const [broken, whole] = [await client.createSession(), await client.createSession()];
+    await broken.createEmbeddedStringStorage({ name: 'kb', config_path: 'kb/kb.json' });
+    await whole.createEmbeddedStringStorage(docs);
+    rmSync(file('kb/kb.json'));
+    await restart();
+    const { hits } = await whole.search({ name: 'docs', text: corpus[2].question, top_k: 1 });
+    expect(hits).toHaveLength(1);
+    await expect(broken.search({ name: 'kb', text: 'bees' })).rejects.toMatchObject({
+      code: 3010,
+      message: expect.stringMatching(/^the session could not be made again .*kb\/kb\.json/),
+    });
+  });
+
+  it('gives up after the attempts that it was given', async () => {
+    const { client, states, first } = await connected({ reconnect: { ...quick, attempts: 3 } });
+    const session = await client.createSession();
+    await first.server.close();
+    await client.closed;
+    await expect(session.search({ name: 'docs', text: 'bees' })).rejects.toMatchObject({
+      ...lost,
+      message: expect.stringContaining('3 attempts to reconnect'),
+    });
+    expect([client.state, states]).toEqual(['closed', ['reconnecting', 'closed']]);
+  });
+
+  it('stops trying when it is closed, also towards a server that never greets', async () => {
+    const { client, first, reached } = await connected();
+    const { port } = first;
+    await first.server.close();
+    await reached('reconnecting');
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(port, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const accepted = new Promise((resolve) => silent.once('connection', resolve));
+    const waiting = expect(client.ping()).rejects.toMatchObject(lost);
+    await accepted;
+    await client.close();
+    await waiting;
+    expect(client.state).toBe('closed');
+  });
+
+  it('does not reconnect unless it is told to', async () => {
+    const { client, first, states } = await connected({ reconnect: false });
+    await first.server.close();
+    await client.closed;
+    await expect(client.ping()).rejects.toMatchObject(lost);
+    expect(states).toEqual(['closed']);
+  });
+});
+
+describe('a reconnect policy', () => {
+  it('waits longer each time, never for more than it may, and never the same for all', () => {
+    const policy = { attempts: 9, minDelayMs: 100, maxDelayMs: 1000 };
+    for (let attempt = 0; attempt < 9; attempt++) {
+      const longest = Math.min(1000, 100 * 2 ** attempt);
+      const delays = Array.from({ length: 50 }, () => delayOf(policy, attempt));
+      expect(Math.min(...delays)).toBeGreaterThanOrEqual(longest / 2);
+      expect(Math.max(...delays)).toBeLessThanOrEqual(longest);
+      expect(new Set(delays).size).toBeGreaterThan(1);
+    }
+  });
+
+  it('is refused when it makes no sense', () => {
+    expect(reconnectPolicy(false)).toBeUndefined();
+    expect(reconnectPolicy(true)).toEqual({ attempts: 10, minDelayMs: 100, maxDelayMs: 5000 });
+    expect(() => reconnectPolicy({ attempts: 0 })).toThrow('reconnect.attempts: an integer from 1');
+    expect(() => reconnectPolicy({ minDelayMs: 9000 })).toThrow('reconnect.maxDelayMs: an integer from 9000');
+  });
+});

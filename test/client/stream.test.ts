@@ -1,0 +1,108 @@
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/client/index.js';
+import { FrameDecoder } from '../../src/protocol/decoder.js';
+import { encodeFrame } from '../../src/protocol/encoder.js';
+import { corpus } from '../server/corpus.js';
+import { retrieveGraph, TestServer } from '../server/test-server.js';
+
+const strings = corpus.map(({ text }) => text);
+
+async function agentOf(server: TestServer) {
+  const session = await server.session();
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  return session.createAgent({ graph: retrieveGraph() });
+}
+
+/** A server that answers each request with frames of the test's choice. */
+async function scripted(answer: (request: Record<string, unknown>) => object[]) {
+  const asked: string[] = [];
+  const listener = createServer((socket) => {
+    const send = (frame: object) => socket.write(encodeFrame(frame, 1e6));
+    const decoder = new FrameDecoder(1e6);
+    send({ type: 'Hello', protocol: 1, server: 'lorekeep', version: '0' });
+    socket.on('data', (chunk) => {
+      decoder.push(chunk);
+      for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) {
+        const request = JSON.parse(frame.payload.toString('utf8'));
+        asked.push(request.type);
+        for (const reply of answer(request)) send(reply);
+      }
+    });
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const client = await connect({ port: (listener.address() as { port: number }).port });
+  onTestFinished(async () => {
+    await client.close();
+    listener.close();
+  });
+  const session = await client.createSession();
+  const agent = await session.createAgent({ graph: retrieveGraph() });
+  return { agent, asked };
+}
+
+const turn_id = 't1';
+const complete = { type: 'TurnComplete', turn_id, status: 'completed', text: 'Hello you' };
+
+function greeting({ type, id }: Record<string, unknown>): object[] {
+  if (type === 'CreateSessionRequest')
+    return [{ type: 'CreateSessionResponse', reply_to: id, session_id: 's' }];
+  if (type === 'CreateAgentRequest') return [{ type: 'CreateAgentResponse', reply_to: id, agent_id: 'a' }];
+  if (type !== 'TurnRequest') return [{ type: 'Ack', reply_to: id }];
+  return [
+    { type: 'TurnStarted', reply_to: id, turn_id },
+    { type: 'TurnText', turn_id, text: 'Hello ' },
+    { type: 'TurnText', turn_id: 'of somebody else', text: '!' },
+    { type: 'TurnText', turn_id, text: 'you' },
+    complete,
+  ];
+}
+
+describe('a turn as an iterable', () => {
+  it('yields its start, the pieces of its reply and its end', async () => {
+    const { agent } = await scripted(greeting);
+    const heard = [];
+    for await (const event of agent.stream('hello')) heard.push(event);
+    expect(heard).toMatchObject([
+      { type: 'TurnStarted', turn_id },
+      { type: 'TurnText', text: 'Hello ' },
+      { type: 'TurnText', text: 'you' },
+      complete,
+    ]);
+  });
+
+  it('of the real server ends with TurnComplete', async () => {
+    const agent = await agentOf(await TestServer.start());
+    const types = [];
+    for await (const { type } of agent.stream(corpus[0].question)) types.push(type);
+    expect(types).toEqual(['TurnStarted', 'TurnComplete']);
+  });
+
+  it('cancels the turn when its loop is left early', async () => {
+    const unfinished = (request: Record<string, unknown>) =>
+      greeting(request).filter((frame) => frame !== complete);
+    const { agent, asked } = await scripted(unfinished);
+    for await (const event of agent.stream('hello')) {
+      if (event.type === 'TurnText') break;
+    }
+    // Requests keep their order: what was asked before this one's answer is in the list.
+    await agent.destroy();
+    expect(asked.slice(-3)).toEqual(['TurnRequest', 'CancelTurnRequest', 'DestroyAgentRequest']);
+  });
+
+  it('throws the reason of an abort, and what the server refuses', async () => {
+    const agent = await agentOf(await TestServer.start());
+    const abort = new AbortController();
+    const left = async () => {
+      for await (const _ of agent.stream(corpus[0].question, { signal: abort.signal }))
+        abort.abort(new Error('enough'));
+    };
+    await expect(left()).rejects.toThrow('enough');
+    await agent.destroy();
+    const refused = async () => {
+      for await (const _ of agent.stream('hello')) expect.fail('nothing is to be heard');
+    };
+    await expect(refused()).rejects.toMatchObject({ code: 4007 });
+  });
+});
