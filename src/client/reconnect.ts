@@ -14,9 +14,9 @@ const defaults: ReconnectPolicy = { attempts: 10, minDelayMs: 100, maxDelayMs: 5
 export function reconnectPolicy(given: Partial<ReconnectPolicy> | boolean): ReconnectPolicy | undefined {
   if (given === false) return undefined;
   const policy = { ...defaults, ...(given === true ? {} : given) };
-  require('attempts', policy.attempts, 1);
-  require('minDelayMs', policy.minDelayMs, 0);
-  require('maxDelayMs', policy.maxDelayMs, policy.minDelayMs);
+  checkInteger('attempts', policy.attempts, 1);
+  checkInteger('minDelayMs', policy.minDelayMs, 0);
+  checkInteger('maxDelayMs', policy.maxDelayMs, policy.minDelayMs);
   return policy;
 }
 
@@ -29,7 +29,7 @@ export function delayOf({ minDelayMs, maxDelayMs }: ReconnectPolicy, attempt: nu
   return longest * (0.5 + Math.random() / 2);
 }
 
-function require(name: keyof ReconnectPolicy, value: number, least: number): void {
+function checkInteger(name: keyof ReconnectPolicy, value: number, least: number): void {
   if (!Number.isInteger(value) || value < least) {
     throw new RangeError(`reconnect.${name}: an integer from ${least} is expected, not ${value}`);
   }
