@@ -13,7 +13,12 @@ await runScript('generate-schemas', async (args) => {
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
   const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
-  const texts = { ...jsonSchemas(), 'server-config.schema.json': configJsonSchema() };
+  const protocol = await import(join(dist, 'protocol', 'json-schemas.js'));
+  const texts = {
+    ...jsonSchemas(),
+    ...protocol.jsonSchemas(),
+    'server-config.schema.json': configJsonSchema(),
+  };
   for (const [name, text] of Object.entries(texts)) {
     const path = join(root, 'schemas', name);
     if (values.write) writeFileSync(path, text);

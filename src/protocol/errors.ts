@@ -43,6 +43,12 @@ export const errorTable = {
       'The request is right, but this version of the server cannot serve it yet; `details.feature` says what.',
     remedy: 'Leave the feature out, or use a later version.',
   },
+  1006: {
+    name: 'FrameTimeout',
+    fault: 'client',
+    meaning: 'A frame was begun and not finished in time. The connection is closed.',
+    remedy: 'Send each frame in one go; between frames a client may be silent for as long as it likes.',
+  },
   1008: {
     name: 'ServerShuttingDown',
     fault: 'operator',
@@ -107,14 +113,14 @@ export const errorTable = {
   4005: {
     name: 'DanglingEdge',
     fault: 'client',
-    meaning: 'An edge names a node that the graph does not have.',
-    remedy: 'Correct the edge at `details.path`.',
+    meaning: 'An edge, or a param that names a node (`on_match`), names one that the graph does not have.',
+    remedy: 'Correct what is at `details.path`.',
   },
   4006: {
     name: 'GraphCycle',
     fault: 'client',
-    meaning: 'The edges lead back to where they started.',
-    remedy: 'Remove one of the edges along `details.cycle`.',
+    meaning: 'Edges and `on_match` lead back to where they started.',
+    remedy: 'Remove one of the steps along `details.cycle`.',
   },
   4007: {
     name: 'AgentNotFound',
@@ -125,14 +131,33 @@ export const errorTable = {
   4008: {
     name: 'TurnNotFound',
     fault: 'client',
-    meaning: 'The session has no such turn under way: it has ended, or it never was.',
-    remedy: 'Nothing, when its TurnComplete crossed the request.',
+    meaning: 'The session has no such turn under way: `details.ended` says whether it has ended or never was.',
+    remedy: 'Nothing, when its TurnComplete crossed the request; otherwise use the `turn_id` of TurnStarted.',
   },
   4009: {
     name: 'TurnQueueFull',
     fault: 'client',
     meaning: 'The session has as many unfinished turns as it may have.',
     remedy: 'Wait for a TurnComplete before the next turn.',
+  },
+  4010: {
+    name: 'InvalidStringStorage',
+    fault: 'client',
+    meaning:
+      'A text file of responses or patterns is unusable: too large, not UTF-8, without a line, or with a bad pattern.',
+    remedy: 'Correct the file; the message and `details` name it, the line and the pattern.',
+  },
+  4011: {
+    name: 'DefaultListMissing',
+    fault: 'operator',
+    meaning: "A node without `string_storage` needs one of the server's default lists, whose file is not there.",
+    remedy: 'Put the file where the config field in `details.field` says, or give the node its own.',
+  },
+  4012: {
+    name: 'MessageTooLong',
+    fault: 'client',
+    meaning: 'A message is longer than a guardrail looks at, so the turn fails rather than go unchecked.',
+    remedy: 'Send a message of at most `details.limit` characters.',
   },
   5001: {
     name: 'ModelLoadFailed',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { stringArray } from '../schema/bounded.js';
 import { componentSchema } from './components.js';
-import { type GraphInput, graphSchema } from './graph.js';
+import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
 
 export const protocolVersion = 1;
@@ -14,9 +14,10 @@ export const requestIdSchema = z.union([z.int().nonnegative(), z.string().min(1)
 export type RequestId = z.output<typeof requestIdSchema>;
 
 const name = z.string().describe('Name of a storage: 8001 says what is wrong with one.');
-const session_id = z.string();
-const agent_id = z.string();
-const turn_id = z.string();
+const session_id = z.string().describe('From CreateSessionResponse.');
+const agent_id = z.string().describe('From CreateAgentResponse.');
+const turn_id = z.string().describe('From TurnStarted.');
+const variables = z.record(z.string(), z.unknown()).default({});
 
 function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });
@@ -49,14 +50,15 @@ export const requestSchemas = {
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
     session_id,
-    name,
+    name: z.string().describe("A storage's name, or the path of a knowledge base config, as a node's param."),
     text: z.string().min(1).describe('What to look for.'),
     ...retrievalFields,
-    variables: z.record(z.string(), z.unknown()).default({}).describe("Values of the filter's variables."),
+    query: querySchema,
+    variables: variables.describe("Values for `query` and for the filter's variables."),
   }),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
-    graph: graphSchema,
+    graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),
     enable_diagnostics: z.boolean().default(false).describe('Whether TurnComplete carries diagnostics.'),
   }),
   DestroyAgentRequest: request('DestroyAgentRequest', { session_id, agent_id }),
@@ -64,10 +66,7 @@ export const requestSchemas = {
     session_id,
     agent_id,
     text: z.string().min(1).describe("The user's message."),
-    variables: z
-      .record(z.string(), z.unknown())
-      .default({})
-      .describe('Values for templates and for the variables of filters.'),
+    variables: variables.describe('Values for templates and for the variables of filters.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
   Ping: request('Ping', {}),
@@ -87,28 +86,54 @@ export type RequestFields = {
 };
 
 const errorFields = {
-  code: z.int(),
-  name: z.string(),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()),
+  code: z.int().describe('What is wrong: docs/errors.md.'),
+  name: z.string().describe("The code's name."),
+  message: z.string().describe('For people: the field and the fix.'),
+  details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
 };
 
 const nodeDiagnosticsSchema = z.object({
-  node: z.string(),
-  type: z.string(),
+  node: z.string().describe("The node's id."),
+  type: z.string().describe("The node's type."),
   duration_ms: z.number(),
-  embed_ms: z.number().optional(),
-  search_ms: z.number().optional(),
-  plan: retrievalPlanSchema.optional(),
+  embed_ms: z.number().optional().describe('retrieve: the embedding of the query.'),
+  search_ms: z.number().optional().describe('retrieve: the search.'),
+  plan: retrievalPlanSchema.optional().describe('retrieve: how the search was run.'),
+  matches: z.int().optional().describe('regex_guardrail: patterns that matched.'),
+});
+
+/** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
+const engineDiagnosticsSchema = z.object({
+  model: z.string().describe('Catalog name.'),
+  fingerprint: z.string().describe('Of the model file, hexadecimal.'),
+  backend: z.string().describe('What computed: the name of the backend and of its device.'),
+  dimension: z.int().describe('Numbers per embedding.'),
+  context_size: z.int().describe('Longest text in tokens.'),
+  tokens: z.int().describe('Tokens computed for this node.'),
+  batches: z.int().describe('Batches that they took.'),
+  embed_ms: z.number(),
+});
+
+const debugInfoSchema = z.object({
+  nodes: z.array(
+    z.object({
+      node: z.string(),
+      type: z.string(),
+      diagnostics: z.object({ engine: engineDiagnosticsSchema }),
+    }),
+  ),
 });
 
 const turnDiagnosticsSchema = z.object({
   queued_ms: z.number().describe('Waiting for earlier turns of the agent.'),
   duration_ms: z.number().describe('Running.'),
   nodes: z.array(nodeDiagnosticsSchema).describe('Nodes that ran, in order.'),
+  skipped: z.array(z.string()).describe('Ids of nodes that the turn went past, in order.'),
   interaction: z.array(componentSchema).optional().describe('Only with include_interaction_in_diagnostics.'),
 });
 
+export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;
+export type DebugInfo = z.output<typeof debugInfoSchema>;
 export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
 export type TurnDiagnostics = z.output<typeof turnDiagnosticsSchema>;
 
@@ -120,18 +145,18 @@ function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fi
 export const serverSchemas = {
   Hello: z.object({
     type: z.literal('Hello'),
-    protocol: z.literal(protocolVersion),
+    protocol: z.literal(protocolVersion).describe('Version of the protocol.'),
     server: z.literal('lorekeep'),
-    version: z.string(),
+    version: z.string().describe("The server's version."),
   }),
   CreateSessionResponse: reply('CreateSessionResponse', { session_id }),
   CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
-    record_count: z.int(),
-    embedding_dim: z.int(),
+    record_count: z.int().describe('Records of the storage.'),
+    embedding_dim: z.int().describe('Numbers per embedding.'),
   }),
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
-    hits: z.array(hitSchema),
-    plan: retrievalPlanSchema,
+    hits: z.array(hitSchema).describe('Best first.'),
+    plan: retrievalPlanSchema.describe('How the search was run.'),
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
   Ack: reply('Ack', {}),
@@ -146,9 +171,12 @@ export const serverSchemas = {
     type: z.literal('TurnComplete'),
     turn_id,
     status: z.enum(['completed', 'cancelled', 'failed']),
-    text: z.string().describe('The reply; empty while no node makes one.'),
+    text: z.string().describe('The reply: all pieces together; empty when no node made one.'),
     error: z.object(errorFields).optional().describe('Why a turn failed.'),
-    diagnostics: turnDiagnosticsSchema.optional(),
+    diagnostics: turnDiagnosticsSchema.optional().describe('Only for agents with enable_diagnostics.'),
+    debug_info: debugInfoSchema
+      .optional()
+      .describe('Only for agents with enable_diagnostics, and with include_engine_diagnostics.'),
   }),
   Error: z.object({
     type: z.literal('Error'),

@@ -27,16 +27,49 @@ export type GraphInput = {
   edges?: [string, string][];
 };
 
+/** A Mustache template over the interaction (docs/agents.md). */
+export const querySchema = z
+  .string()
+  .min(1)
+  .max(16_384)
+  .default('{{text}}')
+  .describe("Mustache template over the interaction, without HTML escaping. Default: the user's message.");
+
 /** Params of a node of type `retrieve`. */
 export const retrieveParamsSchema = z.strictObject({
-  embedded_string_storage: z.string().describe('Name of a storage of the session.'),
+  embedded_string_storage: z.string().describe('Name of a storage of the session, or path of a knowledge base config inside the storage root.'),
   ...retrievalFields,
-  query: z
-    .string()
-    .min(1)
-    .max(16_384)
-    .default('{{text}}')
-    .describe("Mustache template over the interaction, without HTML escaping. Default: the user's message."),
+  query: querySchema,
 });
 
 export type RetrieveParams = z.output<typeof retrieveParamsSchema>;
+
+const stringStorage = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .optional()
+    .describe(`Path of a text file inside the storage root, one ${what} per line. Default: the server's list.`);
+
+/** Params of a node of type `canned_response`. */
+export const cannedResponseParamsSchema = z.strictObject({
+  string_storage: stringStorage('response'),
+  seed: z
+    .int()
+    .min(0)
+    .max(0xffff_ffff)
+    .optional()
+    .describe('Makes the sequence of responses the same for every agent with it. Default: by chance.'),
+});
+
+export type CannedResponseParams = z.output<typeof cannedResponseParamsSchema>;
+
+/** Params of a node of type `regex_guardrail`. */
+export const regexGuardrailParamsSchema = z.strictObject({
+  string_storage: stringStorage('pattern'),
+  on_match: nodeId
+    .optional()
+    .describe('Id of the node that the turn goes on with after a match. Default: nodes run as without one.'),
+});
+
+export type RegexGuardrailParams = z.output<typeof regexGuardrailParamsSchema>;

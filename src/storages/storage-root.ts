@@ -29,7 +29,7 @@ export class StorageRoot {
   }
 
   /**
-   * The content of a file that a request names, as UTF-8; what is read is what was checked.
+   * The content of a file that a request names; what is read is what was checked.
    * @throws as resolve(); `tooLarge()` is called with the size when it is more than `maxBytes`
    */
   async read(
@@ -37,7 +37,7 @@ export class StorageRoot {
     where: string,
     maxBytes: number,
     tooLarge: (bytes: number) => never,
-  ): Promise<string> {
+  ): Promise<Buffer> {
     const named: Named = { path, where, absent: 3010 };
     const root = await this.#realFolder(where);
     const held = new HeldFiles();
@@ -45,7 +45,7 @@ export class StorageRoot {
     try {
       handle = await open(await holdFile(held, await readable(root, root, named), root, named));
       const { size } = await handle.stat();
-      return size > maxBytes ? tooLarge(size) : await handle.readFile('utf8');
+      return size > maxBytes ? tooLarge(size) : await handle.readFile();
     } finally {
       await handle?.close();
       await held.close();

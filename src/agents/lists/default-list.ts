@@ -1,0 +1,63 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fail } from '../../protocol/errors.js';
+import { readOpen, type TextSource } from './text-file.js';
+
+/** A list of the server's own, read when a node first asks for it, kept, and read anew when its file has changed. */
+export class DefaultList<Item> {
+  readonly #field: string;
+  readonly #path: string;
+  readonly #parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>;
+  #kept: { identity: string; items: Promise<Item[]> } | undefined;
+
+  /** `field` is the config's field that names the file `path`. */
+  constructor(
+    field: string,
+    path: string,
+    parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>,
+  ) {
+    this.#field = field;
+    this.#path = path;
+    this.#parse = parse;
+  }
+
+  /** `where` names the param that would replace it. @throws DefaultListMissing, InvalidStringStorage */
+  async load(where: string): Promise<Item[]> {
+    const file = await this.#open(where);
+    try {
+      const { dev, ino, size, mtimeMs } = await file.stat();
+      const identity = [dev, ino, size, mtimeMs].join(':');
+      if (this.#kept?.identity !== identity) this.#keep(identity, this.#read(file, where));
+      return await (this.#kept as { items: Promise<Item[]> }).items;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #keep(identity: string, items: Promise<Item[]>): void {
+    const kept = { identity, items };
+    this.#kept = kept;
+    items.catch(() => {
+      if (this.#kept === kept) this.#kept = undefined;
+    });
+  }
+
+  async #read(file: FileHandle, where: string): Promise<Item[]> {
+    const source = { file: basename(this.#path), where: `${where} (${this.#field})` };
+    return this.#parse(await readOpen(file, source), source);
+  }
+
+  async #open(where: string): Promise<FileHandle> {
+    try {
+      return await open(this.#path, 'r');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const state = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+      return fail(
+        4011,
+        `${where}: is missing, and the file of ${this.#field}, which would do instead, ${state}`,
+        { path: where, field: this.#field },
+      );
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { refuseFile, type TextLine, type TextSource } from './text-file.js';
+
+/** Most patterns of one list, and the longest one: a search tries each. */
+export const maxPatterns = 1000;
+export const maxPatternLength = 1000;
+
+/** A regular expression of a guardrail list. Matching takes time linear in the text, whatever the pattern. */
+export interface Pattern {
+  /** As it is written in its file, from 1. */
+  readonly source: string;
+  readonly line: number;
+  readonly compiled: RE2JS;
+}
+
+/** Compilations between two pauses: each takes about a millisecond. */
+const compiledAtOnce = 20;
+
+/** @throws InvalidStringStorage with the file, the line and the pattern */
+export async function compilePatterns(lines: readonly TextLine[], source: TextSource): Promise<Pattern[]> {
+  if (lines.length > maxPatterns) {
+    refuseFile(source, `has ${lines.length} patterns, more than ${maxPatterns}`, { limit: maxPatterns });
+  }
+  const patterns: Pattern[] = [];
+  for (const { text, line } of lines) {
+    if (patterns.length % compiledAtOnce === 0) await nextTurnOfLoop();
+    patterns.push({ source: text, line, compiled: compile(text, line, source) });
+  }
+  return patterns;
+}
+
+function compile(text: string, line: number, source: TextSource): RE2JS {
+  const pattern = text.slice(0, 256);
+  const refuse = (reason: string) =>
+    refuseFile(source, `line ${line}: ${JSON.stringify(pattern)} is no regular expression: ${reason}`, {
+      line,
+      pattern,
+    });
+  if (text.length > maxPatternLength) refuse(`it is longer than ${maxPatternLength} characters`);
+  try {
+    return RE2JS.compile(text, RE2JS.CASE_INSENSITIVE);
+  } catch (error) {
+    return refuse(error instanceof RE2JSSyntaxException ? error.getDescription() : (error as Error).message);
+  }
+}

@@ -1,0 +1,60 @@
+import type { FileHandle } from 'node:fs/promises';
+import { fail } from '../../protocol/errors.js';
+import type { StorageRoot } from '../../storages/storage-root.js';
+
+/** Largest text file of responses or patterns. */
+export const maxListBytes = 1024 * 1024;
+
+/** A line that counts: not blank, not a comment. */
+export interface TextLine {
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Where a text file was named, and how messages call it. */
+export interface TextSource {
+  readonly file: string;
+  /** The param of the graph that asked for it. */
+  readonly where: string;
+}
+
+/** The content of a text file inside a storage root. @throws StorageOutsideRoot, StorageFileNotFound, InvalidStringStorage */
+export function readInside(root: StorageRoot, source: TextSource): Promise<Buffer> {
+  return root.read(source.file, source.where, maxListBytes, () => refuseSize(source));
+}
+
+/** The content of an open file. @throws InvalidStringStorage when it is too large */
+export async function readOpen(file: FileHandle, source: TextSource): Promise<Buffer> {
+  const { size } = await file.stat();
+  return size > maxListBytes ? refuseSize(source) : file.readFile();
+}
+
+/** Lines of UTF-8 text without blank ones and those that start with `#`, and without blanks at their ends. @throws InvalidStringStorage */
+export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refuseFile(source, 'is not valid UTF-8');
+  }
+  const lines = text
+    .split('\n')
+    .map((line, index) => ({ text: line.trimEnd(), line: index + 1 }))
+    .filter((line) => line.text.trim() !== '' && !line.text.startsWith('#'));
+  if (lines.length === 0) refuseFile(source, 'has no line that is neither blank nor a comment');
+  return lines;
+}
+
+export function refuseFile(source: TextSource, problem: string, facts: object = {}): never {
+  const { file, where } = source;
+  fail(4010, `${where}: ${shown(file)} ${problem}`, { path: where, file, ...facts });
+}
+
+function refuseSize(source: TextSource): never {
+  refuseFile(source, `is over the limit of ${maxListBytes} bytes`, { limit: maxListBytes });
+}
+
+function shown(file: string): string {
+  return JSON.stringify(file.slice(0, 256));
+}

@@ -1,0 +1,41 @@
+import { randomInt } from 'node:crypto';
+import { cannedResponseParamsSchema } from '../../protocol/graph.js';
+import type { Interaction } from '../interaction.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
+import { parseParams } from '../params.js';
+import { Dice, seeds } from './dice.js';
+
+/** Replies with a line of a text file, chosen at random or by a seed. */
+export const cannedResponse: NodeType = {
+  plan(id, params, where): NodePlan {
+    const { string_storage, seed } = parseParams(cannedResponseParamsSchema, params, where);
+    return {
+      id,
+      type: 'canned_response',
+      open: async ({ lists, root }) => {
+        const responses = await lists.responses(string_storage, `${where}.params.string_storage`, root);
+        return new CannedResponseNode(id, responses, new Dice(seed ?? randomInt(seeds)));
+      },
+    };
+  },
+};
+
+class CannedResponseNode implements AgentNode {
+  readonly id: string;
+  readonly type = 'canned_response';
+  readonly #responses: readonly string[];
+  readonly #dice: Dice;
+
+  constructor(id: string, responses: readonly string[], dice: Dice) {
+    this.id = id;
+    this.#responses = responses;
+    this.#dice = dice;
+  }
+
+  async run(interaction: Interaction): Promise<NodeOutcome> {
+    interaction.reply(this.id, this.#responses[this.#dice.below(this.#responses.length)] as string);
+    return {};
+  }
+
+  async close(): Promise<void> {}
+}

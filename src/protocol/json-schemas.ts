@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { componentSchema } from './components.js';
+import { protocolVersion, requestSchemas, serverSchemas } from './frames.js';
+import { cannedResponseParamsSchema, regexGuardrailParamsSchema, retrieveParamsSchema } from './graph.js';
+
+/** Params of the node types, under the names that `$defs` has for them. */
+const paramSchemas = {
+  RetrieveParams: retrieveParamsSchema,
+  CannedResponseParams: cannedResponseParamsSchema,
+  RegexGuardrailParams: regexGuardrailParamsSchema,
+};
+
+/** The text of schemas/protocol.schema.json, by name: every frame of either side, for clients in other languages. */
+export function jsonSchemas(): Record<string, string> {
+  const reference = (name: string) => ({ $ref: `#/$defs/${name}` });
+  const union = (description: string, names: string[]) => ({ description, oneOf: names.map(reference) });
+  const definitions = { ...requestSchemas, ...serverSchemas, Component: componentSchema, ...paramSchemas };
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `lorekeep protocol, version ${protocolVersion}`,
+    description: 'The JSON object in a frame of kind 1: either a request or what the server sends.',
+    anyOf: [reference('Request'), reference('ServerFrame')],
+    $defs: {
+      Request: union('What a client sends. Unknown fields are refused.', Object.keys(requestSchemas)),
+      ServerFrame: union(
+        'What the server sends. Clients ignore fields and frames that they do not know.',
+        Object.keys(serverSchemas),
+      ),
+      ...Object.fromEntries(Object.entries(definitions).map(([name, frame]) => [name, definition(frame)])),
+    },
+  };
+  return { 'protocol.schema.json': `${JSON.stringify(schema, null, 2)}\n` };
+}
+
+function definition(schema: z.ZodType): object {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest;
+}
