@@ -1,29 +1,32 @@
+import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Log } from '../log/log.js';
-import type { ServerFrames } from '../protocol/frames.js';
-import type { StorageSet } from '../storages/storage-set.js';
-import type { AgentNode, NodePlan } from './node.js';
-import { Turn, type TurnOptions } from './turn.js';
+import type { Flow } from './flow.js';
+import type { GraphPlan } from './graph.js';
+import type { AgentNode, NodeResources } from './node.js';
+import { Turn, type TurnOptions, type TurnOutlet } from './turn.js';
 
 export interface AgentOptions {
+  /** The client's wish; the others are the operator's consent. */
   enableDiagnostics: boolean;
   includeInteraction: boolean;
+  includeEngine: boolean;
 }
-
-type EmitComplete = (frame: ServerFrames['TurnComplete']) => void;
 
 /** A graph with what its nodes hold. Its turns run one after the other, those of other agents beside them. */
 export class Agent {
   readonly id: string;
   readonly #nodes: readonly AgentNode[];
+  readonly #flow: Flow;
   readonly #options: AgentOptions;
   readonly #log: Log;
   readonly #turns = new Map<string, Turn>();
   /** Settles when every turn so far has ended. */
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(id: string, nodes: readonly AgentNode[], options: AgentOptions, log: Log) {
+  private constructor(id: string, nodes: readonly AgentNode[], flow: Flow, options: AgentOptions, log: Log) {
     this.id = id;
     this.#nodes = nodes;
+    this.#flow = flow;
     this.#options = options;
     this.#log = log.child({ agent: id });
   }
@@ -31,35 +34,47 @@ export class Agent {
   /** Opens every node; when one fails, those already open are closed again. */
   static async open(
     id: string,
-    plans: readonly NodePlan[],
-    storages: StorageSet,
+    { nodes: plans, flow }: GraphPlan,
+    resources: NodeResources,
     options: AgentOptions,
     log: Log,
   ): Promise<Agent> {
     const nodes: AgentNode[] = [];
     try {
-      for (const plan of plans) nodes.push(await plan.open(storages));
+      for (const plan of plans) nodes.push(await plan.open(resources));
     } catch (error) {
       await closeAll(nodes);
       throw error;
     }
-    return new Agent(id, nodes, options, log);
+    return new Agent(id, nodes, flow, options, log);
   }
 
   turn(id: string): Turn | undefined {
     return this.#turns.get(id);
   }
 
-  /** Queues a turn. `emit` is called exactly once, later than this returns. */
-  start(id: string, { text, variables }: Pick<TurnOptions, 'text' | 'variables'>, emit: EmitComplete): Turn {
-    const turn = new Turn(id, { text, variables, ...this.#options }, this.#log);
+  /** Queues a turn. Its frames go to the outlet, later than this returns; the promise says when it has ended. */
+  start(
+    id: string,
+    { text, variables }: Pick<TurnOptions, 'text' | 'variables'>,
+    outlet: TurnOutlet,
+  ): Promise<void> {
+    const turn = new Turn(id, { text, variables, ...this.#options }, outlet, this.#log);
     this.#turns.set(id, turn);
-    const ended = turn.run(this.#tail, this.#nodes).then((complete) => {
-      this.#turns.delete(id);
-      emit(complete);
-    });
+    const ended = this.#take(turn, outlet);
     this.#tail = Promise.allSettled([this.#tail, ended]);
-    return turn;
+    return ended;
+  }
+
+  /** A turn waits for the agent's earlier ones and until its client can be sent more; a cancelled one does not. */
+  async #take(turn: Turn, outlet: TurnOutlet): Promise<void> {
+    const { signal } = turn;
+    const ready = untilAborted(this.#tail, signal).then(() => outlet.room(signal));
+    const complete = await turn.run(ready, this.#nodes, this.#flow);
+    this.#turns.delete(turn.id);
+    outlet.send(complete);
+    const giveRoomBack = await ready.catch(() => undefined);
+    giveRoomBack?.();
   }
 
   /** Cancels its turns, waits for their end and gives back what the nodes hold. */

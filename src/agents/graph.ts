@@ -1,14 +1,21 @@
 import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
+import { Flow } from './flow.js';
 import type { NodePlan } from './node.js';
 import { nodeTypes } from './nodes/node-types.js';
 
+/** A checked graph: its nodes in the order in which they run, and how a turn goes through them. */
+export interface GraphPlan {
+  readonly nodes: readonly NodePlan[];
+  readonly flow: Flow;
+}
+
 /**
- * Checks what a graph means, and gives its nodes in the order in which they run: edges first, then the order written.
+ * Checks what a graph means. The order is edges and branches (`on_match`) first, then the order written.
  * @throws UnknownNodeType, UnknownParam, InvalidParam, DuplicateNodeId, DanglingEdge, GraphCycle with the path
  */
-export function planGraph(graph: Graph): NodePlan[] {
+export function planGraph(graph: Graph): GraphPlan {
   const positions = new Map<string, number>();
   graph.nodes.forEach(({ id }, index) => {
     const first = positions.get(id);
@@ -25,12 +32,19 @@ export function planGraph(graph: Graph): NodePlan[] {
     const where = `graph.nodes[${index}]`;
     return (nodeTypes.get(type) ?? refuseType(type, where)).plan(id, params, where);
   });
-  const order = executionOrder(graph, successors(graph, positions));
-  return order.map((position) => plans[position] as NodePlan);
+  const order = executionOrder(graph, successors(graph, plans, positions));
+  const nodes = order.map((position) => plans[position] as NodePlan);
+  const targets = new Set(plans.flatMap(({ branch }) => branch?.target ?? []));
+  const flow = new Flow({ order: nodes.map(({ id }) => id), edges: graph.edges, targets });
+  return { nodes, flow };
 }
 
-/** For each node, the positions of the nodes that its edges lead to. */
-function successors({ nodes, edges }: Graph, positions: ReadonlyMap<string, number>): number[][] {
+/** For each node, the positions of the nodes that its edges and its branch lead to. */
+function successors(
+  { nodes, edges }: Graph,
+  plans: readonly NodePlan[],
+  positions: ReadonlyMap<string, number>,
+): number[][] {
   const next: number[][] = nodes.map(() => []);
   edges.forEach((edge, index) => {
     const [from, to] = edge.map((id, end) => {
@@ -38,6 +52,11 @@ function successors({ nodes, edges }: Graph, positions: ReadonlyMap<string, numb
       return positions.get(id) ?? refuseEdge(id, path, positions.keys());
     }) as [number, number];
     next[from]?.push(to);
+  });
+  plans.forEach(({ branch }, from) => {
+    if (branch === undefined) return;
+    const { target, path } = branch;
+    next[from]?.push(positions.get(target) ?? refuseEdge(target, path, positions.keys()));
   });
   return next;
 }
@@ -67,7 +86,10 @@ function refuseCycle(nodes: Graph['nodes'], next: readonly number[][], done: Rea
     at = next.findIndex((targets, position) => !done.has(position) && targets.includes(at));
   }
   const cycle = [...walk.slice(walk.indexOf(at)), at].reverse().map((position) => nodes[position]?.id ?? '');
-  fail(4006, `graph.edges: they lead in a circle: ${cycle.join(' -> ')}`, { path: 'graph.edges', cycle });
+  fail(4006, `graph.edges: edges and on_match lead in a circle: ${cycle.join(' -> ')}`, {
+    path: 'graph.edges',
+    cycle,
+  });
 }
 
 function refuseType(type: string, where: string): never {

@@ -1,9 +1,9 @@
 import { isDefect, toServerError } from '../failure/failure.js';
-import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Log } from '../log/log.js';
-import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+import type { Flow } from './flow.js';
 import { Interaction } from './interaction.js';
-import type { AgentNode } from './node.js';
+import type { AgentNode, NodeOutcome } from './node.js';
 
 export interface TurnOptions {
   text: string;
@@ -11,20 +11,35 @@ export interface TurnOptions {
   enableDiagnostics: boolean;
   /** Whether diagnostics carry the components: the operator's choice. */
   includeInteraction: boolean;
+  /** Whether debug_info carries what the engine did: the operator's choice too. */
+  includeEngine: boolean;
+}
+
+/** Where a turn's frames go. */
+export interface TurnOutlet {
+  send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
+  /** Resolves when the client can be sent more; the result must be called when all is sent. @throws the signal's reason */
+  room(signal: AbortSignal): Promise<() => void>;
 }
 
 /** One exchange with an agent, from its request to its TurnComplete. */
 export class Turn {
   readonly id: string;
   readonly #options: TurnOptions;
+  readonly #interaction: Interaction;
   readonly #log: Log;
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
   readonly #ran: NodeDiagnostics[] = [];
+  readonly #skipped: string[] = [];
+  readonly #engine: DebugInfo['nodes'] = [];
 
-  constructor(id: string, options: TurnOptions, log: Log) {
+  constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
     this.#options = options;
+    this.#interaction = new Interaction(options.text, options.variables, (text) =>
+      outlet.send({ type: 'TurnText', turn_id: id, text }),
+    );
     this.#log = log.child({ turn: id });
   }
 
@@ -37,41 +52,73 @@ export class Turn {
     this.#cancelling.abort();
   }
 
-  /** Waits for `previous` (a cancelled turn does not), runs the nodes in order and gives the TurnComplete. Never rejects. */
-  async run(previous: Promise<unknown>, nodes: readonly AgentNode[]): Promise<ServerFrames['TurnComplete']> {
-    const interaction = new Interaction(this.#options.text, this.#options.variables);
+  /** Waits until it is the turn's time, runs the nodes that are due and gives the TurnComplete. Never rejects. */
+  async run(
+    ready: Promise<unknown>,
+    nodes: readonly AgentNode[],
+    flow: Flow,
+  ): Promise<ServerFrames['TurnComplete']> {
     let started = performance.now();
     let outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>;
     try {
-      await untilAborted(previous, this.signal);
+      await ready;
       started = performance.now();
-      for (const node of nodes) await this.#runNode(node, interaction);
+      await this.#runNodes(nodes, flow);
       outcome = { status: 'completed' };
     } catch (error) {
       outcome = this.signal.aborted
         ? { status: 'cancelled' }
         : { status: 'failed', error: this.#failure(error) };
     }
-    const ended = performance.now();
-    const diagnostics = this.#diagnostics(started - this.#created, ended - started, interaction);
-    this.#log.debug(
-      { status: outcome.status, ms: ended - started, nodes: this.#ran.length },
-      'turn complete',
-    );
+    return this.#complete(outcome, started);
+  }
+
+  async #runNodes(nodes: readonly AgentNode[], flow: Flow): Promise<void> {
+    const walk = flow.walk();
+    for (const node of nodes) {
+      this.signal.throwIfAborted();
+      if (!walk.isDue(node.id)) {
+        this.#skipped.push(node.id);
+        continue;
+      }
+      const { jump } = await this.#runNode(node);
+      walk.hasRun(node.id, jump);
+    }
+  }
+
+  async #runNode(node: AgentNode): Promise<NodeOutcome> {
+    const started = performance.now();
+    const outcome = await node.run(this.#interaction, this.signal);
+    this.signal.throwIfAborted();
+    const report = {
+      node: node.id,
+      type: node.type,
+      duration_ms: performance.now() - started,
+      ...outcome.report,
+    };
+    this.#ran.push(report);
+    if (outcome.engine !== undefined) {
+      this.#engine.push({ node: node.id, type: node.type, diagnostics: { engine: outcome.engine } });
+    }
+    this.#log.trace({ ...report, jump: outcome.jump }, 'node ran');
+    return outcome;
+  }
+
+  #complete(
+    outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>,
+    started: number,
+  ): ServerFrames['TurnComplete'] {
+    const ms = performance.now() - started;
+    this.#log.debug({ status: outcome.status, ms, nodes: this.#ran.length }, 'turn complete');
+    const { enableDiagnostics, includeEngine } = this.#options;
     return {
       type: 'TurnComplete',
       turn_id: this.id,
-      text: '',
+      text: this.#interaction.replyText,
       ...outcome,
-      ...(diagnostics && { diagnostics }),
+      ...(enableDiagnostics && { diagnostics: this.#diagnostics(started - this.#created, ms) }),
+      ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),
     };
-  }
-
-  async #runNode(node: AgentNode, interaction: Interaction): Promise<void> {
-    const started = performance.now();
-    const report = await node.run(interaction, this.signal);
-    this.signal.throwIfAborted();
-    this.#ran.push({ node: node.id, type: node.type, duration_ms: performance.now() - started, ...report });
   }
 
   #failure(thrown: unknown): NonNullable<ServerFrames['TurnComplete']['error']> {
@@ -81,10 +128,14 @@ export class Turn {
     return { code, name, message, details };
   }
 
-  #diagnostics(queued: number, duration: number, interaction: Interaction): TurnDiagnostics | undefined {
-    if (!this.#options.enableDiagnostics) return undefined;
-    const diagnostics: TurnDiagnostics = { queued_ms: queued, duration_ms: duration, nodes: this.#ran };
-    if (this.#options.includeInteraction) diagnostics.interaction = interaction.components;
+  #diagnostics(queued: number, duration: number): TurnDiagnostics {
+    const diagnostics: TurnDiagnostics = {
+      queued_ms: queued,
+      duration_ms: duration,
+      nodes: this.#ran,
+      skipped: this.#skipped,
+    };
+    if (this.#options.includeInteraction) diagnostics.interaction = this.#interaction.components;
     return diagnostics;
   }
 }

@@ -1,4 +1,4 @@
-import type { EmbeddingModel, ItemError } from '../../lib/index.js';
+import type { EmbeddingModel, EmbedResult, ItemError } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { CatalogEntry } from './schema.js';
@@ -35,7 +35,12 @@ export class LoadedModel {
   }
 
   /** One row of length 1. @throws TextError; AbortError */
-  embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
+  async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
+    return (await this.embedQueryCounted(text, signal)).vectors;
+  }
+
+  /** As embedQuery(), with the tokens and batches that it took. */
+  embedQueryCounted(text: string, signal: AbortSignal): Promise<EmbedResult> {
     return this.#embed([this.queryPrefix + text], signal);
   }
 
@@ -43,19 +48,20 @@ export class LoadedModel {
    * Rows of length 1, row-major, one per text. Queries of others get in between its batches.
    * @throws TextError for the first text that fails; AbortError
    */
-  embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
+  async embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
     const prefix = this.documentPrefix;
-    return this.#embed(prefix === '' ? texts : texts.map((text) => prefix + text), signal);
+    const prefixed = prefix === '' ? texts : texts.map((text) => prefix + text);
+    return (await this.#embed(prefixed, signal)).vectors;
   }
 
   close(): Promise<void> {
     return this.model.close();
   }
 
-  async #embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
-    const { vectors, errors } = await this.model.embedSettled(texts, { signal });
-    if (errors[0] !== undefined) throw new TextError(errors[0]);
-    return vectors;
+  async #embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedResult> {
+    const result = await this.model.embedSettled(texts, { signal });
+    if (result.errors[0] !== undefined) throw new TextError(result.errors[0]);
+    return result;
   }
 }
 

@@ -34,6 +34,11 @@ export class FrameDecoder {
     this.#maxPayloadBytes = maxPayloadBytes;
   }
 
+  /** Whether a frame has begun that has not ended. Of use when next() has given undefined. */
+  get midFrame(): boolean {
+    return this.#headerFill > 0;
+  }
+
   push(chunk: Buffer): void {
     if (chunk.length > 0) this.#input.push(chunk);
   }

@@ -131,7 +131,8 @@ export const errorTable = {
   4008: {
     name: 'TurnNotFound',
     fault: 'client',
-    meaning: 'The session has no such turn under way: `details.ended` says whether it has ended or never was.',
+    meaning:
+      'The session has no such turn under way: `details.ended` says whether it has ended or never was.',
     remedy: 'Nothing, when its TurnComplete crossed the request; otherwise use the `turn_id` of TurnStarted.',
   },
   4009: {
@@ -150,7 +151,8 @@ export const errorTable = {
   4011: {
     name: 'DefaultListMissing',
     fault: 'operator',
-    meaning: "A node without `string_storage` needs one of the server's default lists, whose file is not there.",
+    meaning:
+      "A node without `string_storage` needs one of the server's default lists, whose file is not there.",
     remedy: 'Put the file where the config field in `details.field` says, or give the node its own.',
   },
   4012: {

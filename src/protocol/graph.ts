@@ -37,7 +37,11 @@ export const querySchema = z
 
 /** Params of a node of type `retrieve`. */
 export const retrieveParamsSchema = z.strictObject({
-  embedded_string_storage: z.string().describe('Name of a storage of the session, or path of a knowledge base config inside the storage root.'),
+  embedded_string_storage: z
+    .string()
+    .describe(
+      'Name of a storage of the session, or path of a knowledge base config inside the storage root.',
+    ),
   ...retrievalFields,
   query: querySchema,
 });
@@ -49,7 +53,9 @@ const stringStorage = (what: string) =>
     .string()
     .min(1)
     .optional()
-    .describe(`Path of a text file inside the storage root, one ${what} per line. Default: the server's list.`);
+    .describe(
+      `Path of a text file inside the storage root, one ${what} per line. Default: the server's list.`,
+    );
 
 /** Params of a node of type `canned_response`. */
 export const cannedResponseParamsSchema = z.strictObject({

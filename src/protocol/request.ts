@@ -15,6 +15,16 @@ export const jsonLimits: JsonBounds = { depth: 64, values: 1_000_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/**
+ * About what a payload takes in memory once it is parsed, in bytes. Texts take what they have; an array or object of three
+ * characters takes some fifty bytes.
+ */
+export function parsedBytes(payload: Buffer): number {
+  return payload.length + bytesPerValue * measureJson(payload, jsonLimits).values;
+}
+
+const bytesPerValue = 48;
+
 /** The object that a payload holds. @throws MalformedFrame */
 export function parseObject(payload: Buffer): Record<string, unknown> {
   const bounds = measureJson(payload, jsonLimits);

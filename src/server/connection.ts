@@ -5,8 +5,9 @@ import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js'
 import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
-import { idOf, parseObject, parseRequest } from '../protocol/request.js';
+import { idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
 import { type HandlerContext, handlers } from './handlers.js';
+import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
 
@@ -16,6 +17,10 @@ export interface ConnectionLimits {
   unsentBytes: number;
   /** Requests being served at once. */
   requests: number;
+  /** Searches and turns that make their results at once: what they make is not held back when the client stops reading. */
+  producers: number;
+  /** How long a client may take from the first byte of a frame to the last, in ms. */
+  frameMs: number;
   /** How long a client may take to read what is above `unsentBytes`, all of it, before it is dropped. */
   stallMs: number;
   /** How long a client may take to close after its framing was lost. */
@@ -25,14 +30,16 @@ export interface ConnectionLimits {
 export const defaultLimits: ConnectionLimits = {
   unsentBytes: 1024 * 1024,
   requests: 64,
+  producers: 16,
+  frameMs: 30_000,
   stallMs: 60_000,
   farewellMs: 2_000,
 };
 
 /**
  * One client. Requests are taken from the stream one by one and only while the client keeps up, so that what it makes
- * the server hold is bounded: `unsentBytes` of replies, `requests` requests of at most twice the frame limit together,
- * and what those answer.
+ * the server hold is bounded (docs/protocol.md, "Limits"): `unsentBytes` of replies and what `producers` searches and turns
+ * make beside; `requests` requests and unfinished turns that take at most twice the frame limit together.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -41,12 +48,13 @@ export class Connection {
   readonly #log: Log;
   readonly #decoder: FrameDecoder;
   readonly #sessions: SessionTable;
-  readonly #context: HandlerContext;
   readonly #maxFrameBytes: number;
   #requests = 0;
   #requestBytes = 0;
   #ended = false;
+  readonly #gate: OutputGate;
   #stall: NodeJS.Timeout | undefined;
+  #unfinishedFrame: NodeJS.Timeout | undefined;
   /** Resolves when the socket is closed and all sessions have given back what they held. */
   readonly closed: Promise<void>;
 
@@ -58,11 +66,12 @@ export class Connection {
     this.#maxFrameBytes = services.config.max_frame_mb * 1024 * 1024;
     this.#decoder = new FrameDecoder(this.#maxFrameBytes);
     this.#sessions = new SessionTable(services);
-    this.#context = { services, sessions: this.#sessions, send: (frame) => this.#send(frame) };
+    this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
         clearTimeout(this.#stall);
+        clearTimeout(this.#unfinishedFrame);
         this.#log.debug('disconnected');
         resolve(this.#endSessions(serverError(2002, 'the connection was closed')));
       });
@@ -101,6 +110,7 @@ export class Connection {
     socket.on('drain', () => {
       clearTimeout(this.#stall);
       this.#stall = undefined;
+      this.#gate.admit();
       this.#pump();
     });
     this.#log.debug('connected');
@@ -114,37 +124,52 @@ export class Connection {
       while (!this.#ended && this.#mayTake()) {
         const frame = this.#decoder.next();
         if (frame === undefined) break;
-        this.#requests++;
-        this.#requestBytes += frame.payload.length;
-        void this.#serve(frame).then(() => {
-          this.#requests--;
-          this.#requestBytes -= frame.payload.length;
-          this.#pump();
-        });
+        this.#take(frame);
       }
     } catch (error) {
       this.#loseFraming(toServerError(error));
       return;
     }
     if (this.#ended) return;
-    if (this.#mayTake()) {
-      this.#socket.resume();
-      return;
-    }
-    this.#socket.pause();
-    this.#watchStall();
+    const reading = this.#mayTake();
+    if (reading) this.#socket.resume();
+    else this.#socket.pause();
+    this.#watchFrame(reading);
   }
 
   #mayTake(): boolean {
     return (
       this.#requests < this.#limits.requests &&
       this.#requestBytes <= this.#maxFrameBytes &&
-      this.#socket.writableLength <= this.#limits.unsentBytes
+      !this.#clientLags()
     );
   }
 
+  #clientLags(): boolean {
+    return this.#socket.writableLength > this.#limits.unsentBytes;
+  }
+
+  /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
+  #take(frame: WireFrame): void {
+    this.#forgetFrameTimer();
+    const bytes = parsedBytes(frame.payload);
+    const held: Promise<void>[] = [];
+    this.#requests++;
+    this.#requestBytes += bytes;
+    const served = this.#serve(frame, held).then(() => {
+      this.#requests--;
+      if (held.length > 0) this.#pump();
+    });
+    void served
+      .then(() => Promise.allSettled(held))
+      .then(() => {
+        this.#requestBytes -= bytes;
+        this.#pump();
+      });
+  }
+
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
-  async #serve({ kind, payload }: WireFrame): Promise<void> {
+  async #serve({ kind, payload }: WireFrame, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
     try {
       if (kind !== frameKind.json)
@@ -153,11 +178,21 @@ export class Connection {
       replyTo = idOf(object);
       const request = parseRequest(object);
       const handler = handlers[request.type] as (context: HandlerContext, request: object) => unknown;
-      const reply = (await handler(this.#context, request)) as ServerFrame | undefined;
+      const reply = (await handler(this.#context(held), request)) as ServerFrame | undefined;
       if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
       this.#refuse(toServerError(thrown), replyTo);
     }
+  }
+
+  #context(held: Promise<void>[]): HandlerContext {
+    return {
+      services: this.#services,
+      sessions: this.#sessions,
+      send: (frame) => this.#send(frame),
+      room: (signal) => this.#gate.enter(signal),
+      hold: (until) => held.push(until),
+    };
   }
 
   #refuse(error: ServerError, replyTo: RequestId | null): void {
@@ -168,16 +203,43 @@ export class Connection {
 
   /** @throws FrameTooLarge */
   #send(frame: ServerFrame): void {
-    if (this.#socket.writable) this.#socket.write(encodeFrame(frame, this.#maxFrameBytes));
+    if (!this.#socket.writable) return;
+    this.#socket.write(encodeFrame(frame, this.#maxFrameBytes));
+    if (this.#clientLags()) this.#watchStall();
   }
 
   /** Drops the client unless what waits for it is gone in time. Nothing is added meanwhile but replies under way. */
   #watchStall(): void {
-    if (this.#stall !== undefined || this.#socket.writableLength <= this.#limits.unsentBytes) return;
-    this.#stall = setTimeout(() => {
+    this.#stall ??= setTimeout(() => {
       this.#log.warn({ unsent: this.#socket.writableLength }, 'client dropped: it does not read');
       this.#socket.destroy();
     }, this.#limits.stallMs);
+  }
+
+  /**
+   * Drops a client that has begun a frame and does not finish it. The time counts only while the server reads; between frames
+   * there is no limit.
+   */
+  #watchFrame(reading: boolean): void {
+    if (!reading || !this.#decoder.midFrame) {
+      this.#forgetFrameTimer();
+      return;
+    }
+    const { frameMs } = this.#limits;
+    this.#unfinishedFrame ??= setTimeout(() => {
+      // What came in while the event loop was busy is read first.
+      setImmediate(() => {
+        if (this.#unfinishedFrame === undefined || this.#ended) return;
+        this.#log.warn({ frameMs }, 'client dropped: it does not finish a frame');
+        const message = `a frame was begun and not finished within ${frameMs} ms; the connection is closed`;
+        this.#loseFraming(serverError(1006, message, { limit_ms: frameMs }));
+      });
+    }, frameMs);
+  }
+
+  #forgetFrameTimer(): void {
+    clearTimeout(this.#unfinishedFrame);
+    this.#unfinishedFrame = undefined;
   }
 
   /** Nothing after this can be read as frames: says why, discards the rest, and closes. */

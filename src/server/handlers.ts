@@ -11,6 +11,10 @@ export interface HandlerContext {
   readonly sessions: SessionTable;
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
+  /** Waits until the client can be sent more; the result is called when all is sent. @throws the signal's reason */
+  room(signal: AbortSignal): Promise<() => void>;
+  /** Tells that what the request brought is held until then, though it is answered before. */
+  hold(until: Promise<void>): void;
 }
 
 /** A reply without the id that it answers, or undefined when the handler has sent it itself. */
@@ -50,15 +54,22 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  async SearchEmbeddedStringStorageRequest({ sessions }, request) {
-    const { name, text, variables } = request;
-    const { hits, plan } = await sessions.get(request.session_id).search(name, text, request, variables);
-    return { type: 'SearchEmbeddedStringStorageResponse', hits, plan };
+  async SearchEmbeddedStringStorageRequest({ sessions, send, room }, request) {
+    const type = 'SearchEmbeddedStringStorageResponse';
+    await sessions.get(request.session_id).search(request.name, request, {
+      room,
+      send: ({ hits, plan }) => send({ type, reply_to: request.id, hits, plan }),
+    });
+    return undefined;
   },
 
   async CreateAgentRequest({ services, sessions }, { session_id, graph, enable_diagnostics }) {
-    const includeInteraction = services.config.include_interaction_in_diagnostics;
-    const options = { enableDiagnostics: enable_diagnostics, includeInteraction };
+    const { include_interaction_in_diagnostics, include_engine_diagnostics } = services.config;
+    const options = {
+      enableDiagnostics: enable_diagnostics,
+      includeInteraction: include_interaction_in_diagnostics,
+      includeEngine: include_engine_diagnostics,
+    };
     return {
       type: 'CreateAgentResponse',
       agent_id: await sessions.get(session_id).createAgent(graph, options),
@@ -70,10 +81,16 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  TurnRequest({ sessions, send }, { id, session_id, agent_id, text, variables }) {
-    const complete = (frame: ServerFrames['TurnComplete']) => sendComplete(send, frame);
-    const turn_id = sessions.get(session_id).startTurn(agent_id, { text, variables }, complete);
-    send({ type: 'TurnStarted', reply_to: id, turn_id });
+  TurnRequest({ sessions, send, room, hold }, { id, session_id, agent_id, text, variables }) {
+    const turn = sessions
+      .get(session_id)
+      .startTurn(
+        agent_id,
+        { text, variables },
+        { room, send: (frame) => (frame.type === 'TurnComplete' ? sendComplete(send, frame) : send(frame)) },
+      );
+    hold(turn.ended);
+    send({ type: 'TurnStarted', reply_to: id, turn_id: turn.id });
     return undefined;
   },
 

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { NodeLists } from '../agents/lists/node-lists.js';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels } from '../catalog/embedding-models.js';
 import { homeFolder, packageVersion } from '../config/home.js';
@@ -45,12 +46,14 @@ export class LorekeepServer {
       config,
       models,
       files: new FileStorages({ models, log }),
+      lists: new NodeLists(config),
       root: new StorageRoot(config.storage_root || homeFolder),
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
     };
-    const server = new LorekeepServer(services, { ...defaultLimits, ...limits });
+    const { frame_timeout_ms: frameMs, unread_timeout_ms: stallMs } = config.limits;
+    const server = new LorekeepServer(services, { ...defaultLimits, frameMs, stallMs, ...limits });
     await server.#listen(config.port);
     log.info({ host, port: server.port, embeddingModels: models.names }, 'listening');
     return server;

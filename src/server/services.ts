@@ -1,3 +1,4 @@
+import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Log } from '../log/log.js';
@@ -9,6 +10,7 @@ export interface Services {
   readonly config: ServerConfig;
   readonly models: EmbeddingModels;
   readonly files: FileStorages;
+  readonly lists: NodeLists;
   readonly root: StorageRoot;
   readonly log: Log;
   /** The server's version, as Hello tells it. */

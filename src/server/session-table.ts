@@ -15,9 +15,9 @@ export class SessionTable {
 
   /** `folder`: the session's own storage root, or undefined for the server's. */
   create(folder?: string): Session {
-    const { models, files, log } = this.#services;
+    const { models, files, lists, log } = this.#services;
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
-    const session = new Session(this.#services.nextSessionId(), { models, files, root }, log);
+    const session = new Session(this.#services.nextSessionId(), { models, files, lists, root }, log);
     this.#sessions.set(session.id, session);
     return session;
   }

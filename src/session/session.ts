@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, type AgentOptions } from '../agents/agent.js';
-import { planGraph } from '../agents/graph.js';
-import type { NodePlan } from '../agents/node.js';
-import type { TurnOptions } from '../agents/turn.js';
+import { type GraphPlan, planGraph } from '../agents/graph.js';
+import { Interaction } from '../agents/interaction.js';
+import type { NodeLists } from '../agents/lists/node-lists.js';
+import type { NodeResources } from '../agents/node.js';
+import { QueryTemplate } from '../agents/query-template.js';
+import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
 import { Background } from '../lifecycle/background.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
-import type { ServerFrames } from '../protocol/frames.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { compileFilter, type Query, type SearchOutcome, searchStorage } from '../storages/search.js';
@@ -15,10 +17,31 @@ import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 /** Most turns of one session that have not ended: each holds its text. */
 export const maxUnfinishedTurns = 256;
 
+/** Where a session's storages come from, and what its nodes work with. */
+export interface SessionSources extends StorageSources {
+  readonly lists: NodeLists;
+}
+
+/** What to look for without an agent. */
+export interface SearchRequest extends Retrieval {
+  text: string;
+  /** A Mustache template over `text` and `variables`. */
+  query: string;
+  variables: Readonly<Record<string, unknown>>;
+}
+
+/** Where the outcome of a search goes. */
+export interface SearchOutlet {
+  send(outcome: SearchOutcome): void;
+  /** As a turn's: resolves when the client can be sent more. */
+  room: TurnOutlet['room'];
+}
+
 /** One client's storages and agents. Everything in it ends with it. */
 export class Session {
   readonly id: string;
   readonly storages: StorageSet;
+  readonly #resources: NodeResources;
   readonly #log: Log;
   readonly #ending = new AbortController();
   readonly #agents = new Map<string, Agent>();
@@ -28,12 +51,13 @@ export class Session {
   #agentsMade = 0;
   #turnsMade = 0;
 
-  constructor(id: string, sources: StorageSources, log: Log) {
+  constructor(id: string, sources: SessionSources, log: Log) {
     this.id = id;
     this.#log = log.child({ session: id });
     // One listener per search and creation under way: many are no leak.
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
+    this.#resources = { storages: this.storages, root: sources.root, lists: sources.lists };
   }
 
   /** Aborted when the session ends; its reason is what requests under way are answered with. */
@@ -53,22 +77,22 @@ export class Session {
     return this.#background.track(agent.close());
   }
 
-  /** Searches a storage without an agent. */
-  search(
-    name: string,
-    text: string,
-    retrieval: Retrieval,
-    variables: Readonly<Record<string, unknown>>,
-  ): Promise<SearchOutcome> {
-    return this.#background.track(this.#searchPinned(name, { text, retrieval, variables }));
+  /** Searches a storage without an agent; resolves when the outcome is sent. */
+  search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
+    const { variables, query } = request;
+    const text = new QueryTemplate(query, 'query', 1004).render(new Interaction(request.text, variables));
+    return this.#background.track(this.#searchPinned(name, { text, retrieval: request, variables }, outlet));
   }
 
-  /** Queues a turn; `emit` gets its TurnComplete, later than this returns. @throws AgentNotFound, TurnQueueFull */
+  /**
+   * Queues a turn; the outlet gets its frames, later than this returns, and `ended` says when it holds nothing any more.
+   * @throws AgentNotFound, TurnQueueFull
+   */
   startTurn(
     agentId: string,
     turn: Pick<TurnOptions, 'text' | 'variables'>,
-    emit: (frame: ServerFrames['TurnComplete']) => void,
-  ): string {
+    outlet: TurnOutlet,
+  ): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
       fail(4009, `the session has ${this.#turns.size} unfinished turns, as many as it may have`, {
@@ -77,17 +101,20 @@ export class Session {
     }
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
-    agent.start(id, turn, (complete) => {
-      this.#turns.delete(id);
-      emit(complete);
+    const ended = agent.start(id, turn, {
+      room: (signal) => outlet.room(signal),
+      send: (frame) => {
+        if (frame.type === 'TurnComplete') this.#turns.delete(id);
+        outlet.send(frame);
+      },
     });
-    return id;
+    return { id, ended };
   }
 
   /** @throws TurnNotFound */
   cancelTurn(id: string): void {
     const turn = this.#turns.get(id)?.turn(id);
-    if (turn === undefined) fail(4008, `turn_id: no turn ${shown(id)} is under way`, { path: 'turn_id' });
+    if (turn === undefined) this.#refuseTurn(id);
     turn.cancel();
   }
 
@@ -99,9 +126,9 @@ export class Session {
     await this.storages.close();
   }
 
-  async #openAgent(plans: readonly NodePlan[], options: AgentOptions): Promise<string> {
+  async #openAgent(plan: GraphPlan, options: AgentOptions): Promise<string> {
     const id = `${this.id}.a${++this.#agentsMade}`;
-    const agent = await Agent.open(id, plans, this.storages, options, this.#log);
+    const agent = await Agent.open(id, plan, this.#resources, options, this.#log);
     if (this.signal.aborted) {
       await agent.close();
       throw this.signal.reason;
@@ -113,16 +140,28 @@ export class Session {
   async #searchPinned(
     name: string,
     query: Pick<Query, 'text' | 'retrieval' | 'variables'>,
-  ): Promise<SearchOutcome> {
+    outlet: SearchOutlet,
+  ): Promise<void> {
     const pin = await this.storages.pin(name, 'name');
     let filter: Query['filter'];
+    let giveRoomBack = () => {};
     try {
       filter = compileFilter(pin, query.retrieval.filter, 'filter', 1004);
-      return await searchStorage(pin, { ...query, filter, where: 'filter', invalid: 1004 }, this.signal);
+      giveRoomBack = await outlet.room(this.signal);
+      const checked = { ...query, filter, where: 'filter', invalid: 1004 } as const;
+      outlet.send(await searchStorage(pin, checked, this.signal));
     } finally {
+      giveRoomBack();
       await filter?.close();
       await pin.release();
     }
+  }
+
+  #refuseTurn(id: string): never {
+    const number = id.startsWith(`${this.id}.t`) ? id.slice(this.id.length + 2) : '';
+    const ended = /^[1-9]\d{0,15}$/.test(number) && Number(number) <= this.#turnsMade;
+    const state = ended ? 'has ended already; its TurnComplete was sent' : 'is not one of this session';
+    fail(4008, `turn_id: the turn ${shown(id)} ${state}`, { path: 'turn_id', ended });
   }
 
   #agent(id: string): Agent {

@@ -17,6 +17,8 @@ export interface SearchOutcome {
   /** Milliseconds spent on the query's embedding and on the search. */
   embedMs: number;
   searchMs: number;
+  /** What the embedding took; absent in lexical mode. */
+  embedding?: { tokens: number; batches: number } | undefined;
 }
 
 /** What to look for, and how. */
@@ -62,11 +64,11 @@ export async function searchStorage(
   signal: AbortSignal,
 ): Promise<SearchOutcome> {
   const started = performance.now();
-  const vector = retrieval.mode === 'lexical' ? undefined : await model.embedQuery(text, signal);
+  const embedding = retrieval.mode === 'lexical' ? undefined : await model.embedQueryCounted(text, signal);
   const embedded = performance.now();
   const searching = storage.search({
     mode: retrieval.mode,
-    vector,
+    vector: embedding?.vectors,
     text,
     topK: retrieval.top_k,
     threshold: retrieval.threshold,
@@ -84,6 +86,7 @@ export async function searchStorage(
     plan: wirePlan(plan),
     embedMs: embedded - started,
     searchMs: searched - embedded,
+    embedding: embedding && { tokens: embedding.tokens, batches: embedding.batches },
   };
 }
 

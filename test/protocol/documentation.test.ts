@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configSchema } from '../../src/config/schema.js';
 import { compareTable, tables } from './documentation.js';
 
 const project = join(import.meta.dirname, '../..');
@@ -16,13 +15,6 @@ describe('the documentation', () => {
       else expect(table.is).toBe(table.shouldBe);
     },
   );
-
-  it('names every field of the config with its default', () => {
-    const text = read('docs', 'architecture.md');
-    for (const [name, value] of Object.entries(configSchema.parse({}))) {
-      expect(text).toContain(`| ${name} | \`${JSON.stringify(value)}\` |`);
-    }
-  });
 
   it('shows the example as it is', () => {
     expect(read('README.md')).toContain(read('examples', 'search.mjs').trimEnd());

@@ -2,9 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { componentSchema } from '../../src/protocol/components.js';
 import { errorTable } from '../../src/protocol/errors.js';
 import { requestSchemas, serverSchemas } from '../../src/protocol/frames.js';
-import { retrieveParamsSchema } from '../../src/protocol/graph.js';
+import {
+  cannedResponseParamsSchema,
+  regexGuardrailParamsSchema,
+  retrieveParamsSchema,
+} from '../../src/protocol/graph.js';
+import { hitSchema, retrievalPlanSchema } from '../../src/protocol/retrieval.js';
 
 const docs = join(import.meta.dirname, '../../docs');
 
@@ -28,10 +34,12 @@ export const tables: Record<string, { file: string; render: () => string }> = {
   errors: { file: 'errors.md', render: renderErrors },
   requests: { file: 'protocol.md', render: () => renderFrames(requestSchemas, ['type', 'id']) },
   replies: { file: 'protocol.md', render: () => renderFrames(serverSchemas, ['type', 'reply_to']) },
-  retrieve: {
-    file: 'protocol.md',
-    render: () => renderFields(jsonSchema(retrieveParamsSchema), []).join('\n'),
-  },
+  hits: { file: 'protocol.md', render: () => renderObject(hitSchema) },
+  retrieve: { file: 'agents.md', render: () => renderObject(retrieveParamsSchema) },
+  canned_response: { file: 'agents.md', render: () => renderObject(cannedResponseParamsSchema) },
+  regex_guardrail: { file: 'agents.md', render: () => renderObject(regexGuardrailParamsSchema) },
+  components: { file: 'agents.md', render: renderComponents },
+  diagnostics: { file: 'agents.md', render: renderDiagnostics },
 };
 
 /** The file, its table as it is, and the file with the table as it should be. */
@@ -66,6 +74,35 @@ function renderFrames(schemas: Readonly<Record<string, z.ZodType>>, left: string
       const fields = renderFields(jsonSchema(schema), left);
       return [`#### ${type}`, '', ...(fields.length > 2 ? fields : ['No further fields.'])].join('\n');
     })
+    .join('\n\n');
+}
+
+function renderObject(schema: z.ZodType): string {
+  return renderFields(jsonSchema(schema), []).join('\n');
+}
+
+function renderComponents(): string {
+  return componentSchema.options
+    .map((schema) => {
+      const { properties = {}, ...rest } = jsonSchema(schema);
+      const heading = `#### ${properties._type?.const}`;
+      return [heading, '', ...renderFields({ properties, ...rest }, ['_type'])].join('\n');
+    })
+    .join('\n\n');
+}
+
+function renderDiagnostics(): string {
+  const { diagnostics, debug_info } = jsonSchema(serverSchemas.TurnComplete).properties ?? {};
+  const node = diagnostics?.properties?.nodes?.items ?? {};
+  const engine = debug_info?.properties?.nodes?.items?.properties?.diagnostics?.properties?.engine ?? {};
+  const parts: [string, JsonSchema][] = [
+    ['diagnostics', diagnostics ?? {}],
+    ['diagnostics.nodes[]', node],
+    ['diagnostics.nodes[].plan', jsonSchema(retrievalPlanSchema)],
+    ['debug_info.nodes[].diagnostics.engine', engine],
+  ];
+  return parts
+    .map(([name, schema]) => [`#### ${name}`, '', ...renderFields(schema, [])].join('\n'))
     .join('\n\n');
 }
 

@@ -6,7 +6,7 @@ import { type GraphInput, graphSchema } from '../../src/protocol/graph.js';
 const params = { embedded_string_storage: 'docs' };
 const node = (id: string, extra: object = {}) => ({ id, type: 'retrieve', params: { ...params, ...extra } });
 
-const order = (graph: GraphInput) => planGraph(graphSchema.parse(graph)).map(({ id }) => id);
+const order = (graph: GraphInput) => planGraph(graphSchema.parse(graph)).nodes.map(({ id }) => id);
 
 function refusal(graph: GraphInput): ServerError {
   try {
@@ -42,7 +42,11 @@ describe('a graph is refused', () => {
     expect(refusal(graph)).toMatchObject({
       code: 4001,
       name: 'UnknownNodeType',
-      details: { path: 'graph.nodes[1].type', known: ['retrieve'], nearest: 'retrieve' },
+      details: {
+        path: 'graph.nodes[1].type',
+        known: ['retrieve', 'canned_response', 'regex_guardrail'],
+        nearest: 'retrieve',
+      },
     });
     expect(refusal({ nodes: [{ id: 'b', type: 'toString' }] }).code).toBe(4001);
   });

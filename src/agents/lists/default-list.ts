@@ -11,11 +11,7 @@ export class DefaultList<Item> {
   #kept: { identity: string; items: Promise<Item[]> } | undefined;
 
   /** `field` is the config's field that names the file `path`. */
-  constructor(
-    field: string,
-    path: string,
-    parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>,
-  ) {
+  constructor(field: string, path: string, parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>) {
     this.#field = field;
     this.#path = path;
     this.#parse = parse;

@@ -48,7 +48,11 @@ class RegexGuardrailNode implements AgentNode {
     const { text } = interaction;
     if (text.length > maxMessageLength) {
       const facts = { node: this.id, length: text.length, limit: maxMessageLength };
-      fail(4012, `text: ${text.length} characters are more than guardrail ${JSON.stringify(this.id)} looks at`, facts);
+      fail(
+        4012,
+        `text: ${text.length} characters are more than guardrail ${JSON.stringify(this.id)} looks at`,
+        facts,
+      );
     }
     const matches = await this.#search(text, signal);
     interaction.append(matches);
