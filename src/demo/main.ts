@@ -1,25 +1,20 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { quietBrokenPipes } from '../cli/output.js';
 import { onStopSignal } from '../cli/stop-signal.js';
-import { type ClientAgent, connect, type Knowledge, type TurnDiagnostics } from '../client/index.js';
 import { homeFolder } from '../config/home.js';
 import { configSchema } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
 import { createLog } from '../log/log.js';
 import { LorekeepServer } from '../server/server.js';
-import { type Paragraph, readParagraphs } from './paragraphs.js';
-import { printHits, printPlan, printQuestion, printStep } from './report.js';
-import { tinyModelName, writeTinyCatalog } from './tiny-catalog.js';
+import { demoFolder } from './folder.js';
+import { writeKnowledgeBase } from './knowledge-base.js';
+import { demoModel } from './model.js';
+import { readParagraphs } from './paragraphs.js';
+import { printStep } from './report.js';
+import { showSession } from './session.js';
 
-/** What the documentation can answer. */
-const questions = [
-  'Which error code says that a storage name is already taken?',
-  'What happens to a client that does not read its replies?',
-  'How are vectors searched when a storage holds few records?',
-];
-
-const storageName = 'docs';
-
+quietBrokenPipes();
 try {
   await demonstrate();
 } catch (error) {
@@ -28,18 +23,30 @@ try {
   process.exit(1);
 }
 
+/** Builds a knowledge base from this project's documentation, serves it, and shows a client at work. */
 async function demonstrate(): Promise<void> {
   const { port, once } = flags();
   const paragraphs = await readParagraphs(join(homeFolder, 'docs'), [join(homeFolder, 'README.md')]);
-  const server = await startServer(port, paragraphs);
+  const folder = await demoFolder(homeFolder, paragraphs);
+  const texts = paragraphs.map(({ text }) => text);
+  const model = await demoModel(homeFolder, folder, texts);
+  printStep('model', model.description);
+  const ms = await writeKnowledgeBase(folder, paragraphs, model);
+  const pages = new Set(paragraphs.map(({ source }) => source)).size;
+  const built = ms === undefined ? 'built before' : `built in ${Math.round(ms)} ms`;
+  printStep('knowledge', `${paragraphs.length} paragraphs of ${pages} pages of documentation, ${built}`);
+  const config = configSchema.parse({
+    port,
+    models_catalog_path: model.catalog,
+    storage_root: folder,
+    include_interaction_in_diagnostics: true,
+  });
+  const server = await LorekeepServer.start({ config, log: createLog('warn') });
+  printStep('server', `listening on 127.0.0.1:${server.port}`);
   onStopSignal(() => server.close());
-  await showTurns(server.port, paragraphs);
-  if (once) {
-    await server.close();
-    return;
-  }
-  const address = `127.0.0.1:${server.port}`;
-  process.stdout.write(`\nserver stays up on ${address}; press Ctrl-C to stop\n`);
+  await showSession(server.port, model.name);
+  if (once) return server.close();
+  process.stdout.write(`\nserver stays up on 127.0.0.1:${server.port}; press Ctrl-C to stop\n`);
 }
 
 function flags(): { port: number; once: boolean } {
@@ -57,66 +64,4 @@ function flags(): { port: number; once: boolean } {
   if (!port.success)
     throw new StartupError(`--port: an integer from 0 to 65535 is expected, not ${values.port}`);
   return { port: port.data, once: values.once };
-}
-
-async function startServer(port: number, paragraphs: readonly Paragraph[]): Promise<LorekeepServer> {
-  const texts = paragraphs.map(({ text }) => text);
-  const model = await writeTinyCatalog(homeFolder, texts);
-  const size = `${(model.bytes / 1e6).toFixed(1)} MB`;
-  printStep('model', `a tiny one made from these documents: ${model.tokens} tokens, ${size}`);
-  const config = configSchema.parse({
-    port,
-    models_catalog_path: model.catalog,
-    include_interaction_in_diagnostics: true,
-  });
-  const server = await LorekeepServer.start({ config, log: createLog('warn') });
-  printStep('server', `listening on 127.0.0.1:${server.port}`);
-  return server;
-}
-
-async function showTurns(port: number, paragraphs: readonly Paragraph[]): Promise<void> {
-  await using client = await connect({ port });
-  printStep(
-    'client',
-    `connected: ${client.hello.server} ${client.hello.version}, protocol ${client.hello.protocol}`,
-  );
-  const session = await client.createSession();
-  printStep('session', session.id);
-  const strings = paragraphs.map(({ text }) => text);
-  const started = performance.now();
-  const fields = { name: storageName, strings, embedding_model: tinyModelName };
-  const { record_count, embedding_dim } = await session.createEmbeddedStringStorage(fields);
-  const took = `embedded and indexed in ${Math.round(performance.now() - started)} ms`;
-  const sources = new Set(paragraphs.map(({ source }) => source)).size;
-  printStep(
-    'storage',
-    `"${storageName}": ${record_count} paragraphs of ${sources} files, ${embedding_dim} dimensions, ${took}`,
-  );
-  const params = { embedded_string_storage: storageName, mode: 'hybrid', top_k: 3 };
-  const graph = { nodes: [{ id: 'kb', type: 'retrieve', params }] };
-  const agent = await session.createAgent({ graph, enable_diagnostics: true });
-  printStep(
-    'agent',
-    `${agent.id}: one Retrieve node, by meaning and by words (hybrid), the best ${params.top_k}`,
-  );
-  for (const [index, question] of questions.entries()) {
-    printQuestion(index + 1, question);
-    await showTurn(agent, question, ({ id }) => paragraphs[Number(id)]?.source ?? '');
-  }
-}
-
-async function showTurn(
-  agent: ClientAgent,
-  text: string,
-  sourceOf: (hit: Knowledge) => string,
-): Promise<void> {
-  const turn = await agent.turn(text);
-  if (turn.status !== 'completed') throw new Error(`the turn ${turn.status}: ${turn.error?.message ?? ''}`);
-  printHits(knowledge(turn.diagnostics), sourceOf);
-  const [node] = turn.diagnostics?.nodes ?? [];
-  printPlan(node?.plan, node?.embed_ms ?? 0, node?.search_ms ?? 0);
-}
-
-function knowledge(diagnostics: TurnDiagnostics | undefined): Knowledge[] {
-  return (diagnostics?.interaction ?? []).filter((component) => component._type === 'knowledge');
 }

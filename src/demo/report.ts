@@ -1,4 +1,4 @@
-import type { Knowledge, RetrievalPlan } from '../client/index.js';
+import type { Knowledge, RetrievalPlan, TurnDiagnostics } from '../client/index.js';
 
 /** Columns of a line, for a terminal of 100. */
 const lineWidth = 96;
@@ -11,25 +11,31 @@ export function printStep(step: string, outcome: string): void {
   process.stdout.write(`${step.padEnd(14)}${outcome}\n`);
 }
 
-export function printQuestion(number: number, question: string): void {
-  process.stdout.write(`\n${number}. "${question}"\n`);
+export function printQuestion(number: number, question: string, pages: readonly string[]): void {
+  process.stdout.write(`\n${number}. "${question}" (pages: ${pages.join(', ')})\n`);
 }
 
-/** One line of numbers and a snippet per hit. */
-export function printHits(hits: readonly Knowledge[], sourceOf: (hit: Knowledge) => string): void {
-  if (hits.length === 0) process.stdout.write(`${indent}nothing found\n`);
+/** One line of numbers and a snippet per hit; each node's hits begin at #1. */
+export function printHits(hits: readonly Knowledge[]): void {
   for (const hit of hits) {
-    process.stdout.write(`${indent}#${hit.rank}  ${numbers(hit).padEnd(70)} ${sourceOf(hit)}\n`);
+    const rank = `${hit.node} #${hit.rank}`.padEnd(indent.length + 6);
+    process.stdout.write(`${indent}${rank} ${numbers(hit).padEnd(62)} ${hit.id}\n`);
     for (const line of snippet(hit.text)) process.stdout.write(`${indent}    ${line}\n`);
   }
 }
 
-export function printPlan(plan: RetrievalPlan | undefined, embedMs: number, searchMs: number): void {
+/** How a node searched, and how long that took. */
+export function printPlan({
+  node,
+  plan,
+  embed_ms = 0,
+  search_ms = 0,
+}: TurnDiagnostics['nodes'][number]): void {
   const parts: string[] = [];
   if (plan?.dense) parts.push(vectorSearch(plan.dense));
   if (plan?.lexical) parts.push(`BM25 scored ${plan.lexical.scored} records`);
-  parts.push(`${embedMs.toFixed(1)} ms embedding, ${searchMs.toFixed(1)} ms search`);
-  process.stdout.write(`${indent}${parts.join('; ')}\n`);
+  parts.push(`${embed_ms.toFixed(1)} ms embedding, ${search_ms.toFixed(1)} ms search`);
+  process.stdout.write(`${indent}${node}: ${parts.join('; ')}\n`);
 }
 
 function vectorSearch({ path, matched, visited }: NonNullable<RetrievalPlan['dense']>): string {

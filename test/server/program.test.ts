@@ -75,10 +75,18 @@ describe('npm start', () => {
     expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
     const questions = program.stdout.split(/^\d\. /m).slice(1);
     expect(questions).toHaveLength(3);
+    for (const [question, page] of [
+      [0, 'errors.md'],
+      [1, 'protocol.md'],
+      [2, 'configuration.md'],
+    ] as const) {
+      const found = [...(questions[question] ?? '').matchAll(/docs #\d .* (\S+)#\d+$/gm)];
+      expect(found.map(([, source]) => source)).toEqual([page, page]);
+      expect(questions[question]).toMatch(/docs #1 +score \d\.\d+ .*distance \d\.\d+ \(rank \d+\).*BM25/);
+    }
     expect(questions[0]).toContain('8002');
     expect(questions[1]).toMatch(/read/);
-    for (const answer of questions)
-      expect(answer).toMatch(/#1 +score \d\.\d+ .*distance \d\.\d+ \(rank \d+\).*BM25/);
+    expect(questions[2]).toMatch(/notes #1 .*\n.*port 9200/);
     for (const line of program.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
   });
 

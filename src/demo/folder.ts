@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A folder for files made from `content`: in the project's cache, or in the temporary folder when that cannot be written. Its
+ * name is the content's digest, so that what is there can be used again and other content does not disturb it.
+ */
+export async function demoFolder(projectFolder: string, content: unknown): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
+  const folder = join(projectFolder, '.cache', 'demo', digest);
+  try {
+    await mkdir(folder, { recursive: true });
+    await replaceFile(join(folder, '.writable'), '');
+    return folder;
+  } catch {
+    const elsewhere = join(tmpdir(), `lorekeep-demo-${userInfo().username}`, digest);
+    await mkdir(elsewhere, { recursive: true });
+    return elsewhere;
+  }
+}
+
+/** Two programs that do this at once both leave a whole file. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, content);
+  await rename(temporary, path);
+}

@@ -1,0 +1,85 @@
+import {
+  type ClientAgent,
+  type ClientSession,
+  connect,
+  type Knowledge,
+  type TurnDiagnostics,
+} from '../client/index.js';
+import { knowledgeBaseFile } from './knowledge-base.js';
+import { printHits, printPlan, printQuestion, printStep } from './report.js';
+
+/** What the documentation does not know: notes of those who use it, given to the server in a request. */
+const notes = [
+  'Our own server listens on port 9200, because the label printer has had 9100 for years.',
+  'Names of storages begin with the region of the game they belong to: north, harbour or marsh.',
+  'Before a release the knowledge base is built anew, and all of its files are copied together.',
+];
+
+/** Questions, and the pages of the documentation that may answer them. */
+const turns = [
+  { question: 'Which error code says that a storage name is already taken?', pages: ['errors.md'] },
+  { question: 'What happens to a client that does not read its replies?', pages: ['protocol.md'] },
+  { question: 'On which port does our server listen?', pages: ['configuration.md'] },
+];
+
+/** A Retrieve node by meaning over the notes, then one by meaning and by words over pages that each turn names. */
+const graph = {
+  nodes: [
+    { id: 'notes', type: 'retrieve', params: { embedded_string_storage: 'notes', top_k: 1, threshold: 0.6 } },
+    {
+      id: 'docs',
+      type: 'retrieve',
+      params: {
+        embedded_string_storage: 'docs',
+        mode: 'hybrid',
+        top_k: 2,
+        filter: { in: [{ knowledge: 'page' }, { variable: 'pages' }] },
+      },
+    },
+  ],
+};
+
+/** A session with a storage from files and one from strings, an agent over both, and three turns. */
+export async function showSession(port: number, model: string): Promise<void> {
+  await using client = await connect({ port });
+  const { server, version, protocol } = client.hello;
+  printStep('client', `connected: ${server} ${version}, protocol ${protocol}`);
+  const session = await client.createSession();
+  printStep('session', session.id);
+  await makeStorages(session, model);
+  const agent = await session.createAgent({ graph, enable_diagnostics: true });
+  printStep(
+    'agent',
+    `${agent.id}: "notes" by meaning, then "docs" by meaning and by words, filtered by page`,
+  );
+  for (const [index, turn] of turns.entries()) {
+    printQuestion(index + 1, turn.question, turn.pages);
+    await showTurn(agent, turn);
+  }
+}
+
+async function makeStorages(session: ClientSession, embedding_model: string): Promise<void> {
+  const started = performance.now();
+  const docs = await session.createEmbeddedStringStorage({ name: 'docs', config_path: knowledgeBaseFile });
+  const opened = performance.now();
+  const counts = `${docs.record_count} records, ${docs.embedding_dim} dimensions`;
+  printStep('storage', `"docs" from files: ${counts}, opened in ${Math.round(opened - started)} ms`);
+  const virtual = await session.createEmbeddedStringStorage({
+    name: 'notes',
+    strings: notes,
+    embedding_model,
+  });
+  const took = `embedded and indexed in ${Math.round(performance.now() - opened)} ms`;
+  printStep('storage', `"notes" from ${virtual.record_count} strings of the request, ${took}`);
+}
+
+async function showTurn(agent: ClientAgent, { question, pages }: (typeof turns)[number]): Promise<void> {
+  const turn = await agent.turn(question, { variables: { pages } });
+  if (turn.status !== 'completed') throw new Error(`the turn ${turn.status}: ${turn.error?.message ?? ''}`);
+  printHits(knowledge(turn.diagnostics));
+  for (const node of turn.diagnostics?.nodes ?? []) printPlan(node);
+}
+
+function knowledge(diagnostics: TurnDiagnostics | undefined): Knowledge[] {
+  return (diagnostics?.interaction ?? []).filter((component) => component._type === 'knowledge');
+}
