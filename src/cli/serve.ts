@@ -1,19 +1,47 @@
 import type { FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
-import { createLog } from '../log/log.js';
+import type { Log } from '../log/log.js';
+import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
 import { onStopSignal } from './stop-signal.js';
 
-/** Starts the server and resolves; a signal stops it later. @throws StartupError */
+/** Starts the server and resolves; a signal, or having no session for long, stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const { config, file, warnings, withoutEffect } = await loadConfig(flags, process.env);
-  const log = createLog(config.log_level);
+  const { log, fileLog, file: logFile } = openLog(config);
+  logDefects(log);
   for (const warning of warnings) log.warn(warning);
   if (withoutEffect !== undefined) log.warn(withoutEffect);
-  log.info({ config: file ?? 'built-in defaults' }, 'starting');
-  const server = await LorekeepServer.start({ config, log });
+  log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
+  const server = await startServer();
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
-    await server.close();
+    await server.stop();
+  });
+
+  async function startServer(): Promise<LorekeepServer> {
+    try {
+      return await LorekeepServer.start({ config, log, onIdle });
+    } catch (error) {
+      fileLog.error({ err: error }, 'not started');
+      throw error;
+    }
+  }
+
+  function onIdle(): void {
+    log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
+    void server.stop().then(() => process.exit(0));
+  }
+}
+
+/**
+ * A rejection that nobody handles is a defect of one request, and the server goes on. After an exception that nobody
+ * caught, nothing is certain: the process ends with 1, and the log has the stack.
+ */
+function logDefects(log: Log): void {
+  process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'unhandled rejection'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    process.exit(1);
   });
 }

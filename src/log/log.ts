@@ -1,29 +1,46 @@
-import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { ConsoleSink } from './console-sink.js';
+import { logContext } from './context.js';
+import { errorFields } from './error-fields.js';
+import type { LogSink } from './sink.js';
 
 export type Log = Logger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /**
- * The console log: JSON lines, or readable ones on a terminal when pino-pretty is installed. Writes are synchronous, so
- * that the last line before a crash is there. No line below `trace` carries a user's text.
+ * A log of JSON lines: level, time, what it is about (client, session, agent, turn), then the message. No line below
+ * `trace` carries a user's text.
  */
-export function createLog(level: LogLevel): Log {
-  const pretty = process.stdout.isTTY ? prettyStream() : undefined;
-  const destination = pretty ?? pino.destination({ fd: 1, sync: true });
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+export function createLog(level: LogLevel, ...sinks: readonly LogSink[]): Log {
+  const targets = sinks.length > 0 ? sinks : [new ConsoleSink()];
+  // With this property pino leaves the level of each line on the stream.
+  const destination = {
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string) {
+      for (const target of targets) target.write(line, this.lastLevel);
+    },
+  };
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    mixin: (_fields: object, _level: number, logger: Log) => missingContext(logger),
+    serializers: { err: (error: unknown) => errorFields(error, level === 'trace') },
+  };
+  return pino(options, destination as DestinationStream);
+}
+
+/** What the context knows and the logger does not say by itself. */
+function missingContext(logger: Log): object {
+  const known = Object.entries(logContext());
+  if (known.length === 0) return {};
+  const said = logger.bindings();
+  return Object.fromEntries(known.filter(([key, value]) => value !== undefined && !Object.hasOwn(said, key)));
 }
 
 /** A log that nobody reads. */
 export function silentLog(): Log {
   return pino({ level: 'silent' });
-}
-
-function prettyStream(): DestinationStream | undefined {
-  try {
-    const pretty = createRequire(import.meta.url)('pino-pretty');
-    return pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss.l' });
-  } catch {
-    return undefined;
-  }
 }

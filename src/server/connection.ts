@@ -6,7 +6,8 @@ import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
 import { idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
-import { type HandlerContext, handlers } from './handlers.js';
+import { dispatch } from './dispatch.js';
+import type { HandlerContext } from './handlers.js';
 import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
@@ -177,11 +178,10 @@ export class Connection {
       const object = parseObject(payload);
       replyTo = idOf(object);
       const request = parseRequest(object);
-      const handler = handlers[request.type] as (context: HandlerContext, request: object) => unknown;
-      const reply = (await handler(this.#context(held), request)) as ServerFrame | undefined;
+      const reply = await dispatch(this.#context(held), request);
       if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
-      this.#refuse(toServerError(thrown), replyTo);
+      this.#refuse(thrown, replyTo);
     }
   }
 
@@ -195,8 +195,10 @@ export class Connection {
     };
   }
 
-  #refuse(error: ServerError, replyTo: RequestId | null): void {
-    if (isDefect(error)) this.#log.error({ err: error.cause }, 'request failed');
+  #refuse(thrown: unknown, replyTo: RequestId | null): void {
+    const error = toServerError(thrown);
+    // Who threw a ServerError has logged what is behind it.
+    if (isDefect(error) && error !== thrown) this.#log.error({ err: error.cause }, 'request failed');
     const { code, name, message, details } = error;
     this.#send({ type: 'Error', reply_to: replyTo, code, name, message, details });
   }

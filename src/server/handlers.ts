@@ -81,7 +81,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  TurnRequest({ sessions, send, room, hold }, { id, session_id, agent_id, text, variables }) {
+  TurnRequest({ services, sessions, send, room, hold }, { id, session_id, agent_id, text, variables }) {
     const turn = sessions
       .get(session_id)
       .startTurn(
@@ -90,6 +90,8 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
         { room, send: (frame) => (frame.type === 'TurnComplete' ? sendComplete(send, frame) : send(frame)) },
       );
     hold(turn.ended);
+    const end = services.activity.begin();
+    void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: id, turn_id: turn.id });
     return undefined;
   },

@@ -1,43 +1,43 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels } from '../catalog/embedding-models.js';
 import { homeFolder, packageVersion } from '../config/home.js';
 import type { ServerConfig } from '../config/schema.js';
-import { StartupError } from '../config/startup-error.js';
 import type { EntryFacts } from '../knowledge/index.js';
+import { Activity } from '../lifecycle/activity.js';
+import { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { FileStorages } from '../storages/file-storages.js';
 import { StorageRoot } from '../storages/storage-root.js';
 import { Connection, type ConnectionLimits, defaultLimits } from './connection.js';
+import { Listener } from './listener.js';
 import type { Services } from './services.js';
-
-/** The only interface that this version listens on. */
-const host = '127.0.0.1';
 
 export interface ServerOptions {
   config: ServerConfig;
   log: Log;
   limits?: Partial<ConnectionLimits>;
+  /** Called when there has been no session for `idle_shutdown_timeout`. */
+  onIdle?: () => void;
 }
 
 /** The composition root: makes the parts of a server, listens, and takes all of it down again. */
 export class LorekeepServer {
-  readonly #listener: Server;
+  readonly #listener: Listener;
   readonly #services: Services;
-  readonly #limits: ConnectionLimits;
-  readonly #connections = new Set<Connection>();
+  readonly #connections: ReadonlySet<Connection>;
   #closing: Promise<void> | undefined;
 
-  private constructor(services: Services, limits: ConnectionLimits) {
+  private constructor(services: Services, listener: Listener, connections: ReadonlySet<Connection>) {
     this.#services = services;
-    this.#limits = limits;
-    this.#listener = createServer((socket) => this.#accept(socket));
+    this.#listener = listener;
+    this.#connections = connections;
   }
 
   /** Resolves when clients can connect. @throws StartupError: a busy port, a missing or invalid catalog */
-  static async start({ config, log, limits }: ServerOptions): Promise<LorekeepServer> {
+  static async start({ config, log, limits, onIdle = () => {} }: ServerOptions): Promise<LorekeepServer> {
     const catalog = await Catalog.load(config.models_catalog_path);
     for (const warning of catalog.warnings) log.warn(warning);
     const models = new EmbeddingModels(catalog, log);
@@ -45,23 +45,31 @@ export class LorekeepServer {
     const services = {
       config,
       models,
-      files: new FileStorages({ models, log }),
+      files: new FileStorages({ models, log, maxBytes: config.storage_cache_max_mb * 1024 * 1024 }),
       lists: new NodeLists(config),
       root: new StorageRoot(config.storage_root || homeFolder),
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
+      activity: new Activity(),
+      sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
     };
     const { frame_timeout_ms: frameMs, unread_timeout_ms: stallMs } = config.limits;
-    const server = new LorekeepServer(services, { ...defaultLimits, frameMs, stallMs, ...limits });
-    await server.#listen(config.port);
-    log.info({ host, port: server.port, embeddingModels: models.names }, 'listening');
-    return server;
+    const connections = new Set<Connection>();
+    const accept = (socket: Socket) => {
+      const connection = new Connection(socket, services, { ...defaultLimits, frameMs, stallMs, ...limits });
+      connections.add(connection);
+      void connection.closed.finally(() => connections.delete(connection));
+    };
+    const { port, network_access: access } = config;
+    const listener = await Listener.open({ port, access, log, accept });
+    log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
+    return new LorekeepServer(services, listener, connections);
   }
 
   /** The port that it listens on, also when the config said 0. */
   get port(): number {
-    return (this.#listener.address() as AddressInfo).port;
+    return this.#listener.address.port;
   }
 
   /** Connections whose sessions may still hold something. */
@@ -74,43 +82,35 @@ export class LorekeepServer {
     return this.#services.files.entries();
   }
 
+  /**
+   * Takes no more clients and no more work, lets what is under way end for at most `drain_timeout_ms`, and closes.
+   * A second call, and close(), do not wait.
+   */
+  async stop(): Promise<void> {
+    const { activity, config, log } = this.#services;
+    if (activity.stopping) return this.close();
+    void this.#listener.close();
+    const { running } = activity;
+    if (running > 0) log.info({ running, limitMs: config.limits.drain_timeout_ms }, 'draining');
+    const drained = await activity.drain(config.limits.drain_timeout_ms);
+    if (!drained) log.warn({ running: activity.running }, 'cancelling what did not end in time');
+    return this.close();
+  }
+
   /** Takes no more clients, ends every session, and closes the models. Calling it again waits for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
-  #accept(socket: Socket): void {
-    const connection = new Connection(socket, this.#services, this.#limits);
-    this.#connections.add(connection);
-    void connection.closed.finally(() => this.#connections.delete(connection));
-  }
-
-  async #listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#listener.once('error', (error) => reject(listenError(error, port)));
-      this.#listener.listen({ host, port, exclusive: true }, resolve);
-    });
-  }
-
   async #shutDown(): Promise<void> {
     const reason = serverError(1008, 'the server is stopping');
-    const unlistened = new Promise((resolve) => this.#listener.close(resolve));
+    const unlistened = this.#listener.close();
+    this.#services.sessionIdle.stop();
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
     await this.#services.files.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }
-}
-
-function listenError(error: NodeJS.ErrnoException, port: number): StartupError {
-  if (error.code === 'EADDRINUSE') {
-    return new StartupError(
-      `port ${port} on ${host} is in use: stop the other program, or choose one with --port`,
-    );
-  }
-  if (error.code === 'EACCES')
-    return new StartupError(`port ${port} on ${host} needs more rights than this user has`);
-  return new StartupError(`cannot listen on ${host}:${port}: ${error.message}`);
 }

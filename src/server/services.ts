@@ -1,6 +1,8 @@
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { ServerConfig } from '../config/schema.js';
+import type { Activity } from '../lifecycle/activity.js';
+import type { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { Log } from '../log/log.js';
 import type { FileStorages } from '../storages/file-storages.js';
 import type { StorageRoot } from '../storages/storage-root.js';
@@ -17,4 +19,8 @@ export interface Services {
   readonly version: string;
   /** Ids of sessions are unique in a server, so that a log line means one of them. */
   nextSessionId(): string;
+  /** Requests and turns under way. */
+  readonly activity: Activity;
+  /** Held by every session. */
+  readonly sessionIdle: IdleTimer;
 }

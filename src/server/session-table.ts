@@ -6,6 +6,7 @@ import type { Services } from './services.js';
 export class SessionTable {
   readonly #services: Services;
   readonly #sessions = new Map<string, Session>();
+  readonly #holds = new Map<Session, () => void>();
   /** Sessions that have no id any more and are still closing. */
   readonly #closing = new Set<Promise<void>>();
 
@@ -19,6 +20,7 @@ export class SessionTable {
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
     const session = new Session(this.#services.nextSessionId(), { models, files, lists, root }, log);
     this.#sessions.set(session.id, session);
+    this.#holds.set(session, this.#services.sessionIdle.hold());
     return session;
   }
 
@@ -47,7 +49,11 @@ export class SessionTable {
     this.#sessions.delete(session.id);
     const closing = session.close(reason);
     this.#closing.add(closing);
-    const forget = () => this.#closing.delete(closing);
+    const forget = () => {
+      this.#closing.delete(closing);
+      this.#holds.get(session)?.();
+      this.#holds.delete(session);
+    };
     closing.then(forget, forget);
     return closing;
   }

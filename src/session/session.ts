@@ -7,6 +7,7 @@ import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
 import { Background } from '../lifecycle/background.js';
+import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
@@ -101,13 +102,15 @@ export class Session {
     }
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
-    const ended = agent.start(id, turn, {
-      room: (signal) => outlet.room(signal),
-      send: (frame) => {
-        if (frame.type === 'TurnComplete') this.#turns.delete(id);
-        outlet.send(frame);
-      },
-    });
+    const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
+      agent.start(id, turn, {
+        room: (signal) => outlet.room(signal),
+        send: (frame) => {
+          if (frame.type === 'TurnComplete') this.#turns.delete(id);
+          outlet.send(frame);
+        },
+      }),
+    );
     return { id, ended };
   }
 

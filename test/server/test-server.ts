@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Client, type ClientSession, connect } from '../../src/client/index.js';
 import { configSchema, type ServerConfig } from '../../src/config/schema.js';
-import { silentLog } from '../../src/log/log.js';
+import { type Log, silentLog } from '../../src/log/log.js';
 import type { ConnectionLimits } from '../../src/server/connection.js';
 import { LorekeepServer } from '../../src/server/server.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
@@ -46,6 +46,8 @@ async function makeModel(): Promise<void> {
 export interface TestServerOptions {
   config?: Partial<ServerConfig>;
   limits?: Partial<ConnectionLimits>;
+  log?: Log;
+  onIdle?: () => void;
 }
 
 /** A real server on a free port, closed when the test has finished. */
@@ -56,11 +58,16 @@ export class TestServer {
     this.server = server;
   }
 
-  static async start({ config = {}, limits = {} }: TestServerOptions = {}): Promise<TestServer> {
+  static async start({
+    config = {},
+    limits = {},
+    log = silentLog(),
+    ...rest
+  }: TestServerOptions = {}): Promise<TestServer> {
     modelMade ??= makeModel();
     await modelMade;
     const parsed = configSchema.parse({ port: 0, models_catalog_path: catalogPath, ...config });
-    const server = await LorekeepServer.start({ config: parsed, log: silentLog(), limits });
+    const server = await LorekeepServer.start({ config: parsed, log, limits, ...rest });
     onTestFinished(() => server.close());
     return new TestServer(server);
   }

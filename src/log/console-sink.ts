@@ -1,0 +1,37 @@
+import { writeSync } from 'node:fs';
+import { prettyLine } from './pretty.js';
+import type { LogSink } from './sink.js';
+
+const standardOutput = 1;
+
+/** A pipe that takes nothing for this long, in ms, loses the line. */
+const longestWait = 100;
+
+/**
+ * Standard output: readable lines on a terminal, else the JSON lines as they are. Writes are synchronous, so that the
+ * last line before a crash is there. A closed pipe or a full disk behind it loses lines and nothing else.
+ */
+export class ConsoleSink implements LogSink {
+  readonly #format: (line: string) => string;
+
+  constructor() {
+    const { isTTY } = process.stdout;
+    const colors = isTTY && !process.env.NO_COLOR;
+    this.#format = isTTY ? (line) => prettyLine(line, colors) : (line) => line;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(this.#format(line));
+    const started = Date.now();
+    for (let written = 0; written < bytes.length; ) {
+      try {
+        written += writeSync(standardOutput, bytes, written);
+      } catch (error) {
+        // Somebody made the pipe non-blocking, and its reader is slow.
+        const busy = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+        if (!busy || Date.now() - started > longestWait) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdirSync } from 'node:fs';
+import type { ServerConfig } from '../config/schema.js';
+import { ConsoleSink } from './console-sink.js';
+import { FileSink } from './file-sink.js';
+import { createLog, type Log, silentLog } from './log.js';
+import { RotatingFile, type Rotation } from './rotating-file.js';
+import { levelNumbers } from './sink.js';
+
+/** Of production mode. */
+export const rotation: Rotation = { maxBytes: 10 * 1024 * 1024, files: 5 };
+
+export type LogConfig = Pick<
+  ServerConfig,
+  'logs_dir' | 'log_mode' | 'log_level' | 'log_flush_on' | 'log_flush_every_ms'
+>;
+
+export interface OpenLog {
+  log: Log;
+  /** The same without the console, for what is said there in another way. */
+  fileLog: Log;
+  /** The log file; absent: console only. */
+  file?: string;
+  /** Writes what waits to the file and closes it. The console goes on. */
+  close(): void;
+}
+
+/**
+ * The server's log: the console, and a file in `logs_dir`. Without a file that can be written it is the console alone,
+ * and a warning says so. What waits is written at the process's exit.
+ */
+export function openLog(config: LogConfig): OpenLog {
+  const console = new ConsoleSink();
+  const consoleLog = createLog(config.log_level, console);
+  const consoleOnly = { log: consoleLog, fileLog: silentLog(), close: () => {} };
+  if (config.logs_dir === '') return consoleOnly;
+  let file: RotatingFile;
+  try {
+    mkdirSync(config.logs_dir, { recursive: true });
+    file = openFile(config);
+  } catch (error) {
+    const { message } = error as Error;
+    consoleLog.warn(`logs_dir: no log file can be written, so the console alone has the log: ${message}`);
+    return consoleOnly;
+  }
+  const sink = new FileSink(file, flushRules(config), ({ message }) => {
+    consoleLog.error(`the log file cannot be written; its lines are lost until it can: ${message}`);
+  });
+  const close = () => {
+    process.off('exit', close);
+    sink.close();
+  };
+  process.on('exit', close);
+  const log = createLog(config.log_level, console, sink);
+  return { log, fileLog: createLog(config.log_level, sink), file: file.path, close };
+}
+
+function openFile({ logs_dir, log_mode }: LogConfig): RotatingFile {
+  if (log_mode === 'production') return new RotatingFile(logs_dir, 'service', rotation);
+  const started = new Date().toISOString().replace(/[:.]/g, '-');
+  return new RotatingFile(logs_dir, `service_${started}`);
+}
+
+function flushRules({ log_flush_on, log_flush_every_ms }: LogConfig) {
+  const flushLevel = log_flush_on === 'off' ? Number.POSITIVE_INFINITY : levelNumbers[log_flush_on];
+  return { flushLevel, flushEveryMs: log_flush_every_ms };
+}

@@ -1,0 +1,52 @@
+import { inspect } from 'node:util';
+
+const levels: Readonly<Record<string, { name: string; color: number }>> = {
+  trace: { name: 'TRACE', color: 90 },
+  debug: { name: 'DEBUG', color: 36 },
+  info: { name: 'INFO ', color: 32 },
+  warn: { name: 'WARN ', color: 33 },
+  error: { name: 'ERROR', color: 31 },
+  fatal: { name: 'FATAL', color: 35 },
+};
+
+/** A JSON line of the log for people: local time, level, message, then the other fields; stacks on lines of their own. */
+export function prettyLine(line: string, colors: boolean): string {
+  let fields: Record<string, unknown>;
+  try {
+    fields = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  const { level, time, msg, err, ...rest } = fields;
+  const paint = (text: string, color: number) => (colors ? `\u001b[${color}m${text}\u001b[0m` : text);
+  const { name, color } = levels[String(level)] ?? { name: String(level), color: 0 };
+  const facts = Object.entries(rest).map(([key, value]) => `${key}=${shown(value)}`);
+  const head = [paint(clock(time), 90), paint(name, color), printable(String(msg ?? ''))];
+  const { stack } = (err ?? {}) as { stack?: string };
+  const tail =
+    stack === undefined
+      ? ''
+      : `\n${stack
+          .split('\n')
+          .map((frame) => `    ${printable(frame)}`)
+          .join('\n')}`;
+  return `${[...head, paint(facts.join(' '), 90)].filter(Boolean).join(' ')}${tail}\n`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+  return typeof value === 'object' ? inspect(value, { breakLength: Infinity, depth: 4 }) : String(value);
+}
+
+/** A message may hold a name that a client chose: its control characters must not reach the terminal. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => JSON.stringify(char).slice(1, -1));
+}
+
+function clock(time: unknown): string {
+  const date = new Date(String(time));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const millis = String(date.getMilliseconds()).padStart(3, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${millis}`;
+}

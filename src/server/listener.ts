@@ -1,0 +1,89 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { ServerConfig } from '../config/schema.js';
+import { StartupError } from '../config/startup-error.js';
+import type { Log } from '../log/log.js';
+import { isLocalAddress } from './local-network.js';
+
+export interface ListenerOptions {
+  port: number;
+  access: ServerConfig['network_access'];
+  log: Log;
+  accept(socket: Socket): void;
+}
+
+const loopback = '127.0.0.1';
+
+/** All interfaces, of IPv6 and IPv4 both; where there is no IPv6, of IPv4. */
+const everywhere = ['::', '0.0.0.0'] as const;
+
+/** Accepts clients, from this machine alone or from the local network, and turns all others away. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #server: Server;
+  #closed: Promise<void> | undefined;
+
+  private constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#admit(socket));
+  }
+
+  /** Resolves when clients can connect. @throws StartupError: a busy port, missing rights */
+  static async open(options: ListenerOptions): Promise<Listener> {
+    const listener = new Listener(options);
+    const hosts = options.access === 'local' ? [loopback] : everywhere;
+    for (const host of hosts) {
+      const error = await listener.#listen(host);
+      if (error === undefined) return listener;
+      const noIpv6 = error.code === 'EAFNOSUPPORT' || error.code === 'EADDRNOTAVAIL';
+      if (!noIpv6 || host === hosts.at(-1)) throw listenError(error, host, options.port);
+    }
+    return listener;
+  }
+
+  /** Where it listens. */
+  get address(): { host: string; port: number } {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return { host: address, port };
+  }
+
+  /** Takes no more clients; resolves when those that it accepted have gone. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+    return this.#closed;
+  }
+
+  #admit(socket: Socket): void {
+    const { remoteAddress } = socket;
+    if (this.#options.access === 'local' || (remoteAddress && isLocalAddress(remoteAddress))) {
+      this.#options.accept(socket);
+      return;
+    }
+    socket.on('error', () => {});
+    socket.destroy();
+    this.#options.log.warn({ client: remoteAddress }, 'refused: not of the local network');
+  }
+
+  #listen(host: string): Promise<NodeJS.ErrnoException | undefined> {
+    const server = this.#server;
+    return new Promise((resolve) => {
+      server.once('error', resolve);
+      server.listen({ host, port: this.#options.port, exclusive: true }, () => {
+        server.off('error', resolve);
+        // Out of file descriptors, say: those who are connected go on.
+        server.on('error', (error) => this.#options.log.error({ err: error }, 'a client could not connect'));
+        resolve(undefined);
+      });
+    });
+  }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): StartupError {
+  if (error.code === 'EADDRINUSE') {
+    return new StartupError(
+      `port ${port} on ${host} is in use: stop the other program, or choose one with --port`,
+    );
+  }
+  if (error.code === 'EACCES')
+    return new StartupError(`port ${port} on ${host} needs more rights than this user has`);
+  return new StartupError(`cannot listen on ${host}, port ${port}: ${error.message}`);
+}

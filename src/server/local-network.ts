@@ -1,0 +1,41 @@
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Subnet = readonly [Address, number];
+
+/** Of ipaddr.js: addresses that no router of the internet forwards. */
+const localRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal']);
+
+/**
+ * Whether an address is of the local network: loopback, private, link-local or unique-local, or in a subnet of an
+ * interface of this machine. An IPv4-mapped IPv6 address counts as the IPv4 address.
+ */
+export function isLocalAddress(text: string, subnets: Iterable<Subnet> = ownSubnets()): boolean {
+  // A link-local address comes with the interface: fe80::1%eth0.
+  const bare = text.split('%')[0] as string;
+  if (!ipaddr.isValid(bare)) return false;
+  const address = ipaddr.process(bare);
+  if (localRanges.has(address.range())) return true;
+  for (const [network, bits] of subnets) {
+    if (network.kind() === address.kind() && matches(address, network, bits)) return true;
+  }
+  return false;
+}
+
+/** As they are now: interfaces come and go. */
+export function ownSubnets(): Subnet[] {
+  return (
+    Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)]))
+      // A prefix of nothing would make the whole internet local.
+      .filter(([, bits]) => bits > 0)
+  );
+}
+
+function matches(address: Address, network: Address, bits: number): boolean {
+  return address instanceof ipaddr.IPv4
+    ? address.match(network as ipaddr.IPv4, bits)
+    : address.match(network as ipaddr.IPv6, bits);
+}
