@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { LoadedModel } from '../../src/catalog/loaded-model.js';
+import { EmbeddingModel } from '../../lib/index.js';
 import { createLog } from '../../src/log/log.js';
 import { handlers } from '../../src/server/handlers.js';
 import { strings } from './corpus.js';
@@ -113,7 +113,7 @@ it('an exception in a turn ends the turn alone, and the log has the stack', asyn
   const session = await server.session();
   await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
   const agent = await session.createAgent({ graph: retrieveGraph() });
-  vi.spyOn(LoadedModel.prototype, 'embedQuery').mockRejectedValueOnce(new TypeError('a defect'));
+  vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockRejectedValueOnce(new TypeError('a defect'));
   expect(await agent.turn('bees')).toMatchObject({ status: 'failed', error: { code: 1009 } });
   expect((await agent.turn('bees')).status).toBe('completed');
   const failed = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');

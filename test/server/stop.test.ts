@@ -1,5 +1,5 @@
-import { expect, it, vi } from 'vitest';
-import { LoadedModel } from '../../src/catalog/loaded-model.js';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
 import { dimension, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -18,11 +18,14 @@ async function heldTurn(drainMs: number) {
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  const embed = vi.spyOn(LoadedModel.prototype, 'embedQuery').mockImplementation(async (_, signal) => {
+  const embed = vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockImplementation(async (_, options) => {
+    const signal = options?.signal as AbortSignal;
     await Promise.race([held, new Promise((resolve) => signal.addEventListener('abort', resolve))]);
     signal.throwIfAborted();
-    return new Float32Array(dimension).fill(1 / Math.sqrt(dimension));
+    const vectors = new Float32Array(dimension).fill(1 / Math.sqrt(dimension));
+    return { vectors, errors: [], tokens: 1, batches: 1 };
   });
+  onTestFinished(() => embed.mockRestore());
   await request({ type: 'TurnRequest', session_id, agent_id, text: 'bees' }, 4);
   await vi.waitFor(() => expect(embed).toHaveBeenCalled());
   return { server: server.server, client, session_id, agent_id, letGo, request };
