@@ -29,7 +29,7 @@ function candidates(root: string): string[] {
   });
 }
 
-function load(): NativeBinding {
+function load(): { file: string; binding: NativeBinding } {
   const root = packageFolder();
   const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
   let file: string;
@@ -41,9 +41,14 @@ function load(): NativeBinding {
     throw loadFailure(root, candidates(root), error);
   }
   checkExports(exports, file);
-  return exports as NativeBinding;
+  return { file, binding: exports as NativeBinding };
 }
 
-export const binding: NativeBinding = load();
+const loaded = load();
+
+export const binding: NativeBinding = loaded.binding;
+
+/** Absolute path of the addon that was loaded. */
+export const addonFile: string = loaded.file;
 
 process.once('exit', () => binding.stop(isMainThread));

@@ -1,4 +1,5 @@
 /** The typed library: embeds, indexes and searches. The server in src/ is built on exactly this. */
+export { addonFile } from './binding.js';
 export {
   type BackendInfo,
   backends,

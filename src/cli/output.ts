@@ -19,6 +19,11 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(value, 2)}\n`);
 }
 
+/** One of several results under --json. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${printableJson(value)}\n`);
+}
+
 /** For people who watch; never on stdout, which is for results. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);

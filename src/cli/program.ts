@@ -1,8 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
+import { addAsk } from './commands/ask.js';
 import { addBuild } from './commands/build.js';
 import { addCheck } from './commands/check.js';
+import { addDoctor } from './commands/doctor.js';
+import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
@@ -33,7 +36,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
   await addServe(program, args);
-  for (const add of [addBuild, addCheck, addSearch, addInspect]) add(program);
+  for (const add of [addInit, addBuild, addCheck, addSearch, addInspect, addAsk, addDoctor]) add(program);
   return program;
 }
 

@@ -19,13 +19,15 @@ export function planLines({ mode, dense, lexical }: RetrievalPlan): string[] {
 /** What a reader should know about a result before judging it; empty when there is nothing. */
 export function planNotes(
   { mode, dense, lexical }: RetrievalPlan,
-  tokenizer: string,
+  tokenizer: string | undefined,
   hits: number,
 ): string[] {
   const notes: string[] = [];
   if (lexical?.tokens === 0) {
     const rest = mode === 'hybrid' ? '; only the meaning was searched' : ', so nothing can be found by words';
-    notes.push(`the query has no words under the tokenizer "${tokenizer}"${rest}`);
+    notes.push(
+      `the query has no words under the tokenizer${tokenizer === undefined ? '' : ` "${tokenizer}"`}${rest}`,
+    );
   } else if (lexical?.terms === 0) {
     const rest = mode === 'hybrid' ? '; only the meaning was searched' : '';
     notes.push(`no record holds any of the query's words${rest}`);

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import type { Tokenizer } from '../../../lib/index.js';
+import { type ClientAgent, type ClientSession, connect, type Graph, type Hit } from '../../client/index.js';
+import type { AskFlags } from '../commands/ask.js';
+import { CommandError } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { note, print, printFailure, printJsonLine } from '../output.js';
+import { hitLines } from '../search/hits.js';
+import { jsonArgument } from '../search/json-argument.js';
+import { Matcher } from '../search/matches.js';
+import { planNotes } from '../search/plan.js';
+import { findConfig } from '../server-config.js';
+import { counted } from '../terminal/amounts.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+import { converse } from './conversation.js';
+import { placeOf } from './place.js';
+
+/** What the storage is called in the session. */
+const storageName = 'kb';
+
+type Answer = (question: string) => Promise<void>;
+
+/** `lorekeep ask`: opens a knowledge base on a server and asks about it, once or in a conversation. */
+export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
+  const filter = await jsonArgument('--filter', flags.filter);
+  const variables = (await jsonArgument('--variables', flags.variables)) as
+    | Record<string, unknown>
+    | undefined;
+  const graph = flags.graph === undefined ? undefined : await readGraph(flags.graph);
+  await interruptible(async (signal) => {
+    const { host } = flags;
+    const port = flags.port ?? (await findConfig(undefined)).config.port;
+    await using client = await connect({ host, port, signal }).catch((error) => {
+      signal.throwIfAborted();
+      throw unreachable(error, host, port);
+    });
+    const { folder, path, tokenizer } = await placeOf(kb, host);
+    const session = await client.createSession({ storage_data_folder: folder }, { signal });
+    const opened = await session
+      .createEmbeddedStringStorage({ name: storageName, config_path: path }, { signal })
+      .catch((error) => {
+        throw openFailure(error, kb);
+      });
+    const answer =
+      graph === undefined
+        ? searcher(session, flags, { filter, variables, tokenizer, signal })
+        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, signal });
+    // Awaited here, while the connection is open.
+    if (question !== undefined) return await answer(question);
+    if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.record_count, 'record')}; Ctrl-D ends`);
+    await converse(answer, (error) => goOnAfter(error, signal), signal);
+  });
+}
+
+interface SearchContext {
+  filter: unknown;
+  variables: Record<string, unknown> | undefined;
+  tokenizer: Tokenizer | undefined;
+  signal: AbortSignal;
+}
+
+/** Shows the hits. */
+function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
+  const { mode, topK, threshold, json } = flags;
+  const { filter, variables, tokenizer, signal } = context;
+  return async (question) => {
+    const { hits, plan } = await session.search(
+      { name: storageName, text: question, mode, top_k: topK, threshold, filter, variables },
+      { signal },
+    );
+    if (json) return printJsonLine({ question, hits, plan });
+    // Where the tokenizer is not known, at least no English stopword is highlighted.
+    const matcher = new Matcher(question, tokenizer ?? 'enhanced');
+    printHits(hits, { screen: new Screen(process.stdout), mode, matcher, explain: false });
+    for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
+  };
+}
+
+function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]): void {
+  if (hits.length === 0) print('no hits');
+  else for (const line of hitLines(hits, options)) print(line);
+}
+
+/** Shows the agent's reply. */
+function talker(
+  agent: ClientAgent,
+  { json }: AskFlags,
+  options: Pick<SearchContext, 'variables' | 'signal'>,
+): Answer {
+  return async (question) => {
+    const { status, text, error } = await agent.turn(question, options);
+    if (error !== undefined)
+      throw new CommandError(`the turn ${status}: ${error.message} (${error.code} ${error.name})`);
+    if (json) return printJsonLine({ question, status, text });
+    print(text === '' ? 'the agent said nothing' : text.split('\n').map(printable).join('\n'));
+  };
+}
+
+/** One question that fails does not end a conversation; a connection that is gone does. */
+function goOnAfter(error: unknown, signal: AbortSignal): void {
+  signal.throwIfAborted();
+  if ((error as Error).name === 'ConnectionLostError') throw error;
+  printFailure(error);
+}
+
+async function readGraph(file: string): Promise<Graph> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message;
+    throw new CommandError(`--graph: ${file}: ${reason}`);
+  });
+  try {
+    return JSON.parse(text) as Graph; // The server checks it.
+  } catch (error) {
+    throw new CommandError(`--graph: ${file}: not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+function unreachable(error: unknown, host: string, port: number): CommandError {
+  const { message } = error as Error;
+  return new CommandError(`${host}:${port}: ${message}; is the server running? lorekeep serve starts it`, 1, {
+    cause: error,
+  });
+}
+
+function openFailure(error: unknown, kb: string): unknown {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (code !== 3010) return error;
+  return new CommandError(
+    `${kb}: there is no such file here, nor in the server's storage root (${message})`,
+    1,
+    { cause: error },
+  );
+}

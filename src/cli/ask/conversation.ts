@@ -1,0 +1,35 @@
+import { createInterface } from 'node:readline';
+
+/**
+ * Asks line by line: on a terminal with a prompt, else every line of stdin. Blank lines are skipped. Ends with the
+ * input (Ctrl-D). `answer` may reject: the next line is asked all the same if `onFailure` returns.
+ */
+export async function converse(
+  answer: (question: string) => Promise<void>,
+  onFailure: (error: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const lines = createInterface({
+    input: process.stdin,
+    ...(isTerminal && { output: process.stdout, prompt: '> ', historySize: 100 }),
+    terminal: isTerminal,
+  });
+  // readline takes Ctrl-C from a terminal in raw mode; the process gets it as a signal.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const onAbort = () => lines.close();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (isTerminal) lines.prompt();
+    for await (const line of lines) {
+      if (line.trim() !== '') await answer(line.trim()).catch(onFailure);
+      signal.throwIfAborted();
+      if (isTerminal) lines.prompt();
+    }
+    signal.throwIfAborted();
+    if (isTerminal) process.stdout.write('\n');
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    lines.close();
+  }
+}

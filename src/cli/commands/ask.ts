@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { integer } from '../arguments.js';
+import { exitStatusHelp } from '../exit-status.js';
+import { addRetrievalFlags, type RetrievalFlags } from './search.js';
+
+export interface AskFlags extends RetrievalFlags {
+  host: string;
+  port?: number;
+  graph?: string;
+  json?: boolean;
+}
+
+export function addAsk(program: Command): void {
+  const command = program
+    .command('ask')
+    .description('Ask a running server about a knowledge base.')
+    .argument(
+      '<kb.json>',
+      "a path in the server's storage root, or a file here if the server is on this machine",
+    )
+    .argument('[question]', 'without one: a line after the other from the terminal or from stdin')
+    .option('--host <name>', 'where the server runs', '127.0.0.1')
+    .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
+    .option('--graph <file>', 'an agent answers: its graph, in which the storage is called "kb"');
+  addRetrievalFlags(command)
+    .option('--json', 'one JSON result per question, a line each')
+    .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
+    .action(async (kb: string, question: string | undefined, flags: AskFlags) => {
+      const { ask } = await import('../ask/ask.js');
+      await ask(kb, question, flags);
+    });
+}

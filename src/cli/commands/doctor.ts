@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+
+export interface DoctorFlags {
+  config?: string;
+  json?: boolean;
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('Find out what keeps lorekeep from working on this machine, and what to do about it.')
+    .option('--config <path>', 'the server config (default: as for serve)')
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 nothing failed (there may be warnings), 1 something did, 2 wrong command line.',
+    )
+    .action(async (flags: DoctorFlags) => {
+      const { doctor } = await import('../doctor/doctor.js');
+      await doctor(flags);
+    });
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { exitStatusHelp } from '../exit-status.js';
+
+export interface InitFlags {
+  json?: boolean;
+}
+
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description('Write a folder to start from: server config, model catalog, model, sample knowledge base.')
+    .argument('<folder>', 'made if absent; nothing in it is overwritten')
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText('after', `\n${exitStatusHelp}`)
+    .action(async (folder: string, flags: InitFlags) => {
+      const { init } = await import('../init/init.js');
+      await init(folder, flags);
+    });
+}

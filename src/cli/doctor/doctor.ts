@@ -1,0 +1,64 @@
+import type { DoctorFlags } from '../commands/doctor.js';
+import { exitStatus } from '../exit-status.js';
+import { interruptible } from '../interrupt.js';
+import { print, printJson } from '../output.js';
+import { findConfig } from '../server-config.js';
+import { counted } from '../terminal/amounts.js';
+import { padEnd } from '../terminal/columns.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+import { type Finding, failed, ok, warning } from './finding.js';
+import { checkModels, checkPort, checkWritable } from './installation.js';
+import { checkAddon, checkNode } from './machine.js';
+
+/** `lorekeep doctor`: looks at everything that the server needs, and goes on after what is wrong. */
+export async function doctor(flags: DoctorFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const findings = [
+      checkNode(),
+      ...(await checkAddon()),
+      ...(await checkInstallation(flags.config, signal)),
+    ];
+    const failures = findings.filter(({ status }) => status === 'failed').length;
+    if (failures > 0) process.exitCode = exitStatus.failed;
+    if (flags.json) return printJson({ ok: failures === 0, findings });
+    printFindings(findings, new Screen(process.stdout));
+  });
+}
+
+async function checkInstallation(path: string | undefined, signal: AbortSignal): Promise<Finding[]> {
+  try {
+    const { config, file, warnings } = await findConfig(path);
+    const { logs_dir, models_download_dir } = config;
+    return [
+      ok('config', file ?? 'built-in defaults'),
+      ...warnings.map((text) => warning('config', text, 'correct the file')),
+      ...(await checkModels(config, signal)),
+      await checkPort(config),
+      ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
+      await checkWritable('models_download_dir', models_download_dir),
+    ];
+  } catch (error) {
+    signal.throwIfAborted();
+    return [
+      failed('config', (error as Error).message, 'correct the file: lorekeep check shows all mistakes'),
+    ];
+  }
+}
+
+const marks = { ok: 'ok', warning: 'warning', failed: 'FAILED' } as const;
+const styles = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
+
+function printFindings(findings: readonly Finding[], screen: Screen): void {
+  const markWidth = marks.warning.length;
+  const width = Math.max(...findings.map(({ subject }) => subject.length));
+  for (const { subject, status, message, fix } of findings) {
+    const mark = screen.style(styles[status], marks[status]) + ' '.repeat(markWidth - marks[status].length);
+    print(`${mark}  ${padEnd(printable(subject), width)}  ${printable(message)}`);
+    if (fix !== undefined) print(`${' '.repeat(markWidth + width + 4)}-> ${printable(fix)}`);
+  }
+  const failures = findings.filter(({ status }) => status === 'failed').length;
+  const warnings = findings.filter(({ status }) => status === 'warning').length;
+  const rest = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
+  print(failures === 0 ? `\nready to serve${rest}` : `\n${counted(failures, 'failure')}${rest}`);
+}

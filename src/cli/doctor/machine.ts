@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import type { BackendInfo } from '../../../lib/index.js';
+import { homeFolder } from '../../config/home.js';
+import { type Finding, failed, ok, warning } from './finding.js';
+
+/** Node's version against what the package asks for. */
+export function checkNode(): Finding {
+  const { engines } = JSON.parse(readFileSync(join(homeFolder, 'package.json'), 'utf8'));
+  const wanted = String(engines.node).replace(/^>=\s*/, '');
+  const found = process.versions.node;
+  const what = `${found} (${process.platform} ${process.arch})`;
+  if (isAtLeast(found, wanted)) return ok('Node.js', what);
+  return failed('Node.js', what, `install Node.js ${wanted} or newer`);
+}
+
+/** The addon, the processor and the backends, which the addon finds. */
+export async function checkAddon(): Promise<Finding[]> {
+  try {
+    const { addonFile, backends } = await import('../../../lib/index.js');
+    return [ok('addon', addonFile), ...checkBackends(backends())];
+  } catch (error) {
+    // The loader's message ends with what to do.
+    const [reason = '', ...fix] = (error as Error).message.split('; ');
+    return [failed('addon', reason, fix.join('; ') || 'reinstall lorekeep')];
+  }
+}
+
+function checkBackends(found: readonly BackendInfo[]): Finding[] {
+  const isProcessor = ({ name }: BackendInfo) => name.startsWith('CPU');
+  const processor = found.find(isProcessor);
+  const others = found.filter((backend) => !isProcessor(backend));
+  const model = cpus()[0]?.model.trim() ?? process.arch;
+  return [
+    processor === undefined
+      ? failed(
+          'processor',
+          `${model}: no plugin for it was found`,
+          'reinstall lorekeep, or run `npm run build` in a checkout',
+        )
+      : ok('processor', `${model}: ${processor.features.join(' ')} (${processor.file || 'built in'})`),
+    others.length === 0
+      ? ok('graphics', 'no GPU backend is installed: models run on the processor')
+      : ok('graphics', others.map(({ name, description }) => `${name} (${description})`).join(', ')),
+    ...memoryFindings(),
+  ];
+}
+
+/** Models and indexes are mapped or held: less than this is a machine for small things. */
+const comfortableBytes = 1024 ** 3;
+
+function memoryFindings(): Finding[] {
+  const available = process.availableMemory();
+  if (available >= comfortableBytes) return [];
+  const shown = `${Math.round(available / 1024 ** 2)} MiB are available`;
+  return [warning('memory', shown, 'close other programs, or use small models')];
+}
+
+function isAtLeast(found: string, wanted: string): boolean {
+  const a = found.split('.').map(Number);
+  const b = wanted.split('.').map(Number);
+  for (let part = 0; part < 3; part++) {
+    const difference = (a[part] ?? 0) - (b[part] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}

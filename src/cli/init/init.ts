@@ -1,0 +1,126 @@
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Catalog } from '../../catalog/catalog.js';
+import { homeFolder } from '../../config/home.js';
+import type { InitFlags } from '../commands/init.js';
+import { CommandError } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { fileChecksum } from '../model-files.js';
+import { print, printJson } from '../output.js';
+import { printable } from '../terminal/printable.js';
+import { invocation, quoted } from './invocation.js';
+import { readme } from './readme.js';
+import { sampleConfig, sampleQuestion, sampleRecords } from './sample.js';
+
+/** `lorekeep init`: a folder that works as it is and can be changed bit by bit. */
+export async function init(folder: string, flags: InitFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const model = await shippedModel();
+    const run = invocation();
+    const texts: [string, string][] = [
+      ['models.json', json(await catalogOf(model, signal))],
+      ['server-config.json', json(serverConfig)],
+      [join('knowledge', 'harbour', 'records.json'), json(sampleRecords)],
+      [join('knowledge', 'harbour', 'kb.json'), json(sampleConfig)],
+      ['README.md', readme(run, sampleQuestion)],
+    ];
+    const modelName = join('models', basename(model.path));
+    await refuseToOverwrite(folder, [modelName, ...texts.map(([name]) => name)]);
+    signal.throwIfAborted();
+    try {
+      await mkdir(join(folder, 'models'), { recursive: true });
+      await copyFile(model.path, join(folder, modelName), constants.COPYFILE_EXCL);
+      for (const [name, text] of texts) {
+        await mkdir(dirname(join(folder, name)), { recursive: true });
+        await writeFile(join(folder, name), text, { flag: 'wx' });
+      }
+    } catch (error) {
+      throw new CommandError(`${folder}: cannot be written: ${(error as Error).message}`, 1, {
+        cause: error,
+      });
+    }
+    const files = [modelName, ...texts.map(([name]) => name)];
+    const next = nextCommands(folder, run);
+    if (flags.json) return printJson({ folder: resolve(folder), files, next });
+    print(`${printable(folder)}: a knowledge base, and a server for it`);
+    for (const name of files) print(`  ${name}`);
+    print('\nNext:');
+    for (const command of next.slice(0, -1)) print(`  ${printable(command)}`);
+    print('and while the server runs, in another terminal:');
+    print(`  ${printable(next.at(-1) as string)}`);
+  });
+}
+
+const serverConfig = {
+  port: 9100,
+  models_catalog_path: 'models.json',
+  storage_root: 'knowledge',
+  logs_dir: 'logs',
+};
+
+/** The last one is for another terminal, and needs no folder of its own. */
+function nextCommands(folder: string, run: string): string[] {
+  const question = `"${sampleQuestion}"`;
+  const config = '--config server-config.json';
+  return [
+    `cd ${quoted(folder)}`,
+    `${run} build knowledge/harbour/kb.json ${config}`,
+    `${run} search knowledge/harbour/kb.json ${question} ${config}`,
+    `${run} serve ${config}`,
+    `${run} ask harbour/kb.json ${question}`,
+  ];
+}
+
+interface ShippedModel {
+  path: string;
+  /** As it stands in the catalog of the package. */
+  entry: { variants: object[] };
+}
+
+/** The model that comes with the package. @throws CommandError for a package without it */
+async function shippedModel(): Promise<ShippedModel> {
+  const file = join(homeFolder, 'data', 'models.json');
+  const catalog = await Catalog.load(file);
+  const written: { models: ({ name: string } & ShippedModel['entry'])[] } = JSON.parse(
+    await readFile(file, 'utf8'),
+  );
+  const entry = written.models.find(({ name }) => name === sampleConfig.embedding_model);
+  const variant = catalog.find(sampleConfig.embedding_model)?.variants.find((one) => one.file !== undefined);
+  const path = variant?.file === undefined ? undefined : catalog.resolveFile(variant.file);
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  if (entry === undefined || path === undefined || found === undefined) {
+    throw new CommandError(
+      `${file}: the model ${sampleConfig.embedding_model} is not there: reinstall lorekeep`,
+    );
+  }
+  return { path, entry };
+}
+
+async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Promise<object> {
+  const [variant] = entry.variants;
+  const file = {
+    ...variant,
+    file: `models/${basename(path)}`,
+    size_bytes: (await stat(path)).size,
+    sha256: await fileChecksum(path, signal),
+  };
+  return { version: 1, models: [{ ...entry, variants: [file] }] };
+}
+
+/** @throws CommandError that names what is there */
+async function refuseToOverwrite(folder: string, names: readonly string[]): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory())
+    throw new CommandError(`${folder}: is a file; a folder is expected`);
+  const present: string[] = [];
+  for (const name of names) {
+    if (await lstat(join(folder, name)).catch(() => undefined)) present.push(name);
+  }
+  if (present.length === 0) return;
+  throw new CommandError(
+    `${folder}: would overwrite ${present.join(', ')}: name another folder, or move them away`,
+  );
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,31 @@
+/** The README of a folder that `lorekeep init` made. `run` is how lorekeep is started. */
+export function readme(run: string, question: string): string {
+  return `# A knowledge base, and a server for it
+
+Made by \`lorekeep init\`. Run these in this folder:
+
+    ${run} build knowledge/harbour/kb.json --config server-config.json
+    ${run} search knowledge/harbour/kb.json "${question}" --config server-config.json
+    ${run} serve --config server-config.json
+
+and, while the server runs, in another terminal:
+
+    ${run} ask harbour/kb.json "${question}"
+
+| File | What it is |
+|---|---|
+| server-config.json | the server's settings; \`${run} check server-config.json\` finds mistakes |
+| models.json | the model catalog: which models there are, and where. Add your own here |
+| models/lorekeep-mini.gguf | a small embedding model for English |
+| knowledge/ | the storage root: what clients name starts here |
+| knowledge/harbour/kb.json | the config of the sample: model, files, metadata fields |
+| knowledge/harbour/records.json | its records: id, text, metadata |
+
+Two filters to try:
+
+    ${run} search knowledge/harbour/kb.json "night" --config server-config.json --filter '{"==": [{"knowledge": "secret"}, false]}'
+    ${run} search knowledge/harbour/kb.json "night" --config server-config.json --filter '{"in": ["Signe", {"knowledge": "people"}]}'
+
+After records.json has changed, \`build\` again.
+`;
+}
