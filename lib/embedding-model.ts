@@ -143,6 +143,12 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     });
   }
 
+  /** @internal What other calls hand to the addon. */
+  get handle(): NativeEmbeddingModel {
+    if (this.closed) throw new LorekeepError('CLOSED', 'EmbeddingModel: used after close()');
+    return this.native;
+  }
+
   /** Tokens of a text, special tokens included. */
   async countTokens(text: string): Promise<number> {
     if (typeof text !== 'string') {

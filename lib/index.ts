@@ -10,6 +10,11 @@ export {
   type ModelFacts,
   type Pooling,
 } from './embedding-model.js';
+export {
+  EmbeddingRows,
+  type EmbedRowsOptions,
+  type MatchEmbeddingsOptions,
+} from './embedding-rows.js';
 export { AbortError, type ErrorCode, type ErrorDetail, errorCodes, LorekeepError } from './errors.js';
 export {
   type FieldDefinition,
@@ -27,6 +32,7 @@ export {
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {
+  type AssembleOptions,
   type FusionOptions,
   type LexicalPlan,
   type SearchMode,
@@ -39,6 +45,7 @@ export {
   type StorageSearchResult,
   searchModes,
 } from './storage.js';
+export { removeStrayFiles } from './stray-files.js';
 export {
   type LoadTextIndexOptions,
   type TextHits,
@@ -57,4 +64,5 @@ export {
   type VectorHits,
   VectorIndex,
   type VectorSearchOptions,
+  type VectorType,
 } from './vector-index.js';

@@ -64,6 +64,7 @@ export interface NativeVectorIndex extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
   readonly kind: 'flat' | 'hnsw';
+  readonly vectorType: 'f32' | 'f16' | 'i8';
   readonly memoryBytes: number;
   search(
     queries: Float32Array,
@@ -152,6 +153,25 @@ export interface NativeEmbeddingModel extends NativeHandle {
   countTokens(text: string): Promise<number>;
 }
 
+/** The embeddings of records, from a cache file and from a model to an index: the numbers never reach JavaScript. */
+export interface NativeEmbeddingRows extends NativeHandle {
+  /** Embeds the next texts that have no embedding: as many as `bytes` hold, one at least; none when all have one. */
+  embedNext(
+    records: NativeRecords,
+    model: NativeEmbeddingModel,
+    options: { prefix: string; truncate: boolean; bytes: number },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<{ texts: number; errors: NativeItemError[] }>;
+  /** Writes every embedding that there is. */
+  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+  /**
+   * missing: different texts without an embedding; reused: records whose embedding was in the file; cut: records of which
+   * only the beginning is embedded; refusal: why the file was not used, "" when it was or there is to be none.
+   */
+  counts(): { missing: number; reused: number; cut: number; refusal: string };
+}
+
 export interface NativeStorageHit {
   ordinal: number;
   id: string;
@@ -204,6 +224,7 @@ export interface NativeHnswOptions {
   kind: 'flat' | 'hnsw';
   m: number;
   efConstruction: number;
+  vectorType: 'f32' | 'f16' | 'i8';
   seed: number;
   threads: number;
 }
@@ -331,6 +352,25 @@ export interface NativeBinding {
     verify: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeFileDescription>;
+
+  /** `key` names what embeddings depend on beside the text; a file of another key is not used. */
+  matchEmbeddings(
+    records: NativeRecords,
+    dimension: number,
+    path: string | undefined,
+    key: string,
+    cutToo: boolean,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeEmbeddingRows>;
+  /** Takes the rows, also when it fails. */
+  indexEmbeddings(
+    rows: NativeEmbeddingRows,
+    options: NativeHnswOptions,
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeVectorIndex>;
+  /** Removes the temporary files that killed writers of this file left; resolves to how many. */
+  removeStrays(path: string): Promise<number>;
 }
 
 /** The export list, for the loader's check that the file is not stale. */
@@ -353,5 +393,8 @@ export const nativeExports = [
   'readRecords',
   'indexRecords',
   'assembleStorage',
+  'matchEmbeddings',
+  'indexEmbeddings',
+  'removeStrays',
   'describeFile',
 ] as const satisfies readonly (keyof NativeBinding)[];

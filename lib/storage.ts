@@ -36,6 +36,13 @@ export interface StorageOptions extends HnswOptions {
   tokenizer?: Tokenizer | undefined;
 }
 
+export interface AssembleOptions extends CallOptions {
+  /** Candidates held during a graph search that does not say how many. 1 to 100,000, default 64. */
+  ef?: number | undefined;
+}
+
+const defaultEf = 64;
+
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
 export interface FusionOptions {
   /** Default 60. */
@@ -57,7 +64,7 @@ export interface StorageSearchOptions extends CallOptions {
   topK?: number | undefined;
   /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
   threshold?: number | undefined;
-  /** Candidates held during the graph search. Default 64 or more, as topK needs. */
+  /** Candidates held during the graph search. Default: the storage's own (64), or more as topK needs. */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;
   /** Which records may be found, in every mode. An expression is compiled for this search alone. */
@@ -111,6 +118,14 @@ export interface StorageSearchResult {
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
+  readonly #ef: number;
+
+  /** @internal Use Storage.build() or Storage.fromRecords(). */
+  constructor(native: NativeStorage, ef: number = defaultEf) {
+    super(native);
+    this.#ef = ef;
+  }
+
   /**
    * Builds a storage over copies of `records` and their row-major embeddings (records x dimension).
    * @throws INVALID_ARGUMENT (empty or duplicate ids, NaN), DIMENSION_MISMATCH, OUT_OF_MEMORY, CANCELLED.
@@ -146,12 +161,13 @@ export class Storage extends Handle<NativeStorage> {
     records: Records,
     vectors: VectorIndex,
     words: TextIndex,
-    options: CallOptions = {},
+    options: AssembleOptions = {},
   ): Promise<Storage> {
+    const ef = integerArgument('ef', options.ef, defaultEf, 1, 100_000);
     return callNative(
       options.signal,
       async (cancel) =>
-        new Storage(await binding.assembleStorage(records.content, vectors.handle, words.handle, cancel)),
+        new Storage(await binding.assembleStorage(records.content, vectors.handle, words.handle, cancel), ef),
     );
   }
 
@@ -205,7 +221,7 @@ export class Storage extends Handle<NativeStorage> {
       candidates: Math.max(candidates, topK),
       vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, this.native.dimension),
       text: mode === 'dense' ? undefined : queryText(options.text, mode),
-      ef: integerArgument('ef', options.ef, Math.max(64, depth), 1, 100_000),
+      ef: integerArgument('ef', options.ef, Math.max(this.#ef, depth), 1, 100_000),
       threshold:
         options.threshold === undefined ? undefined : numberArgument('threshold', options.threshold, 0, 0),
       rrfK: numberArgument('rrf.k', options.rrf?.k, 60, 0),

@@ -4,6 +4,7 @@
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
 #include "binding/embedding_model_binding.h"
+#include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
 #include "binding/file_description_binding.h"
 #include "binding/metadata_binding.h"
@@ -35,6 +36,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
   constructors.filter = Napi::Persistent(FilterBinding::define(env));
   constructors.records = Napi::Persistent(RecordsBinding::define(env));
+  constructors.embedding_rows = Napi::Persistent(EmbeddingRowsBinding::define(env));
   constructors.storage = Napi::Persistent(StorageBinding::define(env));
 
   exports.Set("CancelToken", constructors.cancel_token.Value());
@@ -58,6 +60,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("readRecords", read_records);
   function("indexRecords", index_records);
   function("assembleStorage", assemble_storage);
+  function("matchEmbeddings", match_embeddings);
+  function("indexEmbeddings", index_embeddings);
+  function("removeStrays", remove_strays);
   function("describeFile", describe_file);
   return exports;
 }

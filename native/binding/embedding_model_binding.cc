@@ -31,24 +31,28 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
 Napi::Value to_js_embeddings(Napi::Env env, engine::EmbedResult&& found) {
   Napi::Object result = Napi::Object::New(env);
   result.Set("vectors", to_float32_array(env, std::move(found.vectors)));
-  Napi::Array errors = Napi::Array::New(env, found.errors.size());
-  for (std::uint32_t i = 0; i < found.errors.size(); ++i) {
-    const engine::ItemError& error = found.errors[i];
-    Napi::Object object = Napi::Object::New(env);
-    object.Set("index", error.index);
-    object.Set("code", std::string(code_name(error.code)));
-    object.Set("message", error.message);
-    object.Set("tokens", error.tokens);
-    object.Set("limit", error.limit);
-    errors.Set(i, object);
-  }
-  result.Set("errors", errors);
+  result.Set("errors", to_js_item_errors(env, found.errors));
   result.Set("tokens", static_cast<double>(found.tokens));
   result.Set("batches", static_cast<double>(found.batches));
   return result;
 }
 
 }  // namespace
+
+Napi::Array to_js_item_errors(Napi::Env env, const std::vector<engine::ItemError>& errors) {
+  Napi::Array array = Napi::Array::New(env, errors.size());
+  for (std::uint32_t i = 0; i < errors.size(); ++i) {
+    const engine::ItemError& error = errors[i];
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("index", error.index);
+    object.Set("code", std::string(code_name(error.code)));
+    object.Set("message", error.message);
+    object.Set("tokens", error.tokens);
+    object.Set("limit", error.limit);
+    array.Set(i, object);
+  }
+  return array;
+}
 
 Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
   return DefineClass(env, kName,

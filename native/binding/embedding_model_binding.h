@@ -20,6 +20,9 @@ class EmbeddingModelBinding final : public Handle<EmbeddingModelBinding, engine:
   Napi::Value facts(const Napi::CallbackInfo& info);
 };
 
+/// {index, code, message, tokens, limit} per error.
+Napi::Array to_js_item_errors(Napi::Env env, const std::vector<engine::ItemError>& errors);
+
 /// loadEmbeddingModel(path, options, cancel, progress)
 Napi::Value load_embedding_model(const Napi::CallbackInfo& info);
 /// backends()

@@ -59,7 +59,7 @@ class Environment {
 
   struct Constructors {
     Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
-        embedding_model, storage, filter, records;
+        embedding_model, storage, filter, records, embedding_rows;
   } constructors;
 
  private:

@@ -16,12 +16,6 @@ constexpr std::uint64_t kMostHits = 10'000;
 constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostExactInteger = (std::uint64_t{1} << 53) - 1;  // of a JavaScript number
 
-Napi::Value wrap_index(Napi::Env env, Shared&& index) {
-  auto& constructor = Environment::of(env).constructors.vector_index;
-  const std::size_t bytes = index->memory_bytes();
-  return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
-}
-
 const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
   return dynamic_cast<const vector::HnswIndex*>(&index);
 }
@@ -87,6 +81,7 @@ Napi::Function VectorIndexBinding::define(Napi::Env env) {
                          InstanceAccessor("size", &VectorIndexBinding::size, nullptr),
                          InstanceAccessor("dimension", &VectorIndexBinding::dimension, nullptr),
                          InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
+                         InstanceAccessor("vectorType", &VectorIndexBinding::vector_type, nullptr),
                          InstanceAccessor("memoryBytes", &VectorIndexBinding::memory_bytes, nullptr),
                      }));
 }
@@ -139,6 +134,29 @@ Napi::Value VectorIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
 
+Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(),
+                 [&] { return Napi::String::New(info.Env(), std::string(vector::type_name(peek().type()))); });
+}
+
+Napi::Value wrap_index(Napi::Env env, Shared&& index) {
+  auto& constructor = Environment::of(env).constructors.vector_index;
+  const std::size_t bytes = index->memory_bytes();
+  return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
+}
+
+namespace {
+
+vector::VectorType vector_type_argument(const Napi::Value& value) {
+  const std::string name = string_argument(value, "vectorType");
+  for (const auto type : {vector::VectorType::kF32, vector::VectorType::kF16, vector::VectorType::kI8}) {
+    if (name == vector::type_name(type)) return type;
+  }
+  fail(Code::kInvalidArgument, "vectorType: f32, f16 or i8 is expected, not " + name);
+}
+
+}  // namespace
+
 VectorOptions vector_options(const Napi::Object& object) {
   VectorOptions options;
   options.flat = string_argument(object.Get("kind"), "kind") == "flat";
@@ -146,6 +164,7 @@ VectorOptions vector_options(const Napi::Object& object) {
   options.hnsw.ef_construction =
       integer_argument(object.Get("efConstruction"), "efConstruction", 1, vector::kMaxEfConstruction);
   options.hnsw.seed = integer_argument(object.Get("seed"), "seed", 0, kMostExactInteger);
+  options.hnsw.type = vector_type_argument(object.Get("vectorType"));
   options.threads = integer_argument(object.Get("threads"), "threads", 0, kMostThreads);
   return options;
 }

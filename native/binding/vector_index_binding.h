@@ -26,6 +26,7 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value kind(const Napi::CallbackInfo& info);
+  Napi::Value vector_type(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 };
 
@@ -35,12 +36,15 @@ struct VectorOptions {
   std::size_t threads = 0;  // as in worker_count()
 };
 
-/// Reads kind, m, efConstruction, seed and threads.
+/// Reads kind, m, efConstruction, seed, vectorType and threads.
 VectorOptions vector_options(const Napi::Object& object);
 /// Runs inside a task; `rows` are given up as soon as they are encoded.
 std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows, std::size_t dimension,
                                                          const VectorOptions& options, Runtime& runtime,
                                                          const TaskContext& task);
+
+/// The JavaScript object of an index.
+Napi::Value wrap_index(Napi::Env env, std::shared_ptr<const vector::VectorIndex>&& index);
 
 /// buildVectorIndex(rows, dimension, options, cancel, progress)
 Napi::Value build_vector_index(const Napi::CallbackInfo& info);

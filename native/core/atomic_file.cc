@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.h"
@@ -13,6 +15,8 @@
 #include <process.h>
 #else
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -52,6 +56,56 @@ bool flush_to_device(std::FILE* file) {
 #endif
 }
 
+#if defined(_WIN32)
+// An open file cannot be removed here, so the age only has to cover the moment between closing and renaming.
+constexpr auto kStrayAge = std::chrono::hours(1);
+
+bool remove_if_stray(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(path, error);
+  if (error || std::filesystem::file_time_type::clock::now() - written < kStrayAge) return false;
+  return std::filesystem::remove(path, error);
+}
+
+bool claim(std::FILE*) {
+  return true;
+}
+#else
+bool same_file(int handle, const char* path) {
+  struct stat opened{};
+  struct stat named{};
+  return ::fstat(handle, &opened) == 0 && ::lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+/// Takes the lock that says that the writer lives: it ends with the process, however that ends. False when another
+/// process took the file for a stray one in the moment since it was made. A file system without locks has no strays
+/// removed either.
+bool claim(std::FILE* file) {
+  if (::flock(::fileno(file), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  struct stat made{};
+  return ::fstat(::fileno(file), &made) != 0 || made.st_nlink > 0;
+}
+
+bool remove_if_stray(const std::filesystem::path& path) {
+  const int handle = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (handle < 0) return false;
+  const bool removed =
+      ::flock(handle, LOCK_EX | LOCK_NB) == 0 && same_file(handle, path.c_str()) && ::unlink(path.c_str()) == 0;
+  ::close(handle);
+  return removed;
+}
+#endif
+
+/// Whether `name` is what temporary_name() makes for a target called `target`.
+bool is_temporary_of(std::string_view name, std::string_view target) {
+  constexpr std::string_view kEnd = ".tmp";
+  if (!name.starts_with(target) || !name.ends_with(kEnd)) return false;
+  if (name.size() <= target.size() + 1 + kEnd.size() || name[target.size()] != '.') return false;
+  const std::string_view middle = name.substr(target.size() + 1, name.size() - target.size() - 1 - kEnd.size());
+  return middle.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
 // A rename is durable only once the folder is; file systems that refuse to fsync a folder do it themselves.
 void flush_folder(const std::filesystem::path& target) {
 #if !defined(_WIN32)
@@ -70,6 +124,7 @@ void flush_folder(const std::filesystem::path& target) {
 
 AtomicFile::AtomicFile(std::filesystem::path target)
     : target_(std::move(target)), buffer_(std::make_unique<char[]>(kBufferBytes)) {
+  remove_stray_files(target_);
   create();
   std::setvbuf(file_, buffer_.get(), _IOFBF, kBufferBytes);
 }
@@ -83,9 +138,14 @@ void AtomicFile::create() {
 #else
     file_ = std::fopen(name.c_str(), "wbxe");
 #endif
-    if (file_ != nullptr) {
+    if (file_ != nullptr && claim(file_)) {
       temporary_ = std::move(name);
       return;
+    }
+    if (file_ != nullptr) {
+      std::fclose(file_);  // its name is gone or about to go
+      file_ = nullptr;
+      continue;
     }
     if (errno != EEXIST) break;
   }
@@ -115,9 +175,9 @@ void AtomicFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes)
 void AtomicFile::commit() {
   if (file_ == nullptr) fail(Code::kInternal, target_.string() + ": committed twice");
   if (!flush_to_device(file_)) refuse("cannot flush");
-  const bool closed = std::fclose(file_) == 0;
-  file_ = nullptr;
-  if (!closed) refuse("cannot close");
+#if defined(_WIN32)
+  close();  // an open file cannot be renamed
+#endif
   std::error_code error;
   std::filesystem::rename(temporary_, target_, error);
   if (error) {
@@ -125,24 +185,48 @@ void AtomicFile::commit() {
     refuse("cannot replace");
   }
   temporary_.clear();
+  close();  // the lock goes after the temporary name, so that nobody takes it for a stray
   flush_folder(target_);
+}
+
+// Everything is on the device already: a failure could not tell of anything lost.
+void AtomicFile::close() noexcept {
+  if (file_ != nullptr) std::fclose(file_);
+  file_ = nullptr;
 }
 
 void AtomicFile::refuse(const char* what) {
   const int code = errno;
   discard();
   const std::string name = target_.string();
-  fail(Code::kIo, name + ": " + what + ": " + std::strerror(code), {{"path", name}});
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
+  fail(Code::kIo, name + ": " + what + " in the folder " + folder.string() + ": " + std::strerror(code),
+       {{"path", name}, {"folder", folder.string()}});
 }
 
 void AtomicFile::discard() noexcept {
-  if (file_ != nullptr) std::fclose(file_);
-  file_ = nullptr;
   if (!temporary_.empty()) {
     std::error_code ignored;
+#if defined(_WIN32)
+    close();
+#endif
     std::filesystem::remove(temporary_, ignored);
     temporary_.clear();
   }
+  close();
+}
+
+std::size_t remove_stray_files(const std::filesystem::path& target) noexcept try {
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const std::string name = target.filename().string();
+  std::size_t removed = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (is_temporary_of(entry->path().filename().string(), name) && remove_if_stray(entry->path())) ++removed;
+  }
+  return removed;
+} catch (const std::exception&) {
+  return 0;  // strays cost space, not correctness
 }
 
 }  // namespace lorekeep

@@ -10,7 +10,8 @@
 namespace lorekeep {
 
 /// Writes a file so that readers see the old one or the new one, never a part: bytes go to a temporary name
-/// beside the target (`<name>.<process>-<n>.tmp`), commit() makes them durable and renames. Not committed: removed.
+/// beside the target (`<name>.<process>-<n>.tmp`), commit() makes them durable and renames. Not committed: removed;
+/// what a killed process left is removed by the next writer of the target. A writer holds a lock on its temporary file.
 /// The new file has the permissions of a newly made one, and a target that is a link is replaced, not followed.
 class AtomicFile {
  public:
@@ -32,6 +33,7 @@ class AtomicFile {
  private:
   void create();
   [[noreturn]] void refuse(const char* what);
+  void close() noexcept;
   void discard() noexcept;
 
   std::filesystem::path target_;
@@ -40,5 +42,9 @@ class AtomicFile {
   std::FILE* file_ = nullptr;
   std::uint64_t size_ = 0;
 };
+
+/// Removes the temporary files of writers of `target` that were killed, never one whose writer is alive, and returns
+/// how many. What cannot be seen or removed stays; nothing is thrown.
+std::size_t remove_stray_files(const std::filesystem::path& target) noexcept;
 
 }  // namespace lorekeep

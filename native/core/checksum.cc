@@ -9,4 +9,9 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) noe
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+Digest digest(std::span<const std::byte> bytes) noexcept {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.high64, hash.low64};
+}
+
 }  // namespace lorekeep

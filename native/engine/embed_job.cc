@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+
+#include "engine/utf8.h"
 
 namespace lorekeep::engine {
 namespace {
@@ -60,12 +63,21 @@ void EmbedJob::tokenize(std::size_t text, Item& item) const {
     item.code = code;
     item.tokens = {};
   };
-  if (texts_[text].size() > kMaxTextBytes) return refuse(Code::kTextTooLong);
-  if (texts_[text].find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) return refuse(Code::kInvalidArgument);
-  item.tokens = resources_.vocabulary.tokenize(texts_[text]);
+  std::string_view given = texts_[text];
+  if (given.size() > kMaxTextBytes) {
+    if (long_text_ == LongText::kRefuse) return refuse(Code::kTextTooLong);
+    given = utf8_prefix(given, kMaxTextBytes);
+    item.cut = true;
+  }
+  if (given.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) return refuse(Code::kInvalidArgument);
+  item.tokens = resources_.vocabulary.tokenize(given);
   item.count = static_cast<std::uint32_t>(item.tokens.size());
   if (item.count <= resources_.vocabulary.special_tokens()) return refuse(Code::kInvalidArgument);
-  if (item.count > resources_.facts.context_size) return refuse(Code::kTextTooLong);
+  if (item.count <= resources_.facts.context_size) return;
+  if (long_text_ == LongText::kRefuse) return refuse(Code::kTextTooLong);
+  item.tokens = resources_.vocabulary.first_window(std::move(item.tokens), resources_.facts.context_size);
+  item.count = static_cast<std::uint32_t>(item.tokens.size());
+  item.cut = true;
 }
 
 void EmbedJob::compute(const Batch& batch, std::size_t begin) {
@@ -106,6 +118,7 @@ void EmbedJob::report_failures(std::size_t begin) {
   std::size_t skipped = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
+    if (item.cut && !item.failed) result_.cut.push_back(static_cast<std::uint32_t>(begin + i));
     if (!item.failed) continue;
     ItemError error{static_cast<std::uint32_t>(begin + i), item.code, item.count, limit, {}};
     if (item.code == Code::kInvalidArgument) {

@@ -28,9 +28,9 @@ struct EmbedResources {
 
 class EmbedJob {
  public:
-  EmbedJob(const EmbedResources& resources, std::span<const std::string_view> texts, const CancelToken* cancel,
-           const Progress& progress)
-      : resources_(resources), texts_(texts), cancel_(cancel), progress_(progress) {}
+  EmbedJob(const EmbedResources& resources, std::span<const std::string_view> texts, LongText long_text,
+           const CancelToken* cancel, const Progress& progress)
+      : resources_(resources), texts_(texts), long_text_(long_text), cancel_(cancel), progress_(progress) {}
 
   EmbedResult run();
 
@@ -40,6 +40,7 @@ class EmbedJob {
     std::uint32_t count = 0;  // of tokens, also when they are dropped
     Code code = Code::kInternal;
     bool failed = false;
+    bool cut = false;
   };
 
   void embed_window(std::size_t begin, std::size_t end);
@@ -50,6 +51,7 @@ class EmbedJob {
 
   const EmbedResources& resources_;
   std::span<const std::string_view> texts_;
+  LongText long_text_;
   const CancelToken* cancel_;
   const Progress& progress_;
   EmbedResult result_;

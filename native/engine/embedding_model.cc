@@ -157,9 +157,9 @@ const ModelFacts& EmbeddingModel::facts() const noexcept {
 }
 
 EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const CancelToken* cancel,
-                                  const Progress& progress) {
+                                  const Progress& progress, LongText long_text) {
   const EmbedResources resources = impl_->resources();
-  return EmbedJob(resources, texts, cancel, progress).run();
+  return EmbedJob(resources, texts, long_text, cancel, progress).run();
 }
 
 EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* cancel, const Progress& progress) {

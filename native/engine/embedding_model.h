@@ -61,11 +61,18 @@ struct ItemError {
   std::string message;   // does not repeat the index
 };
 
+/// What becomes of a text with more tokens than the context holds.
+enum class LongText {
+  kRefuse,    // it is an ItemError
+  kTruncate,  // its first tokens are embedded, as many as fit
+};
+
 struct EmbedResult {
   /// Row-major, texts x dimension, L2-normalised, in input order. Rows of failed texts are zero.
   std::vector<float> vectors;
-  std::vector<ItemError> errors;  // by ascending index
-  std::uint64_t tokens = 0;       // computed
+  std::vector<ItemError> errors;   // by ascending index
+  std::vector<std::uint32_t> cut;  // ascending indexes of the texts of which only the first tokens were embedded
+  std::uint64_t tokens = 0;        // computed
   std::uint64_t batches = 0;
 };
 
@@ -88,7 +95,7 @@ class EmbeddingModel {
   /// does not depend on the texts beside it (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory).
   /// Cancellation grain: one operation of a batch's graph.
   EmbedResult embed(std::span<const std::string_view> texts, const CancelToken* cancel = nullptr,
-                    const Progress& progress = {});
+                    const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
 
   /// Tokens of a text, special tokens included. Throws Error(kTextTooLong) beyond kMaxTextBytes.

@@ -58,4 +58,12 @@ std::string repair_utf8(std::string_view text) {
   return repaired;
 }
 
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  constexpr std::size_t kMostContinuation = 3;
+  std::size_t end = bytes;
+  while (end > 0 && bytes - end < kMostContinuation && (byte_at(text, end) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 }  // namespace lorekeep::engine

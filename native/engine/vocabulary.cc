@@ -21,7 +21,19 @@ Vocabulary::Vocabulary(const llama_model& model) : vocabulary_(llama_model_get_v
   need(wordpiece || llama_vocab_get_add_bos(vocabulary_), llama_vocab_bos(vocabulary_), "first (BOS, CLS)");
   need(llama_vocab_get_add_eos(vocabulary_), llama_vocab_eos(vocabulary_), "last (EOS)");
   need(wordpiece || llama_vocab_get_add_sep(vocabulary_), llama_vocab_sep(vocabulary_), "separator (SEP)");
-  special_tokens_ = static_cast<std::uint32_t>(tokenize_valid("").size());
+  around_nothing_ = tokenize_valid("");
+  special_tokens_ = static_cast<std::uint32_t>(around_nothing_.size());
+}
+
+std::vector<llama_token> Vocabulary::first_window(std::vector<llama_token> tokens, std::size_t limit) const {
+  if (tokens.size() <= limit) return tokens;
+  std::size_t before = 0;
+  while (before < around_nothing_.size() && tokens[before] == around_nothing_[before]) ++before;
+  const std::size_t after = around_nothing_.size() - before;
+  const std::vector<llama_token> end(tokens.end() - static_cast<std::ptrdiff_t>(after), tokens.end());
+  tokens.resize(limit - after);
+  tokens.insert(tokens.end(), end.begin(), end.end());
+  return tokens;
 }
 
 std::vector<llama_token> Vocabulary::tokenize(std::string_view text) const {

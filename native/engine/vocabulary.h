@@ -19,6 +19,10 @@ class Vocabulary {
   /// vocabulary is unusable.
   std::vector<llama_token> tokenize(std::string_view text) const;
 
+  /// The first `limit` tokens of a text, of which the last are the special ones that ended it. Preconditions: `tokens`
+  /// are of tokenize(), limit > special_tokens().
+  std::vector<llama_token> first_window(std::vector<llama_token> tokens, std::size_t limit) const;
+
   /// Tokens of a text of which nothing is left.
   std::uint32_t special_tokens() const noexcept { return special_tokens_; }
 
@@ -27,6 +31,7 @@ class Vocabulary {
 
   const llama_vocab* vocabulary_;
   std::uint32_t special_tokens_ = 0;
+  std::vector<llama_token> around_nothing_;  // the tokens of an empty text: what every text gets before and after it
 };
 
 }  // namespace lorekeep::engine

@@ -1,17 +1,14 @@
-import { LorekeepError, Records } from '../../lib/index.js';
+import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
+import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { indexFingerprint } from './model.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './source.js';
 import { buildVectors } from './vectors.js';
 import { writeWords } from './words.js';
 
-export interface KnowledgeBaseBuild {
+export interface KnowledgeBaseBuild extends EmbeddingCounts {
   records: number;
-  /** Texts given to the model. */
-  embedded: number;
-  /** Records whose embedding was there already. */
-  reused: number;
-  /** Absolute paths of the files that were written; a text index that was right already is not among them. */
+  /** Absolute paths of the files that were written; what was right already is not among them. */
   written: string[];
   /** Absolute path of the index; undefined when the config names none. */
   indexFile: string | undefined;
@@ -21,9 +18,10 @@ export interface KnowledgeBaseBuild {
 }
 
 /**
- * Builds the files that opening wants to find: embeds the records, writes `index_file` and, where the config has one, the
- * text index. Each is written beside its place and renamed, so that a reader sees the old file or the new one; each says
- * what it was made from, so that a build that is stopped between two of them leaves nothing that is wrong.
+ * Builds the files that opening wants to find: `embeddings_file`, `index_file` and the text index, as far as the config
+ * has them. Each is written beside its place and renamed, so that a reader sees the old file or the new one; each says
+ * what it was made from, so that a build that is stopped between two of them leaves nothing that is wrong. Temporary files
+ * of builds that were killed are removed.
  * @throws as openKnowledgeBase(); INVALID_ARGUMENT when the config names nothing to build, IO when a file cannot be written.
  */
 export async function buildKnowledgeBase(
@@ -32,8 +30,9 @@ export async function buildKnowledgeBase(
 ): Promise<KnowledgeBaseBuild> {
   const source = await findSource(configPath, options);
   const { config, files, signal, onProgress, warnings } = source;
-  const indexFile = files.index;
-  if (indexFile === undefined) throw nothingToBuild(source);
+  const products = [files.embeddings, files.index, files.words].filter((file) => file !== undefined);
+  if (products.length === 0) throw nothingToBuild(source);
+  await Promise.all(products.map(removeStrayFiles));
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',
@@ -41,28 +40,39 @@ export async function buildKnowledgeBase(
     () => Records.read(files.records, { fields: config.fields, signal }),
     ({ size }) => size,
   );
-  const written = [await writeIndex(records, indexFile, source, report)];
-  if (files.words !== undefined && (await writeWords(records, files.words, source, report))) {
-    written.push(files.words);
-  }
+  const { vectors, counts } = await writeVectors(records, source, report);
+  const words = files.words !== undefined && (await writeWords(records, files.words, source, report));
+  const written = words ? [...vectors, files.words as string] : vectors;
   const { size } = records;
   const { times } = report;
-  return { records: size, embedded: size, reused: 0, written, indexFile, times, warnings };
+  return { records: size, ...counts, written, indexFile: files.index, times, warnings };
 }
 
-async function writeIndex(
+/** Writes the embeddings file and the index, where there are to be any. */
+async function writeVectors(
   records: Records,
-  path: string,
   source: Source,
   report: PhaseReport,
-): Promise<string> {
-  await using vectors = await buildVectors(records, source, report);
-  const { model, signal } = source;
-  await vectors.save(path, { fingerprint: indexFingerprint(records, model), signal });
-  return path;
+): Promise<{ vectors: string[]; counts: EmbeddingCounts }> {
+  const { index, embeddings } = source.files;
+  if (index === undefined) return writeEmbeddings(records, source, report);
+  const { vectors: built, written, ...counts } = await buildVectors(records, source, report);
+  await using vectors = built;
+  const { config, model, signal } = source;
+  const fingerprint = indexFingerprint(records, model, config.long_text);
+  await vectors.save(index, { fingerprint, signal });
+  return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], counts };
+}
+
+async function writeEmbeddings(records: Records, source: Source, report: PhaseReport) {
+  const { embeddings } = source.files;
+  if (embeddings === undefined) return { vectors: [], counts: { embedded: 0, reused: 0, truncated: 0 } };
+  const { rows, written, ...counts } = await embedRecords(records, source, report);
+  await rows.close();
+  return { vectors: written ? [embeddings] : [], counts };
 }
 
 function nothingToBuild({ path }: Source): LorekeepError {
-  const message = `${path}: index_file: is missing; it says where to build`;
+  const message = `${path}: index_file: is missing; it says where to build (embeddings_file and bm25_file are built, too)`;
   return new LorekeepError('INVALID_ARGUMENT', message, { file: path, path: 'index_file' });
 }

@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
-import { embedAll, type KnowledgeModel } from './model.js';
+import { matchEmbeddings } from './embeddings.js';
+import { type KnowledgeModel, recordsError } from './model.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
 import { type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
-import { openVectors } from './vectors.js';
+import { openVectors, vectorsWarning } from './vectors.js';
 import { reuseWords } from './words.js';
 
 export interface KnowledgeBaseFinding {
@@ -43,7 +44,8 @@ interface Checked {
 
 /**
  * Checks everything that opening would, goes on after what is wrong, and writes nothing: config, model, records, the index
- * file and the text index. Without an index file every text is embedded, because that alone tells whether the model takes it.
+ * file and the text index. Without an index file every text is embedded, because that alone tells
+ * whether the model takes it; what the embeddings file has is not embedded again.
  * @throws CANCELLED, OUT_OF_MEMORY; what is wrong with the files is in the findings
  */
 export async function checkKnowledgeBase(
@@ -87,15 +89,33 @@ async function checkFiles(checked: Checked): Promise<number | undefined> {
   return records.size;
 }
 
-async function checkVectors(records: Records, { files, model, signal, findings }: Checked): Promise<void> {
+async function checkVectors(records: Records, checked: Checked): Promise<void> {
+  const { config, files, model, signal, findings } = checked;
   if (model === undefined) return;
   const { index } = files;
-  if (index === undefined) {
-    await found(findings, files.records, () => embedAll(records, model, files.records, { signal }));
-    return;
+  if (index === undefined) return checkTexts(records, { ...checked, model });
+  const opened = await found(findings, index, () => openVectors(records, index, { config, model, signal }));
+  if (opened === undefined) return;
+  const message = vectorsWarning(opened, checked);
+  if (message !== undefined) findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });
+  await opened.close();
+}
+
+/** Embeds every text that the embeddings file does not have. */
+async function checkTexts(records: Records, checked: Checked & { model: KnowledgeModel }): Promise<void> {
+  const { config, files, model, signal, findings } = checked;
+  await using rows = await matchEmbeddings(records, { config, model, files, signal });
+  const { refusal, missing } = rows;
+  if (files.embeddings !== undefined && refusal !== undefined) {
+    const message = `${files.embeddings}: the next opening embeds ${missing} texts: ${refusal}`;
+    findings.push({ severity: 'warning', code: 'STALE', file: files.embeddings, message });
   }
-  const opened = await found(findings, index, () => openVectors(records, index, { model, signal }));
-  await opened?.close();
+  const truncate = config.long_text === 'truncate';
+  const prefix = model.documentPrefix;
+  const { errors } = await rows.embed(records, model.model, { prefix, truncate, signal });
+  if (errors.length === 0) return;
+  const { code, message } = recordsError(records, files.records, errors);
+  findings.push({ severity: 'error', code, file: files.records, message });
 }
 
 async function checkWords(records: Records, { config, files, signal, findings }: Checked): Promise<void> {

@@ -56,9 +56,30 @@ export const knowledgeBaseSchema = z.strictObject({
         .max(4096)
         .default(200)
         .describe('Candidates held while a record is linked.'),
+      ef_search: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .optional()
+        .describe(
+          'Candidates held during a search that does not say how many: more find more and take longer. Default: 64, or more as top_k needs.',
+        ),
     })
     .optional()
-    .describe('How the index is built.'),
+    .describe('How the index is built and searched.'),
+  vector_type: z
+    .enum(['f32', 'f16', 'i8'])
+    .default('f32')
+    .describe('How the index holds vectors: f16 takes a half of the memory, i8 about a quarter.'),
+  embeddings_file: file(
+    'A cache of embeddings that building and opening read and write: only texts that are not in it are embedded.',
+  ),
+  long_text: z
+    .enum(['error', 'truncate'])
+    .default('error')
+    .describe(
+      "What becomes of a text that the model's context does not hold; truncate: its beginning is embedded, the text and its words stay whole.",
+    ),
 });
 
 export type KnowledgeBaseConfig = z.output<typeof knowledgeBaseSchema>;

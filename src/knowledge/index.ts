@@ -8,7 +8,9 @@ export {
   type KnowledgeBaseFinding,
 } from './check.js';
 export type { KnowledgeBaseConfig } from './config-schema.js';
-export { KnowledgeBase, type KnowledgeSearchOptions } from './knowledge-base.js';
+export { type CreateStorageOptions, createStorage } from './create-storage.js';
+export type { EmbeddingCounts } from './embeddings.js';
+export { KnowledgeBase, SearchableStorage } from './knowledge-base.js';
 export {
   type CachedOpenOptions,
   KnowledgeBaseCache,
@@ -21,4 +23,5 @@ export { openKnowledgeBase } from './open.js';
 export type { ConfigFiles, PathResolver } from './paths.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
+export type { KnowledgeSearchOptions } from './search-options.js';
 export type { OpenKnowledgeBaseOptions } from './source.js';

@@ -1,30 +1,21 @@
-import type { Storage, StorageSearchOptions, StorageSearchResult } from '../../lib/index.js';
+import type { Storage, StorageSearchResult } from '../../lib/index.js';
 import { fusionFor } from '../fusion/model-fusion.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
+import type { EmbeddingCounts } from './embeddings.js';
 import type { KnowledgeModel } from './model.js';
+import { type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
-export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text'> {
-  text: string;
-}
-
-/** A storage opened from files, with the model that embedded it. */
-export class KnowledgeBase implements AsyncDisposable {
-  readonly config: KnowledgeBaseConfig;
+/** A storage of texts with the model that embeds queries for it. */
+export class SearchableStorage implements AsyncDisposable {
   readonly storage: Storage;
-  /** One sentence per key of the config file that has no effect. */
-  readonly warnings: readonly string[];
+  /** Where the records' embeddings came from; undefined when an index file had them. */
+  readonly embeddings: EmbeddingCounts | undefined;
   readonly #model: KnowledgeModel;
 
-  /** @internal Use openKnowledgeBase(). */
-  constructor(
-    config: KnowledgeBaseConfig,
-    storage: Storage,
-    model: KnowledgeModel,
-    warnings: readonly string[],
-  ) {
-    this.config = config;
+  /** @internal Use openKnowledgeBase() or createStorage(). */
+  constructor(storage: Storage, model: KnowledgeModel, embeddings: EmbeddingCounts | undefined) {
     this.storage = storage;
-    this.warnings = warnings;
+    this.embeddings = embeddings;
     this.#model = model;
   }
 
@@ -41,13 +32,17 @@ export class KnowledgeBase implements AsyncDisposable {
     return this.storage.memoryBytes;
   }
 
-  /** Embeds the text as the mode needs and searches. @throws as EmbeddingModel.embed() and Storage.search(). */
-  async search({ text, ...options }: KnowledgeSearchOptions): Promise<StorageSearchResult> {
+  /**
+   * Embeds the text as the mode needs and searches.
+   * @throws as EmbeddingModel.embed() and Storage.search(); INVALID_ARGUMENT for an option that there is none of.
+   */
+  async search(options: KnowledgeSearchOptions): Promise<StorageSearchResult> {
+    const { text, ...rest } = searchOptions(options);
     const { model, queryPrefix = '', fusion } = this.#model;
-    const { signal } = options;
-    const vector = options.mode === 'lexical' ? undefined : await model.embed(queryPrefix + text, { signal });
-    const rrf = fusionFor(this.storage.tokenizer, fusion, options.rrf);
-    return this.storage.search({ ...options, rrf, text, vector });
+    const { signal } = rest;
+    const vector = rest.mode === 'lexical' ? undefined : await model.embed(queryPrefix + text, { signal });
+    const rrf = fusionFor(this.storage.tokenizer, fusion, rest.rrf);
+    return this.storage.search({ ...rest, rrf, text, vector });
   }
 
   /** Closes the storage. The model stays its owner's. */
@@ -57,5 +52,25 @@ export class KnowledgeBase implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+}
+
+interface KnowledgeBaseFacts {
+  config: KnowledgeBaseConfig;
+  warnings: readonly string[];
+  embeddings: EmbeddingCounts | undefined;
+}
+
+/** A storage opened from files. */
+export class KnowledgeBase extends SearchableStorage {
+  readonly config: KnowledgeBaseConfig;
+  /** One sentence per key of the config file that has no effect. */
+  readonly warnings: readonly string[];
+
+  /** @internal Use openKnowledgeBase(). */
+  constructor(storage: Storage, model: KnowledgeModel, { config, warnings, embeddings }: KnowledgeBaseFacts) {
+    super(storage, model, embeddings);
+    this.config = config;
+    this.warnings = warnings;
   }
 }

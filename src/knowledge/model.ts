@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type EmbeddingModel,
-  type ItemError,
-  LorekeepError,
-  type ProgressOptions,
-  type Records,
-} from '../../lib/index.js';
+import { type EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 
 /** An embedding model, and what it wants to see before a text. */
@@ -22,38 +16,38 @@ export interface KnowledgeModel {
 /** Gives the model that a config file names, or undefined when there is none of that name. It stays the caller's. */
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
-/** What an index over these records made with this model is to be known by: 16 hexadecimal digits. */
-export function indexFingerprint(records: Records, { model, documentPrefix = '' }: KnowledgeModel): string {
-  const made = JSON.stringify([records.fingerprint, model.facts.fingerprint, documentPrefix]);
-  return createHash('sha256').update(made).digest('hex').slice(0, 16);
+/** What becomes of a text that the model's context does not hold. */
+export type LongText = 'error' | 'truncate';
+
+/**
+ * What an index over these records made with this model is to be known by: 16 hexadecimal digits. Where long texts are
+ * truncated, how much of them the model saw counts too.
+ */
+export function indexFingerprint(records: Records, model: KnowledgeModel, longText: LongText): string {
+  const { facts } = model.model;
+  const made = [records.fingerprint, facts.fingerprint, model.documentPrefix ?? ''];
+  if (longText === 'truncate') made.push('truncate', String(facts.contextSize));
+  return createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
+}
+
+/** Names everything that the embedding of a text depends on beside the text; the model's fingerprint has the pooling. */
+export function embeddingsKey({ model, documentPrefix = '' }: KnowledgeModel): string {
+  const { fingerprint, contextSize } = model.facts;
+  return JSON.stringify([fingerprint, contextSize, documentPrefix]);
 }
 
 /** How many records an error message lists. */
 const listedErrors = 20;
 
-/** One row per record. @throws the first text's code, naming every record that the model cannot embed. */
-export async function embedAll(
-  records: Records,
-  { model, documentPrefix = '' }: KnowledgeModel,
-  recordsFile: string,
-  options: ProgressOptions,
-): Promise<Float32Array> {
-  const { vectors, errors } = await model.embedRecords(records, { prefix: documentPrefix, ...options });
-  if (errors[0] === undefined) return vectors;
-  throw recordsError(records, recordsFile, errors, errors[0]);
-}
-
-function recordsError(records: Records, file: string, errors: readonly ItemError[], first: ItemError) {
-  const lines = errors
+/** The error about records that a model cannot embed. Precondition: there is one. */
+export function recordsError(records: Records, file: string, errors: readonly ItemError[]): LorekeepError {
+  const sorted = errors.toSorted((a, b) => a.index - b.index);
+  const first = sorted[0] as ItemError;
+  const lines = sorted
     .slice(0, listedErrors)
     .map(({ index, message }) => `record ${index} (${JSON.stringify(records.idOf(index))}): ${message}`);
   if (errors.length > listedErrors) lines.push(`and ${errors.length - listedErrors} more`);
   const { index, tokens, limit } = first;
-  return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, {
-    file,
-    record: index,
-    id: records.idOf(index),
-    tokens,
-    limit,
-  });
+  const detail = { file, record: index, id: records.idOf(index), tokens, limit };
+  return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
 }

@@ -1,8 +1,9 @@
-import { Records, Storage } from '../../lib/index.js';
+import { Records, Storage, type VectorIndex } from '../../lib/index.js';
+import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
 import { PhaseReport } from './progress.js';
-import { findSource, type OpenKnowledgeBaseOptions } from './source.js';
-import { buildVectors, openVectors } from './vectors.js';
+import { findSource, type OpenKnowledgeBaseOptions, type Source } from './source.js';
+import { buildVectors, openVectors, vectorsWarning } from './vectors.js';
 import { openWords } from './words.js';
 
 /**
@@ -24,11 +25,30 @@ export async function openKnowledgeBase(
     () => Records.read(files.records, { fields, signal }),
     ({ size }) => size,
   );
-  await using vectors =
-    files.index === undefined
-      ? await buildVectors(records, source, report)
-      : await openVectors(records, files.index, source);
+  const { vectors: found, counts } = await findVectors(records, source, report);
+  await using vectors = found;
   await using words = await openWords(records, source, report);
-  const storage = await Storage.fromRecords(records, vectors, words, { signal });
-  return new KnowledgeBase(config, storage, model, warnings);
+  const ef = config.hnsw?.ef_search;
+  const storage = await Storage.fromRecords(records, vectors, words, { ef, signal });
+  return new KnowledgeBase(storage, model, { config, warnings, embeddings: counts });
+}
+
+/** The index from its file, or made; `counts` only when the records were embedded for it. */
+async function findVectors(
+  records: Records,
+  source: Source,
+  report: PhaseReport,
+): Promise<{ vectors: VectorIndex; counts?: EmbeddingCounts }> {
+  const { files, warnings, log } = source;
+  if (files.index === undefined) {
+    const { vectors, embedded, reused, truncated } = await buildVectors(records, source, report);
+    return { vectors, counts: { embedded, reused, truncated } };
+  }
+  const vectors = await openVectors(records, files.index, source);
+  const warning = vectorsWarning(vectors, source);
+  if (warning !== undefined) {
+    warnings.push(warning);
+    log.warn({ file: files.index }, warning);
+  }
+  return { vectors };
 }

@@ -7,6 +7,8 @@ export interface KnowledgeBaseFiles {
   index: string | undefined;
   /** Undefined: the text index is in memory only. */
   words: string | undefined;
+  /** Undefined: every text is embedded. */
+  embeddings: string | undefined;
 }
 
 /**
@@ -49,11 +51,13 @@ export async function resolveFiles(
   config: KnowledgeBaseConfig,
   resolvePath: PathResolver,
 ): Promise<KnowledgeBaseFiles> {
-  const { records_file, index_file, bm25_file = defaultWords(index_file) } = config;
+  const { records_file, index_file, bm25_file = defaultWords(index_file), embeddings_file } = config;
   return {
     records: await resolvePath(records_file, 'records_file', false),
     index: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', false),
     words: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
+    embeddings:
+      embeddings_file === undefined ? undefined : await resolvePath(embeddings_file, 'embeddings_file', true),
   };
 }
 

@@ -1,31 +1,38 @@
-import { type HnswOptions, LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
-import { embedAll, indexFingerprint } from './model.js';
+import { LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
+import { type EmbeddedRecords, embedRecords } from './embeddings.js';
+import { indexFingerprint } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './source.js';
+
+/** An index over records that were embedded for it. */
+export interface BuiltVectors extends Omit<EmbeddedRecords, 'rows'> {
+  vectors: VectorIndex;
+}
 
 /** Embeds the records and links them into a graph. @throws as openKnowledgeBase() */
 export async function buildVectors(
   records: Records,
-  { config, model, files, signal }: Source,
+  source: Source,
   report: PhaseReport,
-): Promise<VectorIndex> {
-  const rows = await report.run('embed', records.size, (onProgress) =>
-    embedAll(records, model, files.records, { signal, onProgress }),
+): Promise<BuiltVectors> {
+  const { rows, ...counts } = await embedRecords(records, source, report);
+  const { config, signal } = source;
+  const { m, ef_construction: efConstruction } = config.hnsw ?? {};
+  const options = { m, efConstruction, vectorType: config.vector_type, signal };
+  const vectors = await report.run('index', records.size, (onProgress) =>
+    VectorIndex.fromEmbeddings(rows, { ...options, onProgress }),
   );
-  const hnsw: HnswOptions = { m: config.hnsw?.m, efConstruction: config.hnsw?.ef_construction };
-  return report.run('index', records.size, (onProgress) =>
-    VectorIndex.build(rows, model.model.dimension, { ...hnsw, signal, onProgress }),
-  );
+  return { vectors, ...counts };
 }
 
 /** Opens an index file and checks that it is one of these records and this model. @throws as openKnowledgeBase() */
 export async function openVectors(
   records: Records,
   file: string,
-  { model, signal }: Pick<Source, 'model' | 'signal'>,
+  { config, model, signal }: Pick<Source, 'config' | 'model' | 'signal'>,
 ): Promise<VectorIndex> {
   const { dimension } = model.model;
-  const fingerprint = indexFingerprint(records, model);
+  const fingerprint = indexFingerprint(records, model, config.long_text);
   const index = await VectorIndex.open(file, { dimension, fingerprint, signal });
   if (index.size === records.size) return index;
   const found = index.size;
@@ -35,4 +42,13 @@ export async function openVectors(
     `${file}: the index holds ${found} records, the records file ${records.size}`,
     { file, reason: 'records', expected: records.size, found },
   );
+}
+
+/** What an index file was built with that the config does not say any more; undefined when it is as configured. */
+export function vectorsWarning(
+  { vectorType }: VectorIndex,
+  { config, files }: Pick<Source, 'config' | 'files'>,
+): string | undefined {
+  if (vectorType === config.vector_type) return undefined;
+  return `${files.index}: holds ${vectorType} vectors; vector_type ${config.vector_type} has an effect when it is built again`;
 }

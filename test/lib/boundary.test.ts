@@ -33,6 +33,7 @@ test('the public interface is this', () => {
   expect(Object.keys(library).sort()).toEqual([
     'AbortError',
     'EmbeddingModel',
+    'EmbeddingRows',
     'Filter',
     'LorekeepError',
     'Records',
@@ -42,6 +43,7 @@ test('the public interface is this', () => {
     'backends',
     'errorCodes',
     'inspectFile',
+    'removeStrayFiles',
     'searchModes',
     'tokenize',
   ]);

@@ -1,0 +1,190 @@
+#include "binding/embedding_rows_binding.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "binding/arguments.h"
+#include "binding/embedding_model_binding.h"
+#include "binding/promise_task.h"
+#include "binding/records_binding.h"
+#include "binding/vector_index_binding.h"
+#include "core/atomic_file.h"
+
+namespace lorekeep::binding {
+namespace {
+
+using Shared = std::shared_ptr<MatchedRows>;
+
+/// What one call of embedNext() did.
+struct Embedded {
+  std::size_t texts = 0;                  // given to the model
+  std::vector<engine::ItemError> errors;  // `index` is the record's ordinal
+};
+
+/// The embeddings that the model could make, and the records that they are of.
+void keep_made(store::EmbeddingRows& rows, const store::EmbeddingPortion& portion, engine::EmbedResult& made) {
+  if (made.errors.empty()) return rows.fill(portion.ordinals, made.vectors, made.cut);
+  std::size_t failed = 0;
+  for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
+    if (failed < made.errors.size() && made.errors[failed].index == i) {
+      ++failed;
+      continue;
+    }
+    static constexpr std::uint32_t kFirst[] = {0};
+    const bool cut = std::find(made.cut.begin(), made.cut.end(), i) != made.cut.end();
+    const auto vector = std::span<const float>(made.vectors).subspan(i * rows.dimension(), rows.dimension());
+    rows.fill({&portion.ordinals[i], 1}, vector, std::span(kFirst).first(cut ? 1 : 0));
+  }
+}
+
+Embedded embed_portion(store::EmbeddingRows& rows, const store::Records& records, engine::EmbeddingModel& model,
+                       const store::EmbeddingPortion& portion, const std::string& prefix, engine::LongText long_text,
+                       const TaskContext& task) {
+  std::vector<std::string> prefixed;
+  std::vector<std::string_view> texts;
+  prefixed.reserve(prefix.empty() ? 0 : portion.ordinals.size());
+  for (const std::uint32_t ordinal : portion.ordinals) {
+    const std::string_view text = records.texts[ordinal];
+    texts.push_back(prefix.empty() ? text : prefixed.emplace_back(prefix + std::string(text)));
+  }
+  engine::EmbedResult made =
+      model.embed(texts, &task.cancel, [&task](float fraction) { task.report(fraction); }, long_text);
+  keep_made(rows, portion, made);
+  for (engine::ItemError& error : made.errors) error.index = portion.ordinals[error.index];
+  return {portion.ordinals.size(), std::move(made.errors)};
+}
+
+Digest key_argument(const Napi::Value& value) {
+  const std::string key = string_argument(value, "key");
+  return digest(std::as_bytes(std::span(key.data(), key.size())));
+}
+
+/// Takes over what the cache file has, or says why it cannot. A file that cannot be used is no error: it is made again.
+void consult(MatchedRows& matched, const std::filesystem::path& path, bool cut_too, const CancelToken& cancel) {
+  try {
+    matched.rows.take_over(store::EmbeddingsFile(path, matched.key, matched.rows.dimension(), &cancel), cut_too);
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory) throw;
+    matched.refusal = error.code() == Code::kNotFound ? "there is none" : error.what();
+  }
+}
+
+}  // namespace
+
+Napi::Function EmbeddingRowsBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("embedNext", &EmbeddingRowsBinding::embed_next),
+                         InstanceMethod("save", &EmbeddingRowsBinding::save),
+                         InstanceMethod("counts", &EmbeddingRowsBinding::counts),
+                     }));
+}
+
+// embedNext(records, model, options, cancel, progress): embeds the next texts that have no embedding.
+Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto matched = use();
+    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+    const auto model = unwrap_argument<EmbeddingModelBinding>(info[1], "model")->use();
+    const Napi::Object given = object_argument(info[2], "options");
+    const std::size_t bytes = integer_argument(given.Get("bytes"), "bytes", 1, std::uint64_t{1} << 40);
+    const std::string prefix = string_argument(given.Get("prefix"), "prefix");
+    const auto long_text = given.Get("truncate").ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
+    if (records->size() != matched->rows.size() || model->facts().dimension != matched->rows.dimension()) {
+      fail(Code::kInvalidArgument, "embedNext: other records, or a model of another dimension, than in the beginning");
+    }
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, progress_argument(info[4])};
+    return promise_task<Embedded>(
+        info.Env(), options,
+        [matched, records, model, bytes, prefix, long_text](const TaskContext& task) {
+          const store::EmbeddingPortion portion = matched->rows.next_portion(*records, bytes);
+          return embed_portion(matched->rows, *records, *model, portion, prefix, long_text, task);
+        },
+        [](Napi::Env env, Embedded&& embedded) -> Napi::Value {
+          Napi::Object result = Napi::Object::New(env);
+          result.Set("texts", static_cast<double>(embedded.texts));
+          result.Set("errors", to_js_item_errors(env, embedded.errors));
+          return result;
+        });
+  });
+}
+
+// save(path, cancel)
+Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
+    return promise_task<Nothing>(
+        info.Env(), options,
+        [matched = use(), path = path_argument(info[0])](const TaskContext& task) {
+          matched->rows.save(path, matched->key, &task.cancel);
+          return Nothing{};
+        },
+        to_undefined);
+  });
+}
+
+// counts(): linear in the records, so it is a method and not a getter.
+Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto matched = use();
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("missing", static_cast<double>(matched->rows.missing()));
+    result.Set("reused", static_cast<double>(matched->rows.reused()));
+    result.Set("cut", static_cast<double>(matched->rows.cut()));
+    result.Set("refusal", matched->refusal);
+    return result;
+  });
+}
+
+Napi::Value match_embeddings(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+    std::optional<std::filesystem::path> path;
+    if (!info[2].IsUndefined()) path = path_argument(info[2]);
+    const Digest key = key_argument(info[3]);
+    const bool cut_too = info[4].ToBoolean();
+    TaskOptions options{Lane::kLong, cancel_argument(info[5]), nullptr, {}};
+    return promise_task<Shared>(
+        info.Env(), options,
+        [records, dimension, path, key, cut_too](const TaskContext& task) {
+          auto matched = Shared(new MatchedRows{{*records, dimension, &task.cancel}, key, {}});
+          if (path) consult(*matched, *path, cut_too, task.cancel);
+          return matched;
+        },
+        [dimension](Napi::Env env, Shared&& matched) {
+          auto& constructor = Environment::of(env).constructors.embedding_rows;
+          const std::size_t bytes = matched->rows.size() * dimension * sizeof(float);
+          return EmbeddingRowsBinding::wrap(env, constructor, std::move(matched), bytes);
+        });
+  });
+}
+
+Napi::Value index_embeddings(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto* rows = unwrap_argument<EmbeddingRowsBinding>(info[0], "rows");
+    const VectorOptions vectors = vector_options(object_argument(info[1], "options"));
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    using Index = std::shared_ptr<const vector::VectorIndex>;
+    return promise_task<Index>(
+        info.Env(), options,
+        [given = rows->surrender(info.Env()), vectors, runtime](const TaskContext& task) {
+          const std::size_t dimension = given->rows.dimension();
+          return build_vectors(given->rows.take(), dimension, vectors, *runtime, task);
+        },
+        wrap_index);
+  });
+}
+
+Napi::Value remove_strays(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, nullptr, nullptr, {}};
+    return promise_task<std::size_t>(
+        info.Env(), options, [path = path_argument(info[0])](const TaskContext&) { return remove_stray_files(path); },
+        [](Napi::Env env, std::size_t&& removed) { return Napi::Number::New(env, static_cast<double>(removed)); });
+  });
+}
+
+}  // namespace lorekeep::binding

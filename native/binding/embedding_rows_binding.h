@@ -1,0 +1,40 @@
+#pragma once
+
+#include <napi.h>
+
+#include <string>
+
+#include "binding/handle.h"
+#include "store/embedding_rows.h"
+
+namespace lorekeep::binding {
+
+/// The embeddings of records, on their way from a cache file and a model to an index: the numbers never reach
+/// JavaScript.
+struct MatchedRows {
+  store::EmbeddingRows rows;
+  Digest key;           // of the cache file
+  std::string refusal;  // why the cache file was not used; empty when it was, or there is to be none
+};
+
+class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRows> {
+ public:
+  static constexpr const char* kName = "EmbeddingRows";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x0b};
+  static Napi::Function define(Napi::Env env);
+  using Handle::Handle;
+
+ private:
+  Napi::Value embed_next(const Napi::CallbackInfo& info);
+  Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value counts(const Napi::CallbackInfo& info);
+};
+
+/// matchEmbeddings(records, dimension, path, key, cutToo, cancel)
+Napi::Value match_embeddings(const Napi::CallbackInfo& info);
+/// indexEmbeddings(rows, options, cancel, progress)
+Napi::Value index_embeddings(const Napi::CallbackInfo& info);
+/// removeStrays(path)
+Napi::Value remove_strays(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding

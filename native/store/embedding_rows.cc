@@ -1,0 +1,119 @@
+#include "store/embedding_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+
+namespace lorekeep::store {
+namespace {
+
+constexpr std::size_t kGrain = 4096;  // records
+
+}  // namespace
+
+EmbeddingRows::EmbeddingRows(const Records& records, std::size_t dimension, const CancelToken* cancel)
+    : dimension_(dimension), order_(records.size()), states_(records.size(), State::kMissing) {
+  digests_.reserve(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    const std::string_view text = records.texts[i];
+    digests_.push_back(digest(std::as_bytes(std::span(text.data(), text.size()))));
+  }
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return digests_[a] != digests_[b] ? digests_[a] < digests_[b] : a < b;
+  });
+  rows_.resize(records.size() * dimension);
+}
+
+std::span<float> EmbeddingRows::row(std::size_t ordinal) noexcept {
+  return std::span(rows_).subspan(ordinal * dimension_, dimension_);
+}
+
+void EmbeddingRows::take_over(const EmbeddingsFile& file, bool cut_too) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < digests_.size(); ++i) {
+    const auto found = file.find(digests_[i]);
+    if (!found || (found->cut && !cut_too)) continue;
+    std::copy(found->vector.begin(), found->vector.end(), row(i).begin());
+    states_[i] = found->cut ? State::kCut : State::kWhole;
+    ++reused_;
+  }
+}
+
+EmbeddingPortion EmbeddingRows::next_portion(const Records& records, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(queued_, true)) {
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const bool first = i == 0 || digests_[order_[i - 1]] != digests_[order_[i]];
+      if (first && states_[order_[i]] == State::kMissing) queue_.push_back(order_[i]);
+    }
+    std::sort(queue_.begin(), queue_.end());
+  }
+  EmbeddingPortion portion;
+  for (std::size_t taken = 0; next_ < queue_.size() && (portion.ordinals.empty() || taken < bytes); ++next_) {
+    taken += records.texts[queue_[next_]].size();
+    portion.ordinals.push_back(queue_[next_]);
+  }
+  return portion;
+}
+
+void EmbeddingRows::fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
+                         std::span<const std::uint32_t> cut) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < ordinals.size(); ++i) {
+    const Digest& text = digests_[ordinals[i]];
+    const bool is_cut = std::binary_search(cut.begin(), cut.end(), i);
+    auto same = std::lower_bound(order_.begin(), order_.end(), text,
+                                 [this](std::uint32_t a, const Digest& b) { return digests_[a] < b; });
+    for (; same != order_.end() && digests_[*same] == text; ++same) {
+      const auto vector = vectors.subspan(i * dimension_, dimension_);
+      std::copy(vector.begin(), vector.end(), row(*same).begin());
+      states_[*same] = is_cut ? State::kCut : State::kWhole;
+    }
+  }
+}
+
+std::size_t EmbeddingRows::missing() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const bool first = i == 0 || digests_[order_[i - 1]] != digests_[order_[i]];
+    if (first && states_[order_[i]] == State::kMissing) ++count;
+  }
+  return count;
+}
+
+std::size_t EmbeddingRows::reused() const {
+  const std::lock_guard lock(mutex_);
+  return reused_;
+}
+
+std::size_t EmbeddingRows::cut() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), State::kCut));
+}
+
+void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Digest> digests;
+  std::vector<std::uint8_t> cut;
+  std::vector<const float*> rows;
+  for (const std::uint32_t ordinal : order_) {
+    if (states_[ordinal] == State::kMissing) continue;
+    if (!digests.empty() && digests.back() == digests_[ordinal]) continue;
+    digests.push_back(digests_[ordinal]);
+    cut.push_back(states_[ordinal] == State::kCut ? 1 : 0);
+    rows.push_back(rows_.data() + std::size_t{ordinal} * dimension_);
+  }
+  write_embeddings(path, key, {digests, cut, rows, dimension_}, cancel);
+}
+
+std::vector<float> EmbeddingRows::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(rows_, {});
+}
+
+}  // namespace lorekeep::store

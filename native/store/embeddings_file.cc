@@ -1,0 +1,95 @@
+#include "store/embeddings_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+
+namespace lorekeep::store {
+namespace {
+
+enum Section : std::uint32_t { kHeader = 1, kDigests = 2, kCut = 3, kRows = 4 };
+constexpr std::uint32_t kSections = 4;
+constexpr std::size_t kGrain = 1024;  // rows
+
+struct Header {
+  Digest key;
+  std::uint32_t dimension;
+  std::uint32_t zero;
+  std::uint64_t rows;
+};
+static_assert(sizeof(Digest) == 16 && sizeof(Header) == 32);
+
+[[noreturn]] void refuse_other(const SectionFileReader& file, const char* reason, const std::string& sentence) {
+  fail(Code::kUnsupported, file.name() + ": " + sentence, {{"path", file.name()}, {"reason", std::string(reason)}});
+}
+
+[[noreturn]] void refuse_damage(const SectionFileReader& file, const char* what) {
+  fail(Code::kCorrupt, file.name() + ": " + what, {{"path", file.name()}});
+}
+
+Header read_header(const SectionFileReader& file) {
+  file.verify(kHeader);
+  const auto headers = file.array<Header>(kHeader);
+  if (headers.size() != 1) refuse_damage(file, "the header section has a broken size");
+  return headers[0];
+}
+
+}  // namespace
+
+EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& key, std::size_t dimension,
+                               const CancelToken* cancel)
+    : file_(path, kEmbeddingsMagic, kEmbeddingsVersion), dimension_(dimension) {
+  const Header header = read_header(file_);
+  if (header.key != key) refuse_other(file_, "model", "made with another embedding model, prefix or context size");
+  if (header.dimension != dimension) refuse_other(file_, "dimension", "made for vectors of another dimension");
+  file_.verify(cancel);
+  digests_ = file_.array<Digest>(kDigests);
+  cut_ = file_.array<std::uint8_t>(kCut);
+  rows_ = file_.array<float>(kRows);
+  const bool parallel = digests_.size() == header.rows && cut_.size() == header.rows &&
+                        rows_.size() / dimension == header.rows && rows_.size() % dimension == 0;
+  if (!parallel) refuse_damage(file_, "its sections do not fit together");
+  check_rows(cancel);
+}
+
+// Checksums say that the bytes are what was written, not who wrote them.
+void EmbeddingsFile::check_rows(const CancelToken* cancel) const {
+  for (std::size_t i = 0; i < digests_.size(); ++i) {
+    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    if (i > 0 && !(digests_[i - 1] < digests_[i])) refuse_damage(file_, "its texts are not in order");
+    if (cut_[i] > 1) refuse_damage(file_, "a row is neither whole nor cut");
+    const auto row = rows_.subspan(i * dimension_, dimension_);
+    if (!std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) {
+      refuse_damage(file_, "a vector holds what is not a number");
+    }
+  }
+}
+
+std::optional<EmbeddingsFile::Row> EmbeddingsFile::find(const Digest& text) const noexcept {
+  const auto found = std::lower_bound(digests_.begin(), digests_.end(), text);
+  if (found == digests_.end() || *found != text) return std::nullopt;
+  const auto i = static_cast<std::size_t>(found - digests_.begin());
+  return Row{rows_.subspan(i * dimension_, dimension_), cut_[i] == 1};
+}
+
+void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
+                      const CancelToken* cancel) {
+  const Header header{key, static_cast<std::uint32_t>(embeddings.dimension), 0, embeddings.digests.size()};
+  SectionFileWriter file(path, kEmbeddingsMagic, kEmbeddingsVersion, 0, kSections);
+  file.begin(kHeader);
+  file.write(std::as_bytes(std::span(&header, 1)));
+  file.begin(kDigests);
+  file.write_array(embeddings.digests);
+  file.begin(kCut);
+  file.write_array(embeddings.cut);
+  file.begin(kRows);
+  for (std::size_t i = 0; i < embeddings.rows.size(); ++i) {
+    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    file.write_array(std::span(embeddings.rows[i], embeddings.dimension));
+  }
+  file.commit();
+}
+
+}  // namespace lorekeep::store

@@ -1,0 +1,67 @@
+// The cache of embeddings, a section file (core/section_file.h): which text has which vector, under one model.
+//
+//   section  content
+//         1  header: key u64 u64, dimension u32, zero u32, rows u64
+//         2  XXH3-128 of each text, 16 bytes, ascending
+//         3  one byte per row: 1 when only the beginning of the text was embedded, else 0
+//         4  rows x dimension f32, in the order of section 2
+//
+// The key is a digest of everything that an embedding depends on beside the text. The header's fingerprint is 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/cancel_token.h"
+#include "core/checksum.h"
+#include "core/section_file.h"
+
+namespace lorekeep::store {
+
+inline constexpr Magic kEmbeddingsMagic{{'L', 'K', 'E', 'M', 'B', 'E', 'D', '\0'}};
+inline constexpr std::uint32_t kEmbeddingsVersion = 1;
+
+/// An embeddings file, mapped and checked.
+class EmbeddingsFile {
+ public:
+  struct Row {
+    std::span<const float> vector;
+    bool cut;
+  };
+
+  /// Throws Error(kNotFound), kIo; kCorrupt for damage; kUnsupported for another format version, another key or another
+  /// dimension, all naming the file; kCancelled.
+  EmbeddingsFile(const std::filesystem::path& path, const Digest& key, std::size_t dimension,
+                 const CancelToken* cancel = nullptr);
+
+  std::size_t size() const noexcept { return digests_.size(); }
+  std::optional<Row> find(const Digest& text) const noexcept;
+
+ private:
+  void check_rows(const CancelToken* cancel) const;
+
+  SectionFileReader file_;
+  std::size_t dimension_;
+  std::span<const Digest> digests_;
+  std::span<const std::uint8_t> cut_;
+  std::span<const float> rows_;
+};
+
+/// What a file is written from: parallel, digests strictly ascending.
+struct EmbeddingsView {
+  std::span<const Digest> digests;
+  std::span<const std::uint8_t> cut;
+  /// One row of `dimension` numbers per digest.
+  std::span<const float* const> rows;
+  std::size_t dimension;
+};
+
+/// Throws Error(kIo), kCancelled. Grain of cancellation: 1024 rows.
+void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
+                      const CancelToken* cancel);
+
+}  // namespace lorekeep::store

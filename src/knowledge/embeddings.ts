@@ -1,0 +1,113 @@
+import { EmbeddingRows, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { embeddingsKey, recordsError } from './model.js';
+import type { PhaseReport } from './progress.js';
+import type { Source } from './source.js';
+
+/** Where the embeddings of a knowledge base came from. */
+export interface EmbeddingCounts {
+  /** Texts given to the model. Records of equal text share one embedding. */
+  embedded: number;
+  /** Records whose embedding was in the embeddings file. */
+  reused: number;
+  /** Records of which only the beginning is embedded, because the model's context does not hold the text. */
+  truncated: number;
+}
+
+export interface EmbeddedRecords extends EmbeddingCounts {
+  rows: EmbeddingRows;
+  /** Whether the embeddings file was written. */
+  written: boolean;
+}
+
+type EmbedSource = Pick<Source, 'config' | 'model' | 'files' | 'log' | 'signal'>;
+
+/**
+ * One embedding per record: those in the embeddings file, and the model's for other texts. The file is written when there
+ * is anything new, also when embedding ends early, so that the next attempt goes on from there; one that cannot be written
+ * is a warning. @throws as openKnowledgeBase() for records that the model cannot embed; CANCELLED, OUT_OF_MEMORY
+ */
+export async function embedRecords(
+  records: Records,
+  source: EmbedSource,
+  report: PhaseReport,
+): Promise<EmbeddedRecords> {
+  const rows = await matchEmbeddings(records, source);
+  try {
+    const { texts, errors, written } = await embedMissing(rows, records, source, report);
+    if (errors.length > 0) throw recordsError(records, source.files.records, errors);
+    const { reused, truncated } = rows;
+    if (truncated > 0) {
+      const facts = { file: source.files.records, truncated };
+      source.log.warn(facts, `only the beginning of ${truncated} records is embedded: they are too long`);
+    }
+    return { rows, embedded: texts, reused, truncated, written };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+/** The embeddings that the cache has. `rows.refusal` says why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
+export function matchEmbeddings(
+  records: Records,
+  { config, model, files, signal }: Pick<EmbedSource, 'config' | 'model' | 'files' | 'signal'>,
+): Promise<EmbeddingRows> {
+  return EmbeddingRows.match(records, {
+    dimension: model.model.dimension,
+    path: files.embeddings,
+    key: embeddingsKey(model),
+    truncated: config.long_text === 'truncate',
+    signal,
+  });
+}
+
+interface Embedded {
+  texts: number;
+  errors: ItemError[];
+  written: boolean;
+}
+
+async function embedMissing(
+  rows: EmbeddingRows,
+  records: Records,
+  source: EmbedSource,
+  report: PhaseReport,
+): Promise<Embedded> {
+  const { missing, refusal } = rows;
+  if (missing === 0) return { texts: 0, errors: [], written: false };
+  const path = source.files.embeddings;
+  if (path !== undefined && refusal !== undefined) {
+    source.log.info({ file: path, reason: refusal, texts: missing }, 'embeddings file made anew');
+  }
+  const { config, model, signal } = source;
+  const options = { prefix: model.documentPrefix, truncate: config.long_text === 'truncate', signal };
+  try {
+    const embedded = await report.run('embed', missing, (onProgress) =>
+      rows.embed(records, model.model, { ...options, onProgress }),
+    );
+    return { ...embedded, written: await save(rows, path, source) };
+  } catch (error) {
+    if (rows.missing < missing) await save(rows, path, source);
+    throw error;
+  }
+}
+
+/** Whether the file was written. Not ended by the signal: what was computed is kept. */
+async function save(
+  rows: EmbeddingRows,
+  path: string | undefined,
+  { log }: Pick<EmbedSource, 'log'>,
+): Promise<boolean> {
+  if (path === undefined) return false;
+  try {
+    await rows.save(path);
+    return true;
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code !== 'IO') throw error;
+    log.warn(
+      { file: path, err: error },
+      'embeddings file not written: the texts are embedded again next time',
+    );
+    return false;
+  }
+}
