@@ -16,7 +16,10 @@ export async function converse(
     terminal: isTerminal,
   });
   // readline takes Ctrl-C from a terminal in raw mode; the process gets it as a signal.
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  lines.on('SIGINT', () => {
+    process.stdout.write('\n');
+    process.kill(process.pid, 'SIGINT');
+  });
   const onAbort = () => lines.close();
   signal.addEventListener('abort', onAbort, { once: true });
   try {

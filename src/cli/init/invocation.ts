@@ -3,10 +3,12 @@ import { basename, delimiter, join } from 'node:path';
 
 /** How this program was started, so that the commands that it suggests work as they are shown, in any folder. */
 export function invocation(): string {
-  // npx and npm exec say so.
-  if (process.env.npm_command === 'exec') return 'npx lorekeep';
   const [, script = ''] = process.argv;
-  if (/^lorekeep(\.cmd)?$/.test(basename(script)) && onPath('lorekeep')) return 'lorekeep';
+  if (basename(script) === 'lorekeep') {
+    // npx says so, and puts its folder into PATH for this process alone.
+    if (process.env.npm_command === 'exec') return 'npx lorekeep';
+    if (onPath('lorekeep')) return 'lorekeep';
+  }
   return `node ${quoted(script)}`;
 }
 

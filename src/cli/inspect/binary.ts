@@ -86,10 +86,11 @@ export async function describeModel(
     facts.push(['parameters', count(parameters)], ['fingerprint', fingerprint]);
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
-    facts.push(['embeddings', `not usable: ${error.message}`]);
+    const reason = error.message.replace(`${path}: `, '');
+    facts.push(['embeddings', `not usable: ${reason}`]);
     // A model for something else is no damage, and a header that is wrong has been told.
     if (error.code === 'MODEL_INVALID' && problems.length === 0 && !hasNoEmbeddings(data))
-      problems.push(error.message);
+      problems.push(reason);
   }
   if (verify) {
     const sum = await fileChecksum(path, signal);

@@ -130,7 +130,8 @@ class Reader {
 
   async count(): Promise<number> {
     const value = (await this.bytes(8)).readBigUInt64LE();
-    if (value > BigInt(this.#size)) throw new GgufError('a length is greater than the file');
+    if (value > BigInt(this.#size))
+      throw new GgufError('the file ends within its header, or a length in it is wrong');
     return Number(value);
   }
 

@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus } from '../server/corpus.js';
+import { TestServer } from '../server/test-server.js';
+import { type CommandOptions, lorekeep, noTerminal, onTerminal } from './command.js';
+
+const inFolder = temporaryFolder();
+const withoutTerminal = noTerminal();
+if (withoutTerminal !== undefined) console.log(`terminal tests skipped: ${withoutTerminal}`);
+
+beforeAll(() => {
+  const records = corpus.map(({ text }, index) => ({ id: `r${index}`, text, metadata: { index } }));
+  writeFileSync(inFolder('records.json'), JSON.stringify(records));
+  const fields = [{ name: 'index', type: 'int', optional: true }];
+  writeFileSync(
+    inFolder('kb.json'),
+    JSON.stringify({ embedding_model: 'tiny', records_file: 'records.json', fields }),
+  );
+});
+
+async function asking(args: string[], options: CommandOptions = {}) {
+  const server = await TestServer.start({ config: { storage_root: inFolder() } });
+  return lorekeep(['ask', '--port', String(server.port), ...args], options);
+}
+
+async function lorekeepHere(kb: string, question: string) {
+  const server = await TestServer.start();
+  return lorekeep(['ask', '--port', String(server.port), kb, question]);
+}
+
+describe('lorekeep ask', () => {
+  it("prints the hits for one question, of the server's file or of one here", async () => {
+    const { question } = corpus[3];
+    const there = await asking(['kb.json', question]);
+    expect(there.status, there.stderr).toBe(0);
+    expect(there.stdout).toMatch(/^1 .* r3 /m);
+    // The root of the server is another folder now, and the file's own is the session's.
+    const here = await lorekeepHere(inFolder('kb.json'), question);
+    expect(here.stdout, here.stderr).toMatch(/^1 .* r3 /m);
+  });
+
+  it('answers every line of stdin, as a line of JSON each', async () => {
+    const stdin = `${corpus[0].question}\n\n${corpus[2].question}\n`;
+    const { status, stdout } = await asking(['kb.json', '--json', '--top-k', '1'], { stdin });
+    expect(status).toBe(0);
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ hits }) => hits[0].id)).toEqual(['r0', 'r2']);
+  });
+
+  it('lets an agent answer', async () => {
+    const graph = inFolder('graph.json');
+    const node = { id: 'n', type: 'retrieve', params: { embedded_string_storage: 'kb' } };
+    writeFileSync(graph, JSON.stringify({ nodes: [node] }));
+    const { status, stdout, stderr } = await asking([
+      'kb.json',
+      corpus[0].question,
+      '--graph',
+      graph,
+      '--json',
+    ]);
+    expect(status, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
+  });
+
+  it('names what is wrong and what to do', async () => {
+    const absent = await asking(['none/kb.json', 'x']);
+    expect(absent.status).toBe(1);
+    expect(absent.stderr).toMatch(
+      /^lorekeep: none\/kb\.json: there is no such file here, nor in the server's storage root/,
+    );
+    const filter = await asking(['kb.json', 'x', '--filter', '{"==":[{"knowledge":"indx"},1]}']);
+    expect(filter.stderr).toContain('did you mean "index"?');
+    const nobody = await lorekeep(['ask', '--port', '1', 'kb.json', 'x']);
+    expect(nobody.status).toBe(1);
+    expect(nobody.stderr).toMatch(/127\.0\.0\.1:1: .*is the server running\? lorekeep serve starts it\n$/);
+  });
+
+  it.skipIf(withoutTerminal)('holds a conversation on a terminal until Ctrl-D', async () => {
+    const server = await TestServer.start({ config: { storage_root: inFolder() } });
+    const args = ['ask', '--port', String(server.port), 'kb.json', '--top-k', '1'];
+    const steps = ['> ', `${corpus[0].question}\\r`, '> ', '\\x04'];
+    const { status, stdout } = await onTerminal(100, args, steps);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/kb\.json: \d+ records; Ctrl-D ends/);
+    expect(stdout).toMatch(/\n1 .* r0 /);
+  });
+
+  it.skipIf(withoutTerminal)('ends with 130 on Ctrl-C', async () => {
+    const server = await TestServer.start({ config: { storage_root: inFolder() } });
+    const args = ['ask', '--port', String(server.port), 'kb.json'];
+    const { status, stdout } = await onTerminal(100, args, ['> ', '\\x03']);
+    expect(status).toBe(130);
+    expect(stdout).toMatch(/lorekeep: interrupted\r\n$/);
+  });
+});

@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { TestServer } from '../server/test-server.js';
+import { lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+
+interface Finding {
+  subject: string;
+  status: string;
+  message: string;
+  fix?: string;
+}
+
+async function findings(
+  config: object,
+): Promise<{ status: number | null; of: (subject: string) => Finding | undefined }> {
+  const path = inFolder('server-config.json');
+  writeFileSync(path, JSON.stringify(config));
+  const { status, stdout } = await lorekeep(['doctor', '--config', path, '--json']);
+  const { findings: all } = JSON.parse(stdout) as { findings: Finding[] };
+  return { status, of: (name) => all.find(({ subject }) => subject === name) };
+}
+
+async function listen(): Promise<number> {
+  const other = createServer((socket) => socket.end('hello'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  return (other.address() as { port: number }).port;
+}
+
+describe('lorekeep doctor', () => {
+  it('finds a machine that can serve, and says what it looked at', async () => {
+    const path = inFolder('server-config.json');
+    writeFileSync(path, JSON.stringify({ port: 0, logs_dir: 'logs' }));
+    const { status, stdout } = await lorekeep(['doctor', '--config', path]);
+    expect(status, stdout).toBe(0);
+    for (const subject of [
+      'Node.js',
+      'addon',
+      'processor',
+      'graphics',
+      'catalog',
+      'model lorekeep-mini',
+      'port',
+      'logs_dir',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^ok +${subject} `, 'm'));
+    }
+    expect(stdout).toMatch(/\.node$/m);
+    expect(stdout).toMatch(/ready to serve/);
+  });
+
+  it('names each failure with its fix, and exits with 1', async () => {
+    writeFileSync(inFolder('model.gguf'), 'short');
+    writeFileSync(inFolder('a-file'), '');
+    const models = [
+      { name: 'm', model_type: 'embedding', variants: [{ file: 'model.gguf', size_bytes: 6 }] },
+    ];
+    writeFileSync(inFolder('models.json'), JSON.stringify({ version: 1, models }));
+    const port = await listen();
+    const found = await findings({ port, models_catalog_path: 'models.json', logs_dir: 'a-file/logs' });
+    expect(found.status).toBe(1);
+    expect(found.of('port')).toMatchObject({
+      status: 'failed',
+      message: `${port} is in use by another program`,
+    });
+    expect(found.of('model m')).toMatchObject({ status: 'failed' });
+    expect(found.of('models')).toMatchObject({ status: 'failed' });
+    expect(found.of('logs_dir')).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('a-file'),
+    });
+    for (const subject of ['port', 'model m', 'models', 'logs_dir'])
+      expect(found.of(subject)?.fix).toBeTruthy();
+  });
+
+  it('knows a lorekeep server on the port from another program', async () => {
+    const server = await TestServer.start();
+    const found = await findings({ port: server.port });
+    expect(found.of('port')).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining('a lorekeep server is running'),
+    });
+  });
+
+  it('goes on where the config or the catalog is wrong', async () => {
+    const config = await findings({ port: 'x' });
+    expect(config.status).toBe(1);
+    expect(config.of('config')).toMatchObject({ status: 'failed' });
+    const catalog = await findings({ models_catalog_path: 'absent.json' });
+    expect(catalog.of('catalog')).toMatchObject({ status: 'failed' });
+    expect(catalog.of('addon')).toMatchObject({ status: 'ok' });
+  });
+});

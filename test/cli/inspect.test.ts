@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep } from './command.js';
+import { writeSample } from './sample.js';
+
+const inFolder = temporaryFolder();
+const model = join(import.meta.dirname, '../../data/models/lorekeep-mini.gguf');
+let built: Promise<string> | undefined;
+
+/** Path of a knowledge base with its index files. */
+function builtSample(): Promise<string> {
+  const build = async () => {
+    const kb = writeSample(inFolder);
+    expect((await lorekeep(['build', kb])).status).toBe(0);
+    return kb;
+  };
+  built ??= build();
+  return built;
+}
+
+/** A copy of a file with some bytes changed. */
+function damaged(name: string, edit: (bytes: Buffer) => Buffer): string {
+  const path = inFolder(`damaged-${name}`);
+  writeFileSync(path, edit(readFileSync(inFolder(name))));
+  return path;
+}
+
+describe('lorekeep inspect', () => {
+  it('describes a knowledge base with its index files', async () => {
+    const { status, stdout } = await lorekeep(['inspect', await builtSample()]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^kind +knowledge base$/m);
+    expect(stdout).toMatch(/^ +vectors +6$/m);
+    expect(stdout).toMatch(/^ +texts +6$/m);
+    expect(stdout).toMatch(/^ +tokenizer +enhanced$/m);
+    expect(stdout.match(/checksums +right in all/g)).toHaveLength(2);
+  });
+
+  it('describes index files, text index files and models', async () => {
+    await builtSample();
+    const [index, words, gguf] = await Promise.all(
+      [inFolder('kb.index'), inFolder('kb.bm25'), model].map(async (path) =>
+        JSON.parse((await lorekeep(['inspect', path, '--json'])).stdout),
+      ),
+    );
+    expect(index).toMatchObject({ ok: true, kind: 'index', rows: 6, dimension: 512, version: 1 });
+    expect(words).toMatchObject({ ok: true, kind: 'text index', rows: 6, tokenizer: 'enhanced' });
+    expect(gguf).toMatchObject({
+      ok: true,
+      kind: 'GGUF model',
+      architecture: 'bert',
+      embedding: { dimension: 512 },
+    });
+    expect(gguf.sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('says what is damaged, and exits with 1', async () => {
+    await builtSample();
+    const flipped = damaged('kb.index', (bytes) => {
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 100) ^ 255, bytes.length - 100);
+      return bytes;
+    });
+    const cut = damaged('kb.bm25', (bytes) => bytes.subarray(0, bytes.length / 2));
+    const gguf = inFolder('cut.gguf');
+    writeFileSync(gguf, readFileSync(model).subarray(0, 5000));
+    const results = await Promise.all([flipped, cut, gguf].map((path) => lorekeep(['inspect', path])));
+    for (const { status, stderr } of results) {
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^lorekeep: .*\n$/);
+    }
+    expect(results[0]?.stdout).toMatch(/checksum wrong/);
+    expect(results[2]?.stdout).toMatch(/ends within its header/);
+  });
+
+  it('says what it does not know, and what is not built yet', async () => {
+    const unknown = inFolder('photo.jpg');
+    writeFileSync(unknown, Buffer.from([255, 216, 255, 224, 0]));
+    const other = await lorekeep(['inspect', unknown]);
+    expect(other.stdout).toMatch(/^kind +unknown/m);
+    const fresh = inFolder('fresh.json');
+    writeFileSync(
+      fresh,
+      JSON.stringify({ ...JSON.parse(readFileSync(await builtSample(), 'utf8')), index_file: 'later.index' }),
+    );
+    const { status, stdout } = await lorekeep(['inspect', fresh]);
+    expect(stdout).toMatch(/not built yet: lorekeep build makes it/);
+    expect(status).toBe(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep, program, shell } from './command.js';
+
+const inFolder = temporaryFolder();
+const commands = ['serve', 'init', 'build', 'check', 'search', 'inspect', 'ask', 'doctor'];
+
+describe('lorekeep', () => {
+  it('has help for itself and for every command, with the exit statuses', async () => {
+    const { status, stdout } = await lorekeep(['--help']);
+    expect(status).toBe(0);
+    for (const name of commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect(stdout).toMatch(/Exit status: 0 done/);
+    const helps = await Promise.all(commands.map((name) => lorekeep([name, '--help'])));
+    for (const [index, help] of helps.entries()) {
+      expect(help.status).toBe(0);
+      expect(help.stdout).toContain(`Usage: lorekeep ${commands[index]}`);
+      expect(help.stdout, commands[index]).toContain('Exit status');
+    }
+  });
+
+  it('loads no addon for its help, its version, or a command line that is wrong', async () => {
+    const preload = inFolder('watch.cjs');
+    writeFileSync(preload, 'process.dlopen = () => { throw new Error("an addon was loaded"); };');
+    const env = { NODE_OPTIONS: `--require ${preload}` };
+    expect(await lorekeep(['--help'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect((await lorekeep(['--version'], { env })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await lorekeep(['serch'], { env })).status).toBe(2);
+    const search = await lorekeep(['doctor', '--json'], { env });
+    expect(search.status, 'the watch sees what is loaded').toBe(1);
+    expect(search.stdout).toContain('an addon was loaded');
+  });
+
+  it('says what is wrong with a command line in one line, and what was probably meant', async () => {
+    const cases: [string[], string][] = [
+      [['serch', 'kb.json'], 'unknown command "serch"; did you mean "search"?'],
+      [['quux'], 'unknown command "quux"; lorekeep --help lists them'],
+      [['search', 'kb.json'], "missing required argument 'text'"],
+      [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],
+      [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
+      [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],
+      [['build', 'a.json', 'b.json'], 'too many arguments'],
+    ];
+    const results = await Promise.all(cases.map(([args]) => lorekeep(args)));
+    for (const [index, { status, stderr, stdout }] of results.entries()) {
+      const message = cases[index]?.[1];
+      expect(stderr).toContain(message);
+      expect(stderr).toMatch(/^lorekeep: [^\n]+\n$/);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    }
+  });
+
+  it('gives one JSON result under --json, also when it fails', async () => {
+    const absent = await lorekeep(['search', inFolder('absent.json'), 'x', '--json']);
+    expect(absent.status).toBe(1);
+    expect(JSON.parse(absent.stdout).error.message).toMatch(/absent\.json: the file does not exist$/);
+    const wrong = await lorekeep(['search', '--json']);
+    expect(JSON.parse(wrong.stdout).error.code).toBe('UsageError');
+  });
+
+  it('shows a stack trace only with LOREKEEP_DEBUG=1', async () => {
+    const args = ['check', inFolder('absent.json')];
+    expect((await lorekeep(args)).stderr).not.toMatch(/^ {4}at /m);
+    expect((await lorekeep(args, { env: { LOREKEEP_DEBUG: '1' } })).stderr).toMatch(/^ {4}at /m);
+  });
+
+  it.skipIf(process.platform === 'win32')('is quiet when its reader has seen enough', async () => {
+    const { stdout, stderr } = await shell(`'${process.execPath}' '${program}' --help | head -1`);
+    expect({ stdout, stderr }).toEqual({ stdout: 'Usage: lorekeep [command] [options]\n', stderr: '' });
+  });
+
+  it('ends quietly when nobody reads at all', async () => {
+    const child = spawn(process.execPath, [program, '--help']);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    child.stdout.destroy();
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs';
+import stringWidth from 'string-width';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep, noTerminal, onTerminal } from './command.js';
+import { writeSample } from './sample.js';
+
+const inFolder = temporaryFolder();
+let kb = '';
+const withoutTerminal = noTerminal();
+if (withoutTerminal !== undefined) console.log(`terminal tests skipped: ${withoutTerminal}`);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
+const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+beforeAll(async () => {
+  kb = writeSample(inFolder);
+});
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
+
+describe('lorekeep search', () => {
+  it('says how to build an index that is not there yet', async () => {
+    const { status, stderr } = await lorekeep(['search', kb, 'bees']);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`build it: lorekeep build ${kb}`);
+    expect((await lorekeep(['build', kb])).status).toBe(0);
+  });
+
+  it('prints rank, scores, id and the words that matched', async () => {
+    const { status, stdout } = await lorekeep(['search', kb, 'how do bees find flowers?']);
+    expect(status).toBe(0);
+    const [titles, first] = stdout.split('\n');
+    expect(titles?.trim().split(/\s+/)).toEqual(['#', 'score', 'distance', 'bm25', 'id', 'text']);
+    expect(first).toMatch(
+      /^1 +0\.\d{4} +0\.\d{4} +\d+\.\d{4} +bees .*\[Bees\] \[find\] \[flowers\] by colour/,
+    );
+  });
+
+  it('centres the snippet on the match, marks by the tokenizer, and obeys no text', async () => {
+    const { stdout } = await lorekeep(['search', kb, 'flower', '--mode', 'lexical', '--top-k', '10']);
+    expect(stdout).toMatch(/….*no\s+\[flowers\] grow\. .*…/s);
+    expect(stdout, 'control characters').not.toMatch(obeyed);
+    expect(stdout).toContain('hostile␛[31m');
+    expect(stdout).toContain('␛]0;owned␇');
+  });
+
+  it('keeps to the columns that there are', async () => {
+    for (const columns of [40, 80, 200]) {
+      const { stdout } = await lorekeep(['search', kb, 'flowers 蜜蜂', '--top-k', '10'], {
+        env: { COLUMNS: String(columns) },
+      });
+      expect(widest(stdout)).toBeLessThanOrEqual(columns);
+      expect(stdout).toContain('蜜蜂');
+    }
+  });
+
+  it('explains: plan, ranks and scores of both legs, time, metadata', async () => {
+    const args = ['search', kb, 'bees', '--explain', '--filter', '{"==":[{"knowledge":"topic"},"insects"]}'];
+    const { stdout } = await lorekeep(args);
+    expect(stdout.split('\n')[0]).toMatch(/# +score +distance +dense # +bm25 +lexical # +id/);
+    expect(stdout).toMatch(/^mode +hybrid$/m);
+    expect(stdout).toMatch(/^dense +every matching vector compared: 3 compared, 3 match the filter, exact$/m);
+    expect(stdout).toMatch(/^lexical +1 words in the query, 1 of them known, \d+ records scored$/m);
+    expect(stdout).toMatch(/^time +model .* ms, open .* ms, search .* ms$/m);
+    expect(stdout).toContain('{"topic":"insects","year":1923}');
+  });
+
+  it('gives JSON with exact integers', async () => {
+    const filter = inFolder('filter.json');
+    writeFileSync(filter, '\ufeff{"==":[{"knowledge":"topic"},{"variable":"t"}]}');
+    const args = ['search', kb, 'ice', '--json', '--filter', `@${filter}`, '--variables', '{"t":"ice"}'];
+    const { hits, plan, records } = JSON.parse((await lorekeep(args)).stdout);
+    expect(hits).toHaveLength(1);
+    expect(hits[0]).toMatchObject({ id: 'glacier', rank: 1, dense_rank: 1, lexical_rank: 1 });
+    expect(hits[0].metadata.year).toBe('9007199254740993');
+    expect(plan.mode).toBe('hybrid');
+    expect(records).toBe(6);
+  });
+
+  it('says why nothing was found', async () => {
+    const words = await lorekeep(['search', kb, 'the , !', '--mode', 'lexical']);
+    expect(words.stdout).toBe('no hits\n');
+    expect(words.stderr).toContain('the query has no words under the tokenizer "enhanced"');
+    const far = await lorekeep(['search', kb, 'bees', '--mode', 'dense', '--threshold', '0']);
+    expect(far.stderr).toContain('no record is within the threshold');
+    const filtered = await lorekeep([
+      'search',
+      kb,
+      'bees',
+      '--filter',
+      '{"==":[{"knowledge":"topic"},"none"]}',
+    ]);
+    expect(filtered.stderr).toContain('no record matches the filter');
+  });
+
+  it('names what is wrong with filters, files and models, and the fix', async () => {
+    const unknown = inFolder('unknown.json');
+    writeFileSync(unknown, JSON.stringify({ embedding_model: 'lorekeep-mni', records_file: 'records.json' }));
+    const cases: [string[], number, string][] = [
+      [[kb, 'x', '--filter', '{"=="'], 2, '--filter: not valid JSON'],
+      [[kb, 'x', '--filter', '@absent'], 2, '--filter: absent: the file does not exist'],
+      [[kb, 'x', '--filter', '{"==":[{"knowledge":"topik"},1]}'], 2, 'did you mean "topic"?'],
+      [[inFolder('.'), 'x'], 1, 'is a folder; the config of a knowledge base'],
+      [[unknown, 'x'], 1, 'did you mean "lorekeep-mini"?'],
+      [[kb, 'x', '--catalog', inFolder('none.json')], 1, 'none.json: the model catalog does not exist'],
+    ];
+    const results = await Promise.all(cases.map(([args]) => lorekeep(['search', ...args])));
+    for (const [index, { status, stderr }] of results.entries()) {
+      expect(stderr).toContain(cases[index]?.[2]);
+      expect(stderr).toMatch(/^lorekeep: [^\n]+\n$/);
+      expect(status).toBe(cases[index]?.[1]);
+    }
+  });
+
+  it.skipIf(withoutTerminal)(
+    'highlights with colours on a terminal, and without where NO_COLOR is set',
+    async () => {
+      const coloured = await onTerminal(60, ['search', kb, 'honey', '--top-k', '1']);
+      expect(coloured.stdout).toContain('\u001b[33mHoney\u001b[39m');
+      const plain = await onTerminal(60, ['search', kb, 'honey', '--top-k', '1'], [], {
+        env: { NO_COLOR: '1' },
+      });
+      expect(plain.stdout).toContain('[Honey]');
+      expect(plain.stdout).not.toContain('\u001b');
+      expect(widest(plain.stdout.replaceAll('\r', ''))).toBeLessThanOrEqual(60);
+    },
+  );
+});
