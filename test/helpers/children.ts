@@ -9,13 +9,13 @@ export interface ChildResult {
   messages: unknown[];
 }
 
-/** Runs a script of test/lifecycle/children in a process of its own, on the built package in dist/. */
+/** Runs a script of test/lifecycle/children, or of another folder given relative to this one, in a process of its own, on the built package in dist/. */
 export function runChild(
   script: string,
   args: readonly string[] = [],
   options: { execArgv?: string[]; onMessage?: (child: ChildProcess, message: unknown) => void } = {},
 ): Promise<ChildResult> {
-  const path = fileURLToPath(new URL(`../lifecycle/children/${script}`, import.meta.url));
+  const path = fileURLToPath(new URL(script, new URL('../lifecycle/children/', import.meta.url)));
   return new Promise((resolve, reject) => {
     const child = fork(path, args, {
       execArgv: options.execArgv ?? [],

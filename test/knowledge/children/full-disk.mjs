@@ -1,0 +1,35 @@
+// argv: folder on a small file system, path of a model. Builds what fits, then what does not. Sends what was seen.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { EmbeddingModel } from 'lorekeep';
+import { buildKnowledgeBase, openKnowledgeBase } from 'lorekeep/knowledge-base';
+
+const [folder, modelPath] = process.argv.slice(2);
+const model = await EmbeddingModel.load(modelPath);
+const options = { models: async () => ({ model }) };
+const config = { embedding_model: 'tiny', records_file: 'records.json', embeddings_file: 'kb.embeddings' };
+const recordsOf = (count) => Array.from({ length: count }, (_, n) => ({ id: `r${n}`, text: `honey ${n}` }));
+const write = (name, content) => writeFileSync(`${folder}/${name}`, JSON.stringify(content));
+const files = ['kb.index', 'kb.bm25', 'kb.embeddings'];
+const contents = () => files.map((name) => readFileSync(`${folder}/${name}`, 'base64'));
+
+write('kb.json', { ...config, index_file: 'kb.index' });
+write('records.json', recordsOf(20));
+await buildKnowledgeBase(`${folder}/kb.json`, options);
+const before = contents();
+write('records.json', recordsOf(2000));
+const warned = [];
+const log = { info() {}, warn: (_, message) => warned.push(message) };
+const error = await buildKnowledgeBase(`${folder}/kb.json`, { ...options, log }).catch((reason) => reason);
+const unchanged = contents().every((content, n) => content === before[n]);
+write('records.json', recordsOf(20));
+const opened = await openKnowledgeBase(`${folder}/kb.json`, options);
+process.send({
+  code: error.code,
+  message: error.message,
+  warned,
+  unchanged,
+  size: opened.size,
+  strays: readdirSync(folder).filter((name) => name.endsWith('.tmp')),
+});
+await opened.close();
+process.disconnect();

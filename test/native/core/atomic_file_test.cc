@@ -1,0 +1,61 @@
+#include "core/atomic_file.h"
+
+#include <array>
+#include <fstream>
+
+#include "harness.h"
+#include "scratch_folder.h"
+
+namespace lorekeep {
+namespace {
+
+void touch(const std::filesystem::path& path) {
+  std::ofstream(path) << "left behind";
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+  return count;
+}
+
+constexpr std::array<std::byte, 4> kBytes{};
+
+TEST("what a killed writer left is removed by the next writer of the file, and nothing else is") {
+  const test::ScratchFolder folder;
+  const auto target = folder / "kb.index";
+  const auto stray = folder / "kb.index.999999-3.tmp";
+  for (const char* name : {"kb.index.999999-3.tmp", "other.index.999999-3.tmp", "kb.index.tmp", "kb.index.1-2.tmp.old",
+                           "kb.index.notes.tmp", "kb.index"}) {
+    touch(folder / name);
+  }
+  {
+    AtomicFile file(target);
+    CHECK(!std::filesystem::exists(stray));
+    CHECK_EQ(files_in(folder.path()), 6u);  // five that were there, and this writer's own
+    file.write(kBytes);
+    file.commit();
+  }
+  CHECK_EQ(files_in(folder.path()), 5u);
+  CHECK_EQ(std::filesystem::file_size(target), 4u);
+}
+
+TEST("the temporary file of a living writer stays") {
+  const test::ScratchFolder folder;
+  AtomicFile first(folder / "kb.index");
+  first.write(kBytes);
+  AtomicFile second(folder / "kb.index");
+  CHECK_EQ(remove_stray_files(folder / "kb.index"), 0u);
+  CHECK_EQ(files_in(folder.path()), 2u);
+  first.commit();
+  second.commit();
+  CHECK_EQ(files_in(folder.path()), 1u);
+}
+
+TEST("a folder that is not there has no strays") {
+  const test::ScratchFolder folder;
+  CHECK_EQ(remove_stray_files(folder / "absent" / "kb.index"), 0u);
+}
+
+}  // namespace
+}  // namespace lorekeep
