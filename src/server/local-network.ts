@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
@@ -14,7 +15,8 @@ const localRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'linkLo
 export function isLocalAddress(text: string, subnets: Iterable<Subnet> = ownSubnets()): boolean {
   // A link-local address comes with the interface: fe80::1%eth0.
   const bare = text.split('%')[0] as string;
-  if (!ipaddr.isValid(bare)) return false;
+  // ipaddr.js reads the obsolete IPv4-compatible ::10.0.0.1 as the mapped address, and 10.0.1 as 10.0.0.1.
+  if (isIP(bare) === 0 || /^::\d+\./.test(bare)) return false;
   const address = ipaddr.process(bare);
   if (localRanges.has(address.range())) return true;
   for (const [network, bits] of subnets) {

@@ -36,9 +36,15 @@ export class Program {
 
   /** Runs a file of the project, as `node file ...args`. */
   static run(file: string, ...args: string[]): Program {
+    return Program.runIn([], file, ...args);
+  }
+
+  /** The same by way of another command, such as `nice`. */
+  static runIn(wrapper: readonly string[], file: string, ...args: string[]): Program {
     const path = join(project, file);
     if (!existsSync(path)) throw new Error(`${file} is not there: npm run build makes it`);
-    return new Program(spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const [command, ...rest] = [...wrapper, process.execPath, path, ...args] as [string, ...string[]];
+    return new Program(spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
   /** Resolves with what matched, once the program has printed it. */
