@@ -55,6 +55,7 @@ export {
   type Tokenizer,
   tokenize,
 } from './text-index.js';
+export { setSearchThreads } from './threads.js';
 export {
   type HnswOptions,
   type LoadIndexOptions,

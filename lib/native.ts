@@ -266,6 +266,8 @@ export interface NativeBinding {
    * exits (binding.ts does), because process.exit() leaves computing threads running into the static destructors.
    */
   stop(processEnds: boolean): void;
+  /** An integer >= 1. */
+  setSearchThreads(count: number): void;
 
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
@@ -376,6 +378,7 @@ export interface NativeBinding {
 /** The export list, for the loader's check that the file is not stale. */
 export const nativeExports = [
   'stop',
+  'setSearchThreads',
   'CancelToken',
   'TextArena',
   'RowBuffer',

@@ -6,6 +6,7 @@
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
+#include "binding/error_translator.h"
 #include "binding/file_description_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
@@ -21,6 +22,15 @@ void stop(const Napi::CallbackInfo& info) {
   Environment& environment = Environment::of(info.Env());
   environment.stop();
   if (info[0].ToBoolean()) environment.runtime().wait_idle();
+}
+
+// setSearchThreads(count): an integer >= 1, checked by lib/threads.ts.
+void set_search_threads(const Napi::CallbackInfo& info) {
+  try {
+    Environment::of(info.Env()).runtime().lane(Lane::kQuick).resize(info[0].ToNumber().Uint32Value());
+  } catch (...) {
+    to_js_error(info.Env(), std::current_exception()).ThrowAsJavaScriptException();
+  }
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
@@ -47,6 +57,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     exports.Set(name, Napi::Function::New(env, callback, name));
   };
   exports.Set("stop", Napi::Function::New(env, stop, "stop"));
+  exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);

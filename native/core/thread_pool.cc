@@ -15,13 +15,43 @@
 namespace lorekeep {
 
 ThreadPool::ThreadPool(std::size_t threads) {
+  try {
+    grow(threads);
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void ThreadPool::grow(std::size_t threads) {
   if (threads == 0) fail(Code::kInvalidArgument, "a thread pool needs at least one thread");
   threads_.reserve(threads);
   try {
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    while (threads_.size() < threads) {
+      const std::size_t index = threads_.size();
+      wanted_.store(index + 1);
+      threads_.emplace_back([this, index] { run(index); });
+    }
   } catch (const std::system_error& error) {
-    stop();
+    wanted_.store(threads_.size());
     fail(Code::kOutOfMemory, "cannot start a thread: " + std::string(error.what()));
+  }
+}
+
+void ThreadPool::resize(std::size_t threads) {
+  if (threads >= threads_.size()) {
+    grow(threads);
+    return;
+  }
+  if (threads == 0) fail(Code::kInvalidArgument, "a thread pool needs at least one thread");
+  {
+    std::lock_guard lock(mutex_);
+    wanted_.store(threads);
+  }
+  wake_.notify_all();
+  while (threads_.size() > threads) {
+    threads_.back().join();
+    threads_.pop_back();
   }
 }
 
@@ -46,12 +76,16 @@ void ThreadPool::submit(std::function<void()> task) {
   wake_.notify_one();
 }
 
-void ThreadPool::run() {
+void ThreadPool::run(std::size_t index) {
   for (;;) {
     std::function<void()> task;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      wake_.wait(lock, [&] { return stopping_ || !queue_.empty() || index >= wanted_.load(); });
+      if (!stopping_ && index >= wanted_.load()) {
+        wake_.notify_one();  // it may have been woken for a task that another is to do now
+        return;
+      }
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();

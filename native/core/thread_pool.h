@@ -2,6 +2,7 @@
 // inside the pool can never wait for a thread that waits for it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -24,7 +25,12 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  std::size_t size() const noexcept { return threads_.size(); }
+  std::size_t size() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+
+  /// Starts threads, or ends those that are too many as soon as each has ended its task, and waits for that. One call
+  /// at a time, and not from inside a task. `threads` >= 1. Throws Error(kOutOfMemory) when the system refuses a
+  /// thread; those that could be started stay.
+  void resize(std::size_t threads);
 
   /// `task` must not throw.
   void submit(std::function<void()> task);
@@ -33,7 +39,8 @@ class ThreadPool {
   bool wait_idle(std::chrono::milliseconds limit);
 
  private:
-  void run();
+  void run(std::size_t index);
+  void grow(std::size_t threads);
   void stop() noexcept;
 
   std::mutex mutex_;
@@ -42,6 +49,7 @@ class ThreadPool {
   std::deque<std::function<void()>> queue_;
   std::size_t running_ = 0;
   bool stopping_ = false;
+  std::atomic<std::size_t> wanted_{0};  // threads with an index from here on leave
   std::vector<std::thread> threads_;
 };
 

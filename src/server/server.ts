@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels } from '../catalog/embedding-models.js';
@@ -40,6 +41,8 @@ export class LorekeepServer {
   static async start({ config, log, limits, onIdle = () => {} }: ServerOptions): Promise<LorekeepServer> {
     const catalog = await Catalog.load(config.models_catalog_path);
     for (const warning of catalog.warnings) log.warn(warning);
+    setSearchThreads(config.thread_count);
+    log.info({ threads: config.thread_count }, 'search threads');
     const models = new EmbeddingModels(catalog, log);
     let sessions = 0;
     const services = {

@@ -45,6 +45,7 @@ test('the public interface is this', () => {
     'inspectFile',
     'removeStrayFiles',
     'searchModes',
+    'setSearchThreads',
     'tokenize',
   ]);
 });

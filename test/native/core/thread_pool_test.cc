@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "harness.h"
 
@@ -23,6 +24,47 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
 
 TEST("a pool without threads is refused") {
   CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0));
+}
+
+TEST("a pool of another size runs everything all the same, also what was submitted while it changed") {
+  std::atomic<int> runs{0};
+  {
+    ThreadPool pool(1);
+    for (const std::size_t size : {8u, 2u, 5u, 1u, 1u, 16u, 3u}) {
+      std::thread other([&] {
+        for (int i = 0; i < 500; ++i) pool.submit([&] { ++runs; });
+      });
+      pool.resize(size);
+      CHECK_EQ(pool.size(), size);
+      other.join();
+    }
+    CHECK(pool.wait_idle(std::chrono::seconds(60)));
+    CHECK_FAILS(Code::kInvalidArgument, pool.resize(0));
+  }
+  CHECK_EQ(runs.load(), 7 * 500);
+}
+
+TEST("as many tasks run at once as the pool was resized to") {
+  ThreadPool pool(1);
+  for (const int size : {4, 2}) {
+    pool.resize(static_cast<std::size_t>(size));
+    std::atomic<int> running{0}, most{0}, started{0};
+    for (int i = 0; i < 3 * size; ++i) {
+      pool.submit([&] {
+        const int now = ++running;
+        int seen = most.load();
+        while (seen < now && !most.compare_exchange_weak(seen, now)) {
+        }
+        // The first ones wait for each other: so many are there at once.
+        if (++started <= size) {
+          while (started.load() < size) std::this_thread::yield();
+        }
+        --running;
+      });
+    }
+    CHECK(pool.wait_idle(std::chrono::seconds(60)));
+    CHECK_EQ(most.load(), size);
+  }
 }
 
 TEST("at least one thread is usable") {
