@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { fail } from '../protocol/errors.js';
 import { fieldIssue } from '../schema/field-issue.js';
+import { plainMessage } from '../schema/messages.js';
 
 /** The params of one node, with defaults. @throws UnknownParam, InvalidParam with the path in the graph */
 export function parseParams<Schema extends z.ZodType>(
@@ -8,7 +9,7 @@ export function parseParams<Schema extends z.ZodType>(
   params: unknown,
   where: string,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(params);
+  const parsed = schema.safeParse(params, { error: plainMessage });
   if (parsed.success) return parsed.data;
   const issue = fieldIssue(schema, params, parsed.error);
   const path = `${where}.params.${issue.path}`;

@@ -6,10 +6,13 @@ import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js'
 
 export const protocolVersion = 1;
 
+const badId = { error: 'an integer from 0 to 2^53 - 1 or a string of 1 to 128 characters is expected' };
+
 /** Chosen by the client; the reply carries it as `reply_to`. */
-export const requestIdSchema = z.union([z.int().nonnegative(), z.string().min(1).max(128)], {
-  error: 'an integer from 0 or a string of 1 to 128 characters is expected',
-});
+export const requestIdSchema = z.union(
+  [z.int(badId).min(0, badId), z.string().min(1, badId).max(128, badId)],
+  badId,
+);
 
 export type RequestId = z.output<typeof requestIdSchema>;
 
@@ -28,6 +31,7 @@ export const requestSchemas = {
   CreateSessionRequest: request('CreateSessionRequest', {
     storage_data_folder: z
       .string()
+      .refine((path) => !path.includes('\0'), 'a path without NUL is expected')
       .optional()
       .describe(
         'What the paths of this session start at; a relative one starts at storage_root. Empty: storage_root.',

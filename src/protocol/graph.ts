@@ -16,7 +16,7 @@ const nodeSchema = z.strictObject({
 /** The shape of an agent's graph. Its meaning (types, params, edges) is checked when the agent is made. */
 export const graphSchema = z.strictObject({
   nodes: boundedArray(nodeSchema, 1, 256),
-  edges: boundedArray(z.tuple([nodeId, nodeId]), 0, 4096)
+  edges: boundedArray(z.tuple([nodeId, nodeId], { error: 'a pair of node ids is expected' }), 0, 4096)
     .default([])
     .describe('Pairs of node ids, from and to. Without edges the nodes run in order.'),
 });

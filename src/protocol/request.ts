@@ -1,4 +1,5 @@
-import { describeIssue, fieldIssue } from '../schema/field-issue.js';
+import { describeIssue, fieldIssue, fieldPath } from '../schema/field-issue.js';
+import { plainMessage } from '../schema/messages.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { fail } from './errors.js';
 import {
@@ -48,7 +49,7 @@ export function parseRequest(object: Record<string, unknown>): Requests[RequestT
   const type = object.type;
   if (!isRequestType(type)) refuseType(type);
   const schema = requestSchemas[type];
-  const parsed = schema.safeParse(object);
+  const parsed = schema.safeParse(object, { error: plainMessage });
   if (parsed.success) return parsed.data;
   const issue = fieldIssue(schema, object, parsed.error);
   const { path, nearest } = issue;
@@ -66,8 +67,29 @@ function decodeUtf8(payload: Buffer): string {
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    fail(1001, 'payload: not valid JSON');
+  } catch (error) {
+    if (text === '') fail(1001, 'payload: is empty; a JSON object is expected');
+    if (text.startsWith('\ufeff')) fail(1001, 'payload: not valid JSON: it begins with a byte order mark');
+    fail(1001, `payload: not valid JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+}
+
+const prototypeKey = '__proto__';
+
+/** Refuses fields that would be lost on their way through JavaScript, and must not seem to be taken. @throws InvalidField */
+export function checkFieldNames(payload: Buffer, object: object): void {
+  if (payload.includes(prototypeKey)) refusePrototypes(object, []);
+}
+
+function refusePrototypes(value: unknown, keys: (string | number)[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, field] of Object.entries(value)) {
+    const path = [...keys, Array.isArray(value) ? Number(key) : key];
+    if (key === prototypeKey) {
+      const where = fieldPath(path);
+      fail(1004, `${where}: no field can have this name`, { path: where });
+    }
+    refusePrototypes(field, path);
   }
 }
 

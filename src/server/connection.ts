@@ -5,7 +5,7 @@ import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js'
 import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
-import { idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
+import { checkFieldNames, idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import { OutputGate } from './output-gate.js';
@@ -177,6 +177,7 @@ export class Connection {
         fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
       const object = parseObject(payload);
       replyTo = idOf(object);
+      checkFieldNames(payload, object);
       const request = parseRequest(object);
       const reply = await dispatch(this.#context(held), request);
       if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);

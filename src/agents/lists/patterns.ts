@@ -20,7 +20,7 @@ const compiledAtOnce = 20;
 /** @throws InvalidStringStorage with the file, the line and the pattern */
 export async function compilePatterns(lines: readonly TextLine[], source: TextSource): Promise<Pattern[]> {
   if (lines.length > maxPatterns) {
-    refuseFile(source, `has ${lines.length} patterns, more than ${maxPatterns}`, { limit: maxPatterns });
+    refuseFile(source, `${lines.length} patterns are more than ${maxPatterns}`, { limit: maxPatterns });
   }
   const patterns: Pattern[] = [];
   for (const { text, line } of lines) {

@@ -36,23 +36,23 @@ export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return refuseFile(source, 'is not valid UTF-8');
+    return refuseFile(source, 'not valid UTF-8');
   }
   const lines = text
     .split('\n')
     .map((line, index) => ({ text: line.trimEnd(), line: index + 1 }))
     .filter((line) => line.text.trim() !== '' && !line.text.startsWith('#'));
-  if (lines.length === 0) refuseFile(source, 'has no line that is neither blank nor a comment');
+  if (lines.length === 0) refuseFile(source, 'no line in it is neither blank nor a comment');
   return lines;
 }
 
 export function refuseFile(source: TextSource, problem: string, facts: object = {}): never {
   const { file, where } = source;
-  fail(4010, `${where}: ${shown(file)} ${problem}`, { path: where, file, ...facts });
+  fail(4010, `${where}: ${shown(file)}: ${problem}`, { path: where, file, ...facts });
 }
 
 function refuseSize(source: TextSource): never {
-  refuseFile(source, `is over the limit of ${maxListBytes} bytes`, { limit: maxListBytes });
+  refuseFile(source, `larger than ${maxListBytes} bytes`, { limit: maxListBytes });
 }
 
 function shown(file: string): string {

@@ -47,11 +47,17 @@ class RegexGuardrailNode implements AgentNode {
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const { text } = interaction;
     if (text.length > maxMessageLength) {
-      const facts = { node: this.id, length: text.length, limit: maxMessageLength };
+      const { length } = text;
+      const shown = JSON.stringify(this.id);
       fail(
         4012,
-        `text: ${text.length} characters are more than guardrail ${JSON.stringify(this.id)} looks at`,
-        facts,
+        `text: has ${length} characters; the guardrail ${shown} looks at ${maxMessageLength} at most`,
+        {
+          path: 'text',
+          node: this.id,
+          length,
+          limit: maxMessageLength,
+        },
       );
     }
     const matches = await this.#search(text, signal);

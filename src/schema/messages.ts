@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+
+/** Characters of a refused value that a message shows. */
+const longestShown = 60;
+
+/**
+ * What is expected and what was found, in the words of JSON: for `safeParse(value, { error: plainMessage })`. A schema's own
+ * messages go before it.
+ */
+export function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  const expected = expectation(issue);
+  return expected === undefined ? undefined : `${expected} is expected, not ${shownValue(issue.input)}`;
+}
+
+/** A value as a message shows it: texts, numbers and truth values as they are, others by their kind. */
+export function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, longestShown) : value) ?? 'nothing';
+  return typeof value === 'string' && value.length > longestShown ? `${text}…` : text;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'an array',
+  tuple: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+function expectation(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return kinds[issue.expected as string];
+    case 'invalid_value':
+      return `one of ${(issue.values as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'too_small':
+      return sized(issue.origin as string, 'at least', Number(issue.minimum));
+    case 'too_big':
+      return sized(issue.origin as string, 'at most', Number(issue.maximum));
+    default:
+      return undefined;
+  }
+}
+
+function sized(origin: string, bound: string, limit: number): string | undefined {
+  if (origin === 'string') return `a string of ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `an array of ${bound} ${limit}`;
+  return origin === 'number' || origin === 'int' ? `a number of ${bound} ${limit}` : undefined;
+}
