@@ -68,6 +68,15 @@ export class EmbeddingModels {
         signal,
       });
       const { dimension, contextSize, fingerprint } = model.facts;
+      if (entry.dimension !== undefined && entry.dimension !== dimension) {
+        await model.close();
+        const expected = entry.dimension;
+        throw new LorekeepError(
+          'DIMENSION_MISMATCH',
+          `${path}: embeddings of ${dimension} numbers; the catalog says ${expected}`,
+          { path, expected, found: dimension },
+        );
+      }
       const took = Math.round(performance.now() - started);
       this.#log.info(
         { model: entry.name, path, dimension, contextSize, fingerprint, ms: took },

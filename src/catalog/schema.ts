@@ -33,6 +33,12 @@ export const catalogEntrySchema = z.strictObject({
     .default('')
     .describe('Put before every query, as the model was trained (e5, bge, nomic).'),
   document_prefix: z.string().default('').describe('Put before every record.'),
+  dimension: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Numbers per embedding; a file that gives another number is not this model, and is refused.'),
+  license: z.string().min(1).optional().describe('SPDX identifier of the licence of the weights.'),
   pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: what the model file says.'),
   fusion: modelFusionSchema
     .optional()

@@ -4,8 +4,9 @@ import struct
 
 import numpy as np
 
+from quantise import from_q4_0, from_q8_0, q4_0, q8_0
+
 ALIGNMENT = 32
-_F32, _F16, _Q8_0 = 0, 1, 8
 _U32, _I32, _FLOAT, _BOOL, _STRING, _ARRAY = 4, 5, 6, 7, 8, 9
 
 
@@ -28,34 +29,31 @@ def _value(value):
     return struct.pack('<IIQ', _ARRAY, _I32, len(value)) + np.array(value, '<i4').tobytes()
 
 
-def q8_0(array):
-    """Blocks of 32 along the last axis: one f16 scale, 32 signed bytes."""
-    blocks = np.ascontiguousarray(array, np.float32).reshape(-1, 32)
-    scale = np.abs(blocks).max(axis=1) / 127
-    inverse = np.where(scale > 0, 1 / np.where(scale > 0, scale, 1), 0)
-    out = np.zeros((len(blocks), 34), np.uint8)
-    out[:, :2] = scale.astype('<f2').view(np.uint8).reshape(-1, 2)
-    out[:, 2:] = np.round(blocks * inverse[:, None]).astype(np.int8).view(np.uint8)
-    return out.tobytes()
+def _plain(dtype):
+    """(encode, decode) of numbers as they are."""
+    return (lambda array: array.astype(dtype).tobytes(),
+            lambda data, shape: np.frombuffer(data, dtype).astype(np.float32).reshape(shape))
 
 
-def from_q8_0(array):
-    """What q8_0 keeps of an array."""
-    raw = np.frombuffer(q8_0(array), np.uint8).reshape(-1, 34)
-    scale = np.ascontiguousarray(raw[:, :2]).view('<f2').astype(np.float32)
-    return (raw[:, 2:].view(np.int8).astype(np.float32) * scale).reshape(array.shape)
+# Per kind of tensor: its number, array -> bytes, (bytes, shape) -> array.
+_KINDS = {'f32': (0, *_plain('<f4')), 'f16': (1, *_plain('<f2')), 'q4_0': (2, q4_0, from_q4_0),
+          'q8_0': (8, q8_0, from_q8_0)}
+
+
+def kept(array, kind):
+    """What a kind of tensor keeps of an array."""
+    _, encode, decode = _KINDS[kind]
+    return decode(encode(array), array.shape)
 
 
 def write(path, metadata, tensors):
-    """`tensors`: {name: (array, 'f32' | 'f16' | 'q8_0')}, arrays [out, in]. Returns the bytes written."""
-    encode = {'f32': (_F32, lambda a: a.astype('<f4').tobytes()), 'f16': (_F16, lambda a: a.astype('<f2').tobytes()),
-              'q8_0': (_Q8_0, q8_0)}
+    """`tensors`: {name: (array [out, in], kind)}. Returns the bytes written."""
     head = [b'GGUF', struct.pack('<IQQ', 3, len(tensors), len(metadata))]
     head += [_string(key) + _value(value) for key, value in metadata.items()]
     blobs, offset = [], 0
     for name, (array, kind) in tensors.items():
-        number, pack = encode[kind]
-        blob = pack(array)
+        number, encode, _ = _KINDS[kind]
+        blob = encode(array)
         shape = array.shape[::-1]
         head.append(_string(name) + struct.pack(f'<I{len(shape)}QIQ', len(shape), *shape, number, offset))
         blob += b'\0' * (-len(blob) % ALIGNMENT)

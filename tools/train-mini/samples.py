@@ -1,6 +1,6 @@
 """Writes sample vectors, computed by network.forward, that the runtime's own are tested against.
 
-    python3 tools/train-mini/samples.py --work FOLDER > test/models/lorekeep-mini.samples.jsonl
+    python3 tools/train-mini/samples.py --steps 2000 > test/models/lorekeep-mini.samples.jsonl
 """
 
 import argparse
@@ -28,12 +28,14 @@ TEXTS = [
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--work', default='.cache/train-mini')
-    work = parser.parse_args().work
+    parser.add_argument('--steps', type=int, default=2000, help='of the training that made the model')
+    arguments = parser.parse_args()
+    work = arguments.work
     with open(os.path.join(work, 'vocabulary.txt'), encoding='utf-8') as file:
         pieces = file.read().split('\n')[:-1]
     wordpiece = WordPiece(pieces)
     with tempfile.TemporaryDirectory() as folder:
-        _, tensors, _ = export(os.path.join(folder, 'model.gguf'), np.load(os.path.join(work, 'table.npy')), pieces)
+        _, tensors, _ = export(os.path.join(folder, 'model.gguf'), np.load(os.path.join(work, f'table-{arguments.steps}.npy')), pieces)
     for text in TEXTS:
         ids = [CLS, *wordpiece.encode(text), SEP]
         vector = [round(float(number), 4) for number in forward(tensors, ids)]

@@ -41,7 +41,7 @@ def options():
     parser.add_argument('--data', default='../shared/data/corpus-large.jsonl.gz', help='the training text')
     parser.add_argument('--work', default='.cache/train-mini', help='where stages are kept')
     parser.add_argument('--out', default='data/models/lorekeep-mini.gguf')
-    parser.add_argument('--steps', type=int, default=3000)
+    parser.add_argument('--steps', type=int, default=2000)
     parser.add_argument('--batch', type=int, default=1024)
     parser.add_argument('--rate', type=float, default=4e-3)
     parser.add_argument('--scale', type=float, default=20.0, help='inverse temperature')
