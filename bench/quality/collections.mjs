@@ -17,6 +17,9 @@ const collections = {
   'xquad-en': { folder: 'xquad/en', judgments: 'qrels.tsv.gz' },
 };
 
+/** Each is a collection `xquad-LANGUAGE`. */
+export const xquadLanguages = ['ar', 'de', 'el', 'en', 'es', 'hi', 'ro', 'ru', 'th', 'tr', 'vi', 'zh'];
+
 export const collectionNames = Object.keys(collections);
 
 export function collectionsPresent() {
@@ -28,7 +31,10 @@ export function collectionsPresent() {
  * judgments: query id -> document id -> gain (linear, as judged).
  */
 export function readCollection(name) {
-  const { folder, judgments } = collections[name];
+  const xquad = xquadLanguages.find((language) => name === `xquad-${language}`);
+  const found = collections[name] ?? (xquad && { folder: `xquad/${xquad}`, judgments: 'qrels.tsv.gz' });
+  if (!found) throw new Error(`${name}: no such collection; there are ${collectionNames.join(', ')}`);
+  const { folder, judgments } = found;
   const file = (leaf) => gunzipSync(readFileSync(join(dataFolder, 'ir', folder, leaf))).toString('utf8');
   const gains = new Map();
   for (const line of file(judgments).trimEnd().split('\n').slice(1)) {

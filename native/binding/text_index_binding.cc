@@ -100,10 +100,10 @@ Napi::Value wrap_text_index(Napi::Env env, Shared&& index) {
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value) {
   const std::string name = string_argument(value, "tokenizer");
-  for (const text::Tokenizer tokenizer : {text::Tokenizer::kBasic, text::Tokenizer::kEnhanced}) {
+  for (const text::Tokenizer tokenizer : text::kTokenizers) {
     if (name == text::tokenizer_name(tokenizer)) return tokenizer;
   }
-  fail(Code::kInvalidArgument, "tokenizer: basic or enhanced is expected, not " + name);
+  fail(Code::kInvalidArgument, "tokenizer: basic, enhanced or multilingual is expected, not " + name);
 }
 
 Shared build_words(const TextArena& texts, text::Tokenizer tokenizer, std::size_t threads, Runtime& runtime,

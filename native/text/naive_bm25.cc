@@ -4,13 +4,23 @@
 #include <cmath>
 
 #include "text/bm25.h"
+#include "text/query_weights.h"
 
 namespace lorekeep::text {
 namespace {
 
-std::map<std::string, std::uint32_t> count_tokens(std::string_view text, Tokenizer tokenizer) {
-  std::map<std::string, std::uint32_t> counts;
+using Counts = std::map<std::string, std::uint32_t>;
+
+Counts count_words(std::string_view text, Tokenizer tokenizer) {
+  Counts counts;
   for (const std::string& token : tokenize(text, tokenizer)) ++counts[token];
+  return counts;
+}
+
+// The extra tokens as well.
+Counts count_tokens(std::string_view text, Tokenizer tokenizer) {
+  Counts counts;
+  for_each_token(text, tokenizer, [&](std::string_view token, TokenKind) { ++counts[std::string(token)]; });
   return counts;
 }
 
@@ -31,12 +41,19 @@ std::vector<Scored> NaiveBm25::search(std::string_view query, std::size_t k, con
     float weight;
   };
   std::vector<Term> terms;
-  for (const auto& [term, occurrences] : count_tokens(query, tokenizer_)) {
+  const auto add = [&](const std::string& term, std::uint32_t occurrences, float share) {
     const auto known = documents_with_.find(term);
-    if (known == documents_with_.end()) continue;
-    terms.push_back({term, bm25_weight(documents_.size(), known->second, occurrences)});
+    if (known == documents_with_.end()) return;
+    terms.push_back({term, share * bm25_weight(documents_.size(), known->second, occurrences)});
+  };
+  for (const auto& [term, occurrences] : count_words(query, tokenizer_)) {
+    add(term, occurrences, 1.0f);
+    if (tokenizer_ != Tokenizer::kMultilingual) continue;
+    const float share = variant_share(documents_with_.contains(term));
+    for (const std::string& variant : variants_of(term)) add(variant, occurrences, share);
   }
-  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.weight > b.weight; });
+  std::sort(terms.begin(), terms.end(),
+            [](const Term& a, const Term& b) { return a.weight != b.weight ? a.weight > b.weight : a.text < b.text; });
 
   const Bm25Norm norm(documents_.size(), tokens_);
   std::vector<Scored> hits;
@@ -62,13 +79,19 @@ double NaiveBm25::score(std::string_view query, std::size_t document) const {
   const double b = 0.75;
   const double average = static_cast<double>(tokens_) / static_cast<double>(documents_.size());
   double total = 0;
-  for (const std::string& token : tokenize(query, tokenizer_)) {
-    const auto found = documents_[document].find(token);
-    if (found == documents_[document].end()) continue;
+  const auto add = [&](const std::string& term, double share) {
+    const auto found = documents_[document].find(term);
+    if (found == documents_[document].end()) return;
     const double tf = std::min(found->second, kMaxTermFrequency);
-    const double n = documents_with_.at(token);
+    const double n = documents_with_.at(term);
     const double idf = std::log(1 + (static_cast<double>(documents_.size()) - n + 0.5) / (n + 0.5));
-    total += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * lengths_[document] / average));
+    total += share * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * lengths_[document] / average));
+  };
+  for (const std::string& token : tokenize(query, tokenizer_)) {
+    add(token, 1);
+    if (tokenizer_ != Tokenizer::kMultilingual) continue;
+    const double share = variant_share(documents_with_.contains(token));
+    for (const std::string& variant : variants_of(token)) add(variant, share);
   }
   return total;
 }

@@ -25,8 +25,8 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
     if (cancel != nullptr) cancel->check();
     terms_of_document.clear();
     std::uint64_t length = 0;
-    TokenStream tokens(text_of(first + document), tokenizer);
-    for (std::string_view token; tokens.next(token); ++length) {
+    for_each_token(text_of(first + document), tokenizer, [&](std::string_view token, TokenKind kind) {
+      length += kind == TokenKind::kWord;
       const std::uint32_t number = table.find_or_add(token, term_hash(token));
       TermTable::Term& term = table.terms()[number];
       if (term.last_document == document) {
@@ -36,7 +36,7 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
         term.frequency = 1;
         terms_of_document.push_back(number);
       }
-    }
+    });
     lengths[document] =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::uint32_t>::max()));
     for (const std::uint32_t number : terms_of_document) {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "text/block_max_search.h"
+#include "text/query_weights.h"
 
 namespace lorekeep::text {
 namespace {
@@ -12,11 +13,10 @@ namespace {
 std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   std::vector<QueryTerm> terms;
   std::unordered_map<std::string, std::size_t> known;
-  TokenStream tokens(query, tokenizer);
-  for (std::string_view token; tokens.next(token);) {
-    const auto [at, added] = known.try_emplace(std::string(token), terms.size());
+  for (std::string& token : tokenize(query, tokenizer)) {
+    const auto [at, added] = known.try_emplace(token, terms.size());
     if (added) {
-      terms.push_back({std::string(token), 1});
+      terms.push_back({std::move(token), 1});
     } else {
       ++terms[at->second].occurrences;
     }
@@ -27,11 +27,17 @@ std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
 // The terms that occur in the index, in the order in which bm25.h adds scores up.
 std::vector<WeightedTerm> weigh(const IndexData& data, std::vector<QueryTerm>& terms) {
   std::vector<WeightedTerm> weighted;
+  const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
+    const auto entry = data.find(text);
+    if (!entry) return 0;
+    weighted.push_back({*entry, share * bm25_weight(data.documents, entry->documents, term.occurrences)});
+    return entry->documents;
+  };
   for (QueryTerm& term : terms) {
-    const auto entry = data.find(term.text);
-    if (!entry) continue;
-    term.documents = entry->documents;
-    weighted.push_back({*entry, bm25_weight(data.documents, entry->documents, term.occurrences)});
+    term.documents = weigh_one(term, term.text, 1.0f);
+    if (data.tokenizer != Tokenizer::kMultilingual) continue;
+    const float share = variant_share(term.documents > 0);
+    for (const std::string& variant : variants_of(term.text)) weigh_one(term, variant, share);
   }
   std::sort(weighted.begin(), weighted.end(), [](const WeightedTerm& a, const WeightedTerm& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.entry.term < b.entry.term;

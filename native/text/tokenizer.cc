@@ -1,5 +1,6 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "text/english.h"
@@ -23,12 +24,16 @@ constexpr std::array<char, 128> kAscii = make_ascii_table();
 }  // namespace
 
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept {
-  return tokenizer == Tokenizer::kEnhanced ? "enhanced" : "basic";
+  switch (tokenizer) {
+    case Tokenizer::kEnhanced: return "enhanced";
+    case Tokenizer::kMultilingual: return "multilingual";
+    default: return "basic";
+  }
 }
 
 bool is_tokenizer(std::uint32_t number) noexcept {
-  return number == static_cast<std::uint32_t>(Tokenizer::kBasic) ||
-         number == static_cast<std::uint32_t>(Tokenizer::kEnhanced);
+  return std::ranges::any_of(kTokenizers,
+                             [number](Tokenizer known) { return number == static_cast<std::uint32_t>(known); });
 }
 
 bool TokenStream::next(std::string_view& token) noexcept {
@@ -91,8 +96,9 @@ bool TokenStream::append_folded(std::size_t& size) noexcept {
 
 std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer) {
   std::vector<std::string> tokens;
-  TokenStream stream(utf8, tokenizer);
-  for (std::string_view token; stream.next(token);) tokens.emplace_back(token);
+  for_each_token(utf8, tokenizer, [&](std::string_view token, TokenKind kind) {
+    if (kind == TokenKind::kWord) tokens.emplace_back(token);
+  });
   return tokens;
 }
 

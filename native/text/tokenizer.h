@@ -1,4 +1,5 @@
-// Text to tokens: Unicode case folding, then a split on everything that is neither a letter nor a number.
+// Text to tokens: Unicode case folding, then a split on everything that is neither a letter nor a number; or, where
+// words are not spaced or carry marks, the multilingual tokenizer (multilingual.h).
 #pragma once
 
 #include <cstddef>
@@ -8,29 +9,32 @@
 #include <vector>
 
 #include "text/casefold.h"
+#include "text/multilingual.h"
+#include "text/token.h"
 
 namespace lorekeep::text {
 
 /// The numbers are written into files: never reuse one.
 enum class Tokenizer : std::uint32_t {
-  kBasic = 1,     // case folding and splitting alone
-  kEnhanced = 2,  // then English stopwords are dropped and English suffixes stripped (see english.h)
+  kBasic = 1,         // case folding and splitting alone
+  kEnhanced = 2,      // then English stopwords are dropped and English suffixes stripped (see english.h)
+  kMultilingual = 3,  // see multilingual.h
 };
 
 /// Counts up whenever the same text would give other tokens than before (Unicode version, stopwords, suffix rules,
 /// kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
 inline constexpr std::uint32_t kAnalysisRevision = 1;
 
-/// A longer run of letters and numbers is cut into tokens of at most this many bytes, between code points; so no text
-/// can make a token that costs more than its share, and the same run still finds itself.
-inline constexpr std::size_t kMaxTokenBytes = 1024;
+/// Every tokenizer of this program.
+inline constexpr Tokenizer kTokenizers[] = {Tokenizer::kBasic, Tokenizer::kEnhanced, Tokenizer::kMultilingual};
 
-/// "basic" or "enhanced".
+/// "basic", "enhanced" or "multilingual".
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept;
 /// Whether `number` names a tokenizer of this program; for numbers read from files.
 bool is_tokenizer(std::uint32_t number) noexcept;
 
-/// Walks the tokens of one text without allocating. Ill-formed UTF-8 counts as U+FFFD, which separates tokens.
+/// Walks the tokens that kBasic or kEnhanced makes of one text, without allocating. Ill-formed UTF-8 counts as U+FFFD,
+/// which separates tokens.
 class TokenStream {
  public:
   /// `utf8` must outlive the stream.
@@ -55,7 +59,19 @@ class TokenStream {
   char token_[kMaxTokenBytes];
 };
 
-/// All tokens of a text, in order.
+/// Calls visit(token, kind) for every token of a text, in order.
+template <class Visit>
+void for_each_token(std::string_view utf8, Tokenizer tokenizer, Visit&& visit) {
+  if (tokenizer == Tokenizer::kMultilingual) {
+    const TokenVisitor visitor = std::ref(visit);
+    MultilingualScanner(visitor).scan(utf8);
+    return;
+  }
+  TokenStream tokens(utf8, tokenizer);
+  for (std::string_view token; tokens.next(token);) visit(token, TokenKind::kWord);
+}
+
+/// The words of a text, in order: its tokens but for the extra ones.
 std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer);
 
 }  // namespace lorekeep::text

@@ -43,9 +43,11 @@ export const knowledgeBaseSchema = z.strictObject({
     'Where the text index is kept. Default: index_file with the extension .bm25; without either, in memory.',
   ),
   bm25_tokenizer: z
-    .enum(['basic', 'enhanced'])
+    .enum(['basic', 'enhanced', 'multilingual'])
     .default('basic')
-    .describe('enhanced also drops English stopwords and strips suffixes.'),
+    .describe(
+      'How texts become words. enhanced also drops English stopwords and strips suffixes. multilingual is for languages without spaces between words or with marks in them (Chinese, Japanese, Korean, Thai, Hindi, Arabic ...).',
+    ),
   fields: z.array(fieldSchema).min(1).max(1024).optional().describe("The records' typed metadata."),
   hnsw: z
     .strictObject({

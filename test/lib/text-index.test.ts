@@ -26,6 +26,21 @@ describe('tokenize', () => {
     expect(tokenize(text)).toEqual(terms);
   });
 
+  test('multilingual makes pairs where words are not spaced, and folds what is not told apart', () => {
+    const words = (text: string) => tokenize(text, 'multilingual').join(' ');
+    expect(words('北京大学')).toBe('北京 京大 大学');
+    expect(words('iPhone手机2024年')).toBe('iphone 手机 2024 年');
+    expect(words('東京タワー、茶')).toBe('東京 京タ タワ ワー 茶');
+    expect(words('한국어')).toBe('한국 국어');
+    expect(words('한국'.normalize('NFD'))).toBe('한국');
+    expect(words('น้องชาย')).toBe('น้อ อง งช ชา าย');
+    expect(words('हिन्दी भाषा')).toBe('हिन्दी भाषा');
+    expect(words('ﬁn Ｆｕｌｌ ｶﾞ 3² ٣٤ Windows™')).toBe('fin full ガ 32 34 windows');
+    expect(words('الأَحْمَد كتـاب')).toBe('الاحمد كتاب');
+    expect(words('שָׁלוֹם')).toBe('שלום');
+    expect(words('Cafe\u0301 İstanbul')).toBe('café istanbul');
+  });
+
   test('enhanced drops English stopwords and strips suffixes', () => {
     expect(tokenize('The dogs', 'enhanced')).toEqual(tokenize('dog', 'enhanced'));
   });
@@ -43,6 +58,22 @@ describe('a text index', () => {
     expect([...hits.ordinals].sort()).toEqual([0, 1, 2]);
     expect([...hits.scores]).toEqual([...hits.scores].sort((a, b) => b - a));
     expect(hits.terms).toEqual(['dog', 'ships']);
+  });
+
+  test('multilingual finds words whatever their diacritics, those as typed first, and single characters', async () => {
+    await using index = await TextIndex.build(
+      ['plain creme', 'Crème brûlée', 'Cre\u0300me brulee', '上海大学', '京', 'Ελλάδα'],
+      { tokenizer: 'multilingual' },
+    );
+    const found = async (query: string) => [...(await index.search(query)).ordinals];
+    expect(await found('crème')).toEqual([1, 2, 0]);
+    expect(await found('creme')).toEqual([0, 1, 2]);
+    expect(await found('crémé')).toEqual([0, 1, 2]);
+    expect(await found('BRULEE')).toEqual([2, 1]);
+    expect(await found('ΕΛΛΑΔΑ')).toEqual([5]);
+    expect(await found('学')).toEqual([3]);
+    expect(await found('海大')).toEqual([3]);
+    expect((await index.search('。！')).terms).toEqual([]);
   });
 
   test('scores as Okapi BM25 with k1 1.2 and b 0.75 does', async () => {

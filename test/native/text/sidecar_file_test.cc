@@ -76,6 +76,19 @@ TEST("a saved enhanced index with capped frequencies is loaded") {
   CHECK(loaded.index->search("again", {}).hits == index->search("again", {}).hits);
 }
 
+TEST("a multilingual index, with its extra tokens, is loaded") {
+  const std::vector<std::string> texts = {"Crème brûlée 北京大学", "creme", "京"};
+  const auto index = TextIndex::build(test::views(texts), {.tokenizer = Tokenizer::kMultilingual});
+  const test::TemporaryFolder folder;
+  save_sidecar(*index, folder / "kb.bm25", 0);
+  const Sidecar loaded = load_sidecar(folder / "kb.bm25");
+  CHECK(loaded.index->tokenizer() == Tokenizer::kMultilingual);
+  for (const char* query : {"creme", "京", "北京 brulee"}) {
+    CHECK(!loaded.index->search(query, {}).hits.empty());
+    CHECK(loaded.index->search(query, {}).hits == index->search(query, {}).hits);
+  }
+}
+
 TEST("a sidecar of another tokenizer, count or origin is refused by its reason") {
   const Sample sample(100);
   const auto load = [&](SidecarExpectation expected) {

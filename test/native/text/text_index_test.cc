@@ -34,7 +34,7 @@ TEST("hits equal those of the naive scorer, hit for hit and bit for bit, on rand
     const std::size_t vocabulary = 3 + test::below(random, 2000);
     const std::size_t longest = 1 + test::below(random, 40);
     const auto texts = test::random_texts(random, kSizes[test::below(random, std::size(kSizes))], longest, vocabulary);
-    const auto tokenizer = round % 4 == 0 ? Tokenizer::kEnhanced : Tokenizer::kBasic;
+    const auto tokenizer = kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)];
     const NaiveBm25 naive(test::views(texts), tokenizer);
     const auto index = build(texts, tokenizer);
     for (int n = 0; n < 24; ++n) {

@@ -1,0 +1,77 @@
+// Retrieval quality of lexical search: nDCG@10 and recall@100 of lorekeep's tokenizers and of the peers' full-text search,
+// on every collection, title and text in one document. The whole query is given; any of its words may match.
+//
+//   node bench/quality/lexical.mjs [--only scifact,xquad-zh] [--engines lorekeep,sqlite] [--json FILE]
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { lancedb } from '../text/engines/lancedb.mjs';
+import { lorekeep } from '../text/engines/lorekeep.mjs';
+import { minisearch } from '../text/engines/minisearch.mjs';
+import { sqlite } from '../text/engines/sqlite.mjs';
+import {
+  collectionNames,
+  collectionsPresent,
+  dataFolder,
+  readCollection,
+  xquadLanguages,
+} from './collections.mjs';
+import { mean, ndcg, recall } from './measures.mjs';
+
+const depth = 100;
+
+const configurations = {
+  'lorekeep basic': (texts) => lorekeep(texts, { tokenizer: 'basic' }),
+  'lorekeep enhanced': (texts) => lorekeep(texts, { tokenizer: 'enhanced' }),
+  'lorekeep multilingual': (texts) => lorekeep(texts, { tokenizer: 'multilingual' }),
+  'sqlite unicode61': (texts) => sqlite(texts),
+  'sqlite porter': (texts) => sqlite(texts, { tokenizer: 'porter unicode61' }),
+  minisearch: (texts) => minisearch(texts),
+  'lancedb default': (texts) => lancedb(texts),
+  'lancedb simple': (texts) => lancedb(texts, { stem: false, removeStopWords: false }),
+};
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, engines: { type: 'string' }, json: { type: 'string' } },
+});
+
+if (!collectionsPresent()) {
+  console.log(
+    `bench/quality: left out, no collections under ${dataFolder}; LOREKEEP_DATA names their folder`,
+  );
+  process.exit(0);
+}
+const otherLanguages = xquadLanguages.map((language) => `xquad-${language}`);
+const names = options.only?.split(',') ?? [...new Set([...collectionNames, ...otherLanguages])];
+const wanted = options.engines?.split(',');
+const engines = Object.keys(configurations).filter(
+  (name) => wanted?.some((part) => name.includes(part)) ?? true,
+);
+const results = [];
+console.log(line(['collection', ...engines]));
+console.log(line(['---', ...engines.map(() => '---')]));
+for (const name of names) {
+  const collection = readCollection(name);
+  const row = [];
+  for (const engine of engines) {
+    const scores = await measure(collection, configurations[engine]);
+    results.push({ collection: name, engine, ...scores });
+    row.push(`${scores.ndcg.toFixed(3)} / ${scores.recall.toFixed(3)}`);
+  }
+  console.log(line([name, ...row]));
+}
+if (options.json) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+
+async function measure({ documents, queries, gains }, build) {
+  const engine = await build(documents.map(({ text }) => text));
+  const scores = [];
+  for (const { id, text } of queries) {
+    const ranked = (await engine.search(text, depth)).map((row) => documents[row].id);
+    scores.push([ndcg(ranked, gains.get(id)), recall(ranked, gains.get(id), depth)]);
+  }
+  await engine.close();
+  return { ndcg: mean(scores.map(([gain]) => gain)), recall: mean(scores.map(([, share]) => share)) };
+}
+
+function line(cells) {
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,103 @@
+#include "text/multilingual_folding.h"
+
+#include <iterator>
+
+#include "text/utf8.h"
+
+namespace lorekeep::text {
+namespace {
+
+namespace tables = multilingual;
+
+// Unicode, section 3.12, "Conjoining Jamo Behavior".
+constexpr char32_t kFirstSyllable = 0xAC00;
+constexpr char32_t kLeading = 0x1100, kVowel = 0x1161, kTrailing = 0x11A7;
+constexpr char32_t kLeadings = 19, kVowels = 21, kTrailings = 28;
+
+constexpr std::size_t kTriple = 3;
+
+std::int32_t record_of(char32_t code_point) noexcept {
+  if (code_point >= tables::kTableEnd) return 0;
+  const std::size_t block = tables::kBlockOf[code_point >> tables::kBlockBits];
+  const std::size_t offset = code_point & ((1u << tables::kBlockBits) - 1);
+  return tables::kRecord[tables::kRecordNumber[(block << tables::kBlockBits) + offset]];
+}
+
+FoldedPart part_of(char32_t code_point, std::uint32_t bits) noexcept {
+  return {code_point, static_cast<CodePointClass>(bits & 7), (bits & 8) != 0, (bits & 16) != 0};
+}
+
+// The triple of an ascending table whose first `keys` numbers are these, or null.
+const std::uint32_t* find_triple(const std::uint32_t* table, std::size_t size, std::uint64_t key,
+                                 bool two_keys) noexcept {
+  const auto key_at = [&](std::size_t row) {
+    const std::uint64_t first = table[row * kTriple];
+    return two_keys ? first << 32 | table[row * kTriple + 1] : first;
+  };
+  std::size_t low = 0;
+  std::size_t high = size / kTriple;
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (key_at(middle) < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < size / kTriple && key_at(low) == key ? table + low * kTriple : nullptr;
+}
+
+char32_t compose_hangul(char32_t first, char32_t second) noexcept {
+  if (first - kLeading < kLeadings && second - kVowel < kVowels) {
+    return kFirstSyllable + ((first - kLeading) * kVowels + (second - kVowel)) * kTrailings;
+  }
+  const char32_t syllable = first - kFirstSyllable;
+  const bool open = syllable < kLeadings * kVowels * kTrailings && syllable % kTrailings == 0;
+  return open && second > kTrailing && second - kTrailing < kTrailings ? first + (second - kTrailing) : 0;
+}
+
+}  // namespace
+
+std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingual::kMaxExpansion]) noexcept {
+  const std::int32_t record = record_of(code_point);
+  const auto bits = static_cast<std::uint32_t>(record & 31);
+  const std::int32_t value = record >> 6;
+  if ((record & 32) == 0) {
+    out[0] = part_of(static_cast<char32_t>(static_cast<std::int32_t>(code_point) + value), bits);
+    return out[0].kind == CodePointClass::kIgnored ? 0 : 1;
+  }
+  const std::uint32_t* expansion = tables::kExpansions + (value >> 5);
+  const auto count = static_cast<std::size_t>(value & 31);
+  for (std::size_t i = 0; i < count; ++i) out[i] = part_of(expansion[i] >> 5, expansion[i] & 31);
+  return count;
+}
+
+char32_t compose(char32_t first, char32_t second) noexcept {
+  if (const char32_t syllable = compose_hangul(first, second)) return syllable;
+  const std::uint64_t key = std::uint64_t{first} << 32 | second;
+  const auto* found = find_triple(tables::kCompositions, std::size(tables::kCompositions), key, true);
+  return found == nullptr ? 0 : found[2];
+}
+
+std::string base_form(std::string_view token) {
+  std::string base;
+  const char* at = token.data();
+  const char* const end = at + token.size();
+  const auto append = [&base](char32_t code_point) {
+    char bytes[kMaxUtf8Bytes];
+    base.append(bytes, encode_utf8(code_point, bytes));
+  };
+  while (at < end) {
+    const char32_t code_point = decode_utf8(at, end);
+    const auto bits = static_cast<std::uint32_t>(record_of(code_point));
+    if (static_cast<CodePointClass>(bits & 7) == CodePointClass::kDiacritic) continue;
+    const auto* found = (bits & 16) == 0
+                            ? nullptr
+                            : find_triple(tables::kBases, std::size(tables::kBases), std::uint64_t{code_point}, false);
+    append(found == nullptr ? code_point : found[1]);
+    if (found != nullptr && found[2] != 0) append(found[2]);
+  }
+  return base;
+}
+
+}  // namespace lorekeep::text
