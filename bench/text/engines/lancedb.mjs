@@ -15,7 +15,7 @@ export async function lancedb(texts, fts = {}) {
   await table.createIndex('text', { config: lance.Index.fts({ withPosition: false, ...fts }) });
   return {
     search: async (query, k) => {
-      const found = await table.query().fullTextSearch(query).select(['row']).limit(k).toArray();
+      const found = await table.query().fullTextSearch(query).select(['row', '_score']).limit(k).toArray();
       return found.map(({ row }) => Number(row));
     },
     close: async () => {
