@@ -14,7 +14,11 @@ const legsSchema = z.strictObject(legs);
 export const modelFusionSchema = z.strictObject({
   ...legs,
   by_tokenizer: z
-    .strictObject({ basic: legsSchema.optional(), enhanced: legsSchema.optional() })
+    .strictObject({
+      basic: legsSchema.optional(),
+      enhanced: legsSchema.optional(),
+      multilingual: legsSchema.optional(),
+    })
     .optional()
     .describe('What differs beside a tokenizer: BM25 over stems is the stronger leg, and wants more weight.'),
 });

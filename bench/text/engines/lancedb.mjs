@@ -12,8 +12,10 @@ export async function lancedb(texts, fts = {}) {
     't',
     texts.map((text, row) => ({ row, text })),
   );
+  const begin = performance.now();
   await table.createIndex('text', { config: lance.Index.fts({ withPosition: false, ...fts }) });
   return {
+    indexMs: performance.now() - begin,
     search: async (query, k) => {
       const found = await table.query().fullTextSearch(query).select(['row', '_score']).limit(k).toArray();
       return found.map(({ row }) => Number(row));
