@@ -20,7 +20,7 @@ export interface FileSection {
 
 /** What a file says of itself. What does not apply to its kind, or could not be read, is absent. */
 export interface FileInspection {
-  kind: 'index' | 'text index' | 'hnswlib index' | 'unknown';
+  kind: 'index' | 'text index' | 'embeddings' | 'hnswlib index' | 'unknown';
   /** Size of the file. */
   bytes: number;
   /** Of the format. */
@@ -47,7 +47,7 @@ export interface FileInspection {
 }
 
 /**
- * Describes an index file, a text index file or a plain hnswlib file without loading it. Damage is part of the answer
+ * Describes an index, a text index, an embeddings file or a plain hnswlib file without loading it. Damage is part of the answer
  * (`refusal`, and the section's `checksum`), not an error.
  * @throws NOT_FOUND, IO, CANCELLED.
  */

@@ -230,7 +230,7 @@ export interface NativeHnswOptions {
 }
 
 export interface NativeFileDescription {
-  kind: 'index' | 'text index' | 'hnswlib index' | 'unknown';
+  kind: 'index' | 'text index' | 'embeddings' | 'hnswlib index' | 'unknown';
   bytes: number;
   version?: number;
   fingerprint?: string;

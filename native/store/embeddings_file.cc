@@ -38,6 +38,21 @@ Header read_header(const SectionFileReader& file) {
 
 }  // namespace
 
+EmbeddingsFacts read_embeddings_facts(const SectionFileReader& file) {
+  const Header header = read_header(file);
+  return {header.rows, header.dimension};
+}
+
+std::string_view embeddings_section_name(std::uint32_t id) noexcept {
+  switch (id) {
+    case kHeader: return "header";
+    case kDigests: return "text digests";
+    case kCut: return "cut texts";
+    case kRows: return "rows";
+    default: return {};
+  }
+}
+
 EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& key, std::size_t dimension,
                                const CancelToken* cancel)
     : file_(path, kEmbeddingsMagic, kEmbeddingsVersion), dimension_(dimension) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/cancel_token.h"
@@ -24,6 +25,17 @@ namespace lorekeep::store {
 
 inline constexpr Magic kEmbeddingsMagic{{'L', 'K', 'E', 'M', 'B', 'E', 'D', '\0'}};
 inline constexpr std::uint32_t kEmbeddingsVersion = 1;
+
+struct EmbeddingsFacts {
+  std::uint64_t rows;
+  std::uint32_t dimension;
+};
+
+/// The header alone. Throws Error(kCorrupt).
+EmbeddingsFacts read_embeddings_facts(const SectionFileReader& file);
+
+/// Empty for an unknown one.
+std::string_view embeddings_section_name(std::uint32_t id) noexcept;
 
 /// An embeddings file, mapped and checked.
 class EmbeddingsFile {

@@ -5,6 +5,7 @@
 
 #include "core/mapped_file.h"
 #include "core/section_file.h"
+#include "store/embeddings_file.h"
 #include "text/sidecar_file.h"
 #include "vector/hnswlib_file.h"
 #include "vector/index_file.h"
@@ -50,6 +51,12 @@ void describe_sidecar(const SectionFileReader& reader, FileDescription& file) {
   add(file, "tokens", facts.tokens);
 }
 
+void describe_embeddings(const SectionFileReader& reader, FileDescription& file) {
+  const EmbeddingsFacts facts = read_embeddings_facts(reader);
+  add(file, "rows", facts.rows);
+  add(file, "dimension", facts.dimension);
+}
+
 void describe_hnswlib(const std::filesystem::path& path, FileDescription& file) {
   const vector::HnswlibFacts facts = vector::read_hnswlib_facts(path);
   file.kind = FileKind::kHnswlibIndex;
@@ -75,6 +82,8 @@ const Format kFormats[] = {
      vector::index_section_name},
     {FileKind::kTextIndex, text::kSidecarMagic, text::kSidecarVersion, text::kSidecarVersion, describe_sidecar,
      text::sidecar_section_name},
+    {FileKind::kEmbeddings, kEmbeddingsMagic, kEmbeddingsVersion, kEmbeddingsVersion, describe_embeddings,
+     embeddings_section_name},
 };
 
 void describe_sections(const std::filesystem::path& path, const Format& format, bool verify, const CancelToken* cancel,
@@ -102,6 +111,7 @@ std::string_view file_kind_name(FileKind kind) noexcept {
   switch (kind) {
     case FileKind::kIndex: return "index";
     case FileKind::kTextIndex: return "text index";
+    case FileKind::kEmbeddings: return "embeddings";
     case FileKind::kHnswlibIndex: return "hnswlib index";
     case FileKind::kUnknown: return "unknown";
   }

@@ -21,9 +21,9 @@ struct SectionDescription {
   std::optional<bool> sound;  // whether the content has its checksum; absent: not looked at
 };
 
-enum class FileKind { kIndex, kTextIndex, kHnswlibIndex, kUnknown };
+enum class FileKind { kIndex, kTextIndex, kEmbeddings, kHnswlibIndex, kUnknown };
 
-/// The spelling in results: "index", "text index", "hnswlib index", "unknown".
+/// The spelling in results: "index", "text index", "embeddings", "hnswlib index", "unknown".
 std::string_view file_kind_name(FileKind kind) noexcept;
 
 struct FileDescription {

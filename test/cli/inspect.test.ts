@@ -12,7 +12,7 @@ let built: Promise<string> | undefined;
 /** Path of a knowledge base with its index files. */
 function builtSample(): Promise<string> {
   const build = async () => {
-    const kb = writeSample(inFolder);
+    const kb = writeSample(inFolder, { embeddings_file: 'kb.embeddings' });
     expect((await lorekeep(['build', kb])).status).toBe(0);
     return kb;
   };
@@ -35,18 +35,19 @@ describe('lorekeep inspect', () => {
     expect(stdout).toMatch(/^ +vectors +6$/m);
     expect(stdout).toMatch(/^ +texts +6$/m);
     expect(stdout).toMatch(/^ +tokenizer +enhanced$/m);
-    expect(stdout.match(/checksums +right in all/g)).toHaveLength(2);
+    expect(stdout.match(/checksums +right in all/g)).toHaveLength(3);
   });
 
-  it('describes index files, text index files and models', async () => {
+  it('describes index files, text index files, embeddings and models', async () => {
     await builtSample();
-    const [index, words, gguf] = await Promise.all(
-      [inFolder('kb.index'), inFolder('kb.bm25'), model].map(async (path) =>
+    const [index, words, embeddings, gguf] = await Promise.all(
+      [inFolder('kb.index'), inFolder('kb.bm25'), inFolder('kb.embeddings'), model].map(async (path) =>
         JSON.parse((await lorekeep(['inspect', path, '--json'])).stdout),
       ),
     );
-    expect(index).toMatchObject({ ok: true, kind: 'index', rows: 6, dimension: 512, version: 1 });
+    expect(index).toMatchObject({ ok: true, kind: 'index', rows: 6, dimension: 512 });
     expect(words).toMatchObject({ ok: true, kind: 'text index', rows: 6, tokenizer: 'enhanced' });
+    expect(embeddings).toMatchObject({ ok: true, kind: 'embeddings', rows: 6, dimension: 512 });
     expect(gguf).toMatchObject({
       ok: true,
       kind: 'GGUF model',

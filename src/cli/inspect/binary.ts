@@ -19,16 +19,7 @@ export async function describeIndexFile(
   const facts: Fact[] = [
     ['kind', kindText(found)],
     ['size', bytesText(found.bytes)],
-    ...optional('format version', found.version),
-    ...optional(found.kind === 'text index' ? 'texts' : 'vectors', found.rows),
-    ...optional('dimension', found.dimension),
-    ...optional('vector type', found.vectorType),
-    ...optional('m', found.m),
-    ...optional('ef_construction', found.efConstruction),
-    ...optional('tokenizer', found.tokenizer),
-    ...optional('terms', found.terms),
-    ...optional('tokens', found.tokens),
-    ...optional('fingerprint', found.fingerprint),
+    ...statedFacts(found),
     ['checksums', checksumText(found)],
     ...found.sections.map(({ id, name, offset, bytes, checksum }): Fact => {
       const state = checksum === 'right' ? '' : `, checksum ${checksum}`;
@@ -41,6 +32,33 @@ export async function describeIndexFile(
   ];
   return { facts, data: found, problems };
 }
+
+/** What stands elsewhere in a description. */
+const shownElsewhere: ReadonlySet<string> = new Set(['kind', 'bytes', 'sections', 'refusal']);
+
+const titles: Readonly<Record<string, string>> = {
+  version: 'format version',
+  vectorType: 'vector type',
+  efConstruction: 'ef_construction',
+  recordsFileBytes: 'records file size',
+  recordsFileChecksum: 'records checksum',
+  textsFingerprint: 'texts fingerprint',
+};
+
+function statedFacts(found: FileInspection): Fact[] {
+  return Object.entries(found).flatMap(([key, value]): Fact[] => {
+    if (shownElsewhere.has(key) || (typeof value !== 'number' && typeof value !== 'string')) return [];
+    const title = key === 'rows' ? rowTitles[found.kind] : titles[key];
+    return [[title ?? key, typeof value === 'number' ? count(value) : value]];
+  });
+}
+
+const rowTitles: Readonly<Partial<Record<FileInspection['kind'], string>>> = {
+  index: 'vectors',
+  'hnswlib index': 'vectors',
+  'text index': 'texts',
+  embeddings: 'texts',
+};
 
 function kindText({ kind }: FileInspection): string {
   return kind === 'unknown' ? 'unknown: not a file of lorekeep, hnswlib or GGUF' : kind;
@@ -127,8 +145,3 @@ function headerFacts(metadata: ReadonlyMap<string, GgufValue>): Fact[] {
 
 export const bytesText = (bytes: number) =>
   bytes < 1024 ? `${bytes} bytes` : `${size(bytes)} (${count(bytes)} bytes)`;
-
-function optional(name: string, value: number | string | undefined): Fact[] {
-  if (value === undefined) return [];
-  return [[name, typeof value === 'number' ? count(value) : value]];
-}

@@ -9,7 +9,7 @@ import type { Description, Fact } from './facts.js';
 export async function describeKnowledgeBase(file: string, options: InspectOptions): Promise<Description> {
   const path = resolve(file);
   const { config, warnings } = await loadKnowledgeBaseConfig(path);
-  const { records, index, words } = await resolveFiles(config, besideConfig(path));
+  const { records, index, words, embeddings } = await resolveFiles(config, besideConfig(path));
   const fields = config.fields?.map(({ name, type }) => `${name}: ${type}`) ?? [];
   const facts: Fact[] = [
     ['kind', 'knowledge base'],
@@ -19,15 +19,11 @@ export async function describeKnowledgeBase(file: string, options: InspectOption
     ['fields', fields.length === 0 ? 'none' : fields.join(', ')],
     ...warnings.map((warning): Fact => ['warning', warning]),
   ];
-  const files = [
-    { title: 'records', path: records, description: await describeRecords(records) },
-    ...(index === undefined
-      ? []
-      : [{ title: 'index', path: index, description: await orAbsent(index, options) }]),
-    ...(words === undefined
-      ? []
-      : [{ title: 'text index', path: words, description: await orAbsent(words, options) }]),
-  ];
+  const files = [{ title: 'records', path: records, description: await describeRecords(records) }];
+  const made = { index, 'text index': words, embeddings };
+  for (const [title, where] of Object.entries(made)) {
+    if (where !== undefined) files.push({ title, path: where, description: await orAbsent(where, options) });
+  }
   if (index === undefined) facts.push(['index', 'none: built on every opening']);
   if (words === undefined) facts.push(['text index', 'none: built on every opening']);
   const problems = files.flatMap(({ path: where, description }) =>
