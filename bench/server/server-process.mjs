@@ -1,0 +1,52 @@
+// `lorekeep serve` in a process of its own, on a free port of loopback, over a folder of knowledge bases.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './knowledge-base.mjs';
+
+export async function startServer(folder, settings = {}) {
+  const config = join(folder, 'server-config.json');
+  const values = {
+    port: 0,
+    storage_root: folder,
+    models_catalog_path: join(root, 'data', 'models.json'),
+    logs_dir: '',
+    ...settings,
+  };
+  writeFileSync(config, JSON.stringify(values));
+  const program = join(root, 'dist', 'src', 'cli', 'main.js');
+  const child = spawn(process.execPath, [program, 'serve', '--config', config], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((done) => child.once('close', (code) => done(code)));
+  let printed = '';
+  const port = await new Promise((found, failed) => {
+    child.once('close', (code) => failed(new Error(`the server ended with ${code}:\n${printed}`)));
+    child.stdout.on('data', (chunk) => {
+      printed = (printed + chunk).slice(-65_536);
+      const match = /"port":(\d+)/.exec(printed);
+      if (match) found(Number(match[1]));
+    });
+  });
+  const status = () => readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status())?.[1]);
+  return {
+    port,
+    pid: child.pid,
+    /** Resident memory in KiB: all of it, and without the pages of files that the kernel may drop. */
+    memory: () => ({ resident: field('VmRSS'), anonymous: field('RssAnon') }),
+    handles: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    threads: () => field('Threads'),
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+export const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+export function percentile(values, share) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
