@@ -1,4 +1,5 @@
-// `lorekeep serve` in a process of its own, on a free port of loopback, over a folder of knowledge bases.
+// `lorekeep serve` in a process of its own, on a free port of loopback, over a folder of knowledge bases. The port is read from its
+// log, so log_level must not be above info.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ function random(below) {
 }
 
 const { folder, questions } = await knowledgeBase(records);
-const server = await startServer(folder, { log_level: 'error' });
+const server = await startServer(folder);
 const graph = {
   nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } }],
 };
