@@ -1,20 +1,50 @@
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { configSchema, type ServerConfig } from '../config/schema.js';
 import type { Log } from '../log/log.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Catalog } from './catalog.js';
 import { LoadedModel } from './loaded-model.js';
 import type { CatalogEntry } from './schema.js';
 
-/** The embedding models in use: each is loaded once, on first use, and stays until the server stops. */
+export interface EmbeddingModelOptions {
+  /** Longest text in tokens where the catalog says nothing. */
+  defaultContext: number;
+  /** Threads that embed; 0: all that the process may use. */
+  threads: number;
+  /** How long a model that nothing uses stays in memory, in ms; 0: until close(). */
+  idleMs: number;
+}
+
+/** What a config says about embedding models. */
+export function embeddingModelOptions({
+  engines,
+  embedding_model_idle_timeout,
+}: ServerConfig): EmbeddingModelOptions {
+  const { embedding, n_threads_batch } = engines.llm_engine;
+  return {
+    defaultContext: embedding.default_n_ctx,
+    threads: n_threads_batch,
+    idleMs: embedding_model_idle_timeout * 1000,
+  };
+}
+
+/** The embedding models in use: each is loaded once, on first use, stays while it is used, and is unloaded after a while. */
 export class EmbeddingModels {
   readonly #catalog: Catalog;
   readonly #log: Log;
+  readonly #options: EmbeddingModelOptions;
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
 
-  constructor(catalog: Catalog, log: Log) {
+  /** Default of `options`: what a config without fields says, and nothing is unloaded. */
+  constructor(
+    catalog: Catalog,
+    log: Log,
+    options: EmbeddingModelOptions = { ...embeddingModelOptions(configSchema.parse({})), idleMs: 0 },
+  ) {
     this.#catalog = catalog;
     this.#log = log;
+    this.#options = options;
   }
 
   /** Names that load() accepts. */
@@ -28,14 +58,22 @@ export class EmbeddingModels {
     return entry?.model_type === 'embedding' ? entry : undefined;
   }
 
-  /** Loads a model, or shares a load that is under way; a failed one is tried again next time. @throws ModelLoadFailed */
-  load(entry: CatalogEntry): Promise<LoadedModel> {
+  /**
+   * A model that is in memory: loads it, or shares a load that is under way; a failed one is tried again next time.
+   * Hold it at once: what is not held is unloaded after a while.
+   * @throws ModelLoadFailed
+   */
+  async load(entry: CatalogEntry): Promise<LoadedModel> {
     const known = this.#models.get(entry.name);
-    if (known !== undefined) return known;
-    const loading = this.#open(entry);
-    this.#models.set(entry.name, loading);
-    loading.catch(() => this.#models.delete(entry.name));
-    return loading;
+    const model = await (known ?? this.#firstLoad(entry));
+    try {
+      await model.inMemory();
+      return model;
+    } catch (error) {
+      // Its file is another one now, and the new one is loaded under the same name.
+      if (this.#models.get(entry.name) === known) throw error;
+      return this.load(entry);
+    }
   }
 
   /** Gives up loads that are under way and waits for pending work of the others. */
@@ -47,7 +85,25 @@ export class EmbeddingModels {
     );
   }
 
-  async #open(entry: CatalogEntry): Promise<LoadedModel> {
+  #firstLoad(entry: CatalogEntry): Promise<LoadedModel> {
+    const forget = () => {
+      if (this.#models.get(entry.name) === loading) this.#models.delete(entry.name);
+    };
+    const loading: Promise<LoadedModel> = this.#open(entry).then(
+      (model) =>
+        new LoadedModel(model, entry, {
+          reload: () => this.#open(entry),
+          idleMs: this.#options.idleMs,
+          onUnloaded: () => this.#log.info({ model: entry.name }, 'model unloaded: nothing used it'),
+          onChanged: forget,
+        }),
+    );
+    this.#models.set(entry.name, loading);
+    loading.catch(forget);
+    return loading;
+  }
+
+  async #open(entry: CatalogEntry): Promise<EmbeddingModel> {
     const variant = entry.variants.find(({ file }) => file !== undefined);
     if (variant?.file === undefined) {
       fail(
@@ -64,7 +120,8 @@ export class EmbeddingModels {
       const { signal } = this.#closing;
       const model = await EmbeddingModel.load(path, {
         pooling: entry.pooling,
-        contextSize: variant.context_size,
+        contextSize: variant.context_size ?? this.#options.defaultContext,
+        threads: this.#options.threads,
         signal,
       });
       const { dimension, contextSize, fingerprint } = model.facts;
@@ -82,7 +139,7 @@ export class EmbeddingModels {
         { model: entry.name, path, dimension, contextSize, fingerprint, ms: took },
         'model loaded',
       );
-      return new LoadedModel(model, entry);
+      return model;
     } catch (error) {
       this.#log.error({ model: entry.name, path, err: error }, 'model not loaded');
       throw loadFailure(entry.name, error);

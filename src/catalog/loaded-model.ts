@@ -1,24 +1,77 @@
-import type { EmbeddingModel, EmbedResult, ItemError } from '../../lib/index.js';
+import type { EmbeddingModel, EmbedResult, ItemError, ModelFacts } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
-import { type ServerError, serverError } from '../protocol/errors.js';
+import { IdleTimer } from '../lifecycle/idle-timer.js';
+import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import type { CatalogEntry } from './schema.js';
 
-/** An embedding model together with what the catalog knows about it. */
-export class LoadedModel {
-  readonly model: EmbeddingModel;
-  readonly #entry: CatalogEntry;
+/** How a model that nothing uses is unloaded, and comes back. */
+export interface ModelLife {
+  /** Loads the file again. */
+  reload(): Promise<EmbeddingModel>;
+  /** How long it stays when nothing uses it, in ms; 0: for ever. */
+  idleMs: number;
+  /** Told when it was unloaded because nothing used it. */
+  onUnloaded(): void;
+  /** Told when its file is another one than before: this object cannot be used any more. */
+  onChanged(): void;
+}
 
-  constructor(model: EmbeddingModel, entry: CatalogEntry) {
-    this.model = model;
+/**
+ * An embedding model together with what the catalog knows about it. It stays in memory while it is held and while it
+ * embeds; after that it may be unloaded, and the next text loads it again.
+ */
+export class LoadedModel {
+  readonly dimension: number;
+  readonly #entry: CatalogEntry;
+  readonly #facts: ModelFacts;
+  readonly #life: ModelLife | undefined;
+  readonly #idle: IdleTimer;
+  #native: EmbeddingModel | undefined;
+  #reloading: Promise<EmbeddingModel> | undefined;
+  #unloading: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(model: EmbeddingModel, entry: CatalogEntry, life?: ModelLife) {
+    this.#native = model;
+    this.#facts = model.facts;
+    this.dimension = model.dimension;
     this.#entry = entry;
+    this.#life = life;
+    this.#idle = new IdleTimer(life?.idleMs ?? 0, () => this.#unload());
+  }
+
+  /** The model itself. Precondition: it has been held, and in memory(), since. */
+  get model(): EmbeddingModel {
+    if (this.#native === undefined) throw new Error(`model ${this.name}: used without being held`);
+    return this.#native;
+  }
+
+  /** What is known of it, in memory or not. */
+  get facts(): ModelFacts {
+    return this.#facts;
+  }
+
+  /** Whether it takes memory. */
+  get isInMemory(): boolean {
+    return this.#native !== undefined;
+  }
+
+  /** It is not unloaded until the result is called; calling that twice is fine. */
+  hold(): () => void {
+    return this.#idle.hold();
+  }
+
+  /** Loads it when it was unloaded; many callers share one load. @throws ModelLoadFailed */
+  async inMemory(): Promise<EmbeddingModel> {
+    if (this.#native !== undefined) return this.#native;
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
   }
 
   get name(): string {
     return this.#entry.name;
-  }
-
-  get dimension(): number {
-    return this.model.dimension;
   }
 
   get queryPrefix(): string {
@@ -54,14 +107,48 @@ export class LoadedModel {
     return (await this.#embed(prefixed, signal)).vectors;
   }
 
-  close(): Promise<void> {
-    return this.model.close();
+  /** Waits for what it embeds. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#idle.stop();
+    await this.#reloading?.catch(() => {});
+    await this.#unloading;
+    await this.#native?.close();
   }
 
   async #embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedResult> {
-    const result = await this.model.embedSettled(texts, { signal });
-    if (result.errors[0] !== undefined) throw new TextError(result.errors[0]);
-    return result;
+    const release = this.hold();
+    try {
+      const model = await this.inMemory();
+      const result = await model.embedSettled(texts, { signal });
+      if (result.errors[0] !== undefined) throw new TextError(result.errors[0]);
+      return result;
+    } finally {
+      release();
+    }
+  }
+
+  #unload(): void {
+    const model = this.#native;
+    if (model === undefined || this.#closed) return;
+    this.#native = undefined;
+    this.#unloading = model.close();
+    this.#life?.onUnloaded();
+  }
+
+  async #reload(): Promise<EmbeddingModel> {
+    const life = this.#life;
+    if (life === undefined || this.#closed) fail(1008, 'the server is stopping');
+    await this.#unloading;
+    const model = await life.reload();
+    if (model.facts.fingerprint !== this.#facts.fingerprint) {
+      await model.close();
+      life.onChanged();
+      const message = `model ${JSON.stringify(this.name)}: its file has changed; what was made with the old one must be made anew`;
+      fail(5001, message, { model: this.name, reason: 'CHANGED' });
+    }
+    this.#native = model;
+    return model;
   }
 }
 

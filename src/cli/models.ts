@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../catalog/catalog.js';
-import { EmbeddingModels } from '../catalog/embedding-models.js';
+import { EmbeddingModels, embeddingModelOptions } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
+import type { ServerConfig } from '../config/schema.js';
 import { silentLog } from '../log/log.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import type { ModelFlags } from './commands/model-flags.js';
@@ -17,19 +18,23 @@ export class CommandModels implements AsyncDisposable {
   /** Milliseconds that loading took. */
   loadMs = 0;
 
-  private constructor(catalogFile: string, catalog: Catalog) {
+  private constructor(catalogFile: string, catalog: Catalog, config?: ServerConfig) {
     this.catalogFile = catalogFile;
     this.#catalog = catalog;
-    this.#models = new EmbeddingModels(catalog, silentLog());
+    this.#models = new EmbeddingModels(
+      catalog,
+      silentLog(),
+      config && { ...embeddingModelOptions(config), idleMs: 0 },
+    );
   }
 
   /** @throws StartupError: the config or the catalog is absent or wrong */
   static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
-    const file =
-      catalog === undefined ? (await findConfig(config)).config.models_catalog_path : resolve(catalog);
+    const found = catalog === undefined ? (await findConfig(config)).config : undefined;
+    const file = found?.models_catalog_path ?? resolve(catalog as string);
     const loaded = await Catalog.load(file);
     for (const warning of loaded.warnings) warn(warning);
-    return new CommandModels(file, loaded);
+    return new CommandModels(file, loaded, found);
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that says where the model was looked for */

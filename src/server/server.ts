@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { Catalog } from '../catalog/catalog.js';
-import { EmbeddingModels } from '../catalog/embedding-models.js';
+import { EmbeddingModels, embeddingModelOptions } from '../catalog/embedding-models.js';
 import { homeFolder, packageVersion } from '../config/home.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { EntryFacts } from '../knowledge/index.js';
@@ -43,7 +43,7 @@ export class LorekeepServer {
     for (const warning of catalog.warnings) log.warn(warning);
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
-    const models = new EmbeddingModels(catalog, log);
+    const models = new EmbeddingModels(catalog, log, embeddingModelOptions(config));
     let sessions = 0;
     const services = {
       config,

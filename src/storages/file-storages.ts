@@ -19,11 +19,18 @@ export interface FileStoragesOptions {
 export class FileStorages {
   readonly #models: EmbeddingModels;
   readonly #cache: KnowledgeBaseCache;
+  #opening = 0;
+  /** Keep models in memory while a storage that needs them is being opened. */
+  #modelHolds: (() => void)[] = [];
 
   constructor({ models, log, maxBytes }: FileStoragesOptions) {
     this.#models = models;
     this.#cache = new KnowledgeBaseCache({
-      models: (name) => models.load(requireEmbeddingModel(models, name)),
+      models: async (name) => {
+        const model = await models.load(requireEmbeddingModel(models, name));
+        this.#modelHolds.push(model.hold());
+        return model;
+      },
       maxBytes,
       log,
     });
@@ -40,6 +47,7 @@ export class FileStorages {
    */
   async pin(path: string, where: string, root: StorageRoot, signal: AbortSignal): Promise<StoragePin> {
     const files = await root.openConfig(path, where);
+    this.#opening++;
     try {
       const held = await this.#cache.openFiles(files, { signal });
       try {
@@ -51,6 +59,9 @@ export class FileStorages {
     } catch (error) {
       signal.throwIfAborted();
       throw await invalidData(error, where, root);
+    } finally {
+      this.#opening--;
+      if (this.#opening === 0) for (const release of this.#modelHolds.splice(0)) release();
     }
   }
 
@@ -65,11 +76,15 @@ export class FileStorages {
 }
 
 function storagePin(held: KnowledgeBasePin, model: LoadedModel): StoragePin {
+  const releaseModel = model.hold();
   return {
     storage: held.knowledgeBase.storage,
     model,
     again: () => storagePin(held.again(), model),
-    release: () => held.release(),
+    release: () => {
+      releaseModel();
+      return held.release();
+    },
   };
 }
 

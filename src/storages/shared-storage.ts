@@ -17,6 +17,7 @@ export class SharedStorage {
   readonly #storage: Storage;
   readonly #model: LoadedModel;
   #pins = 0;
+  #releaseModel = () => {};
 
   constructor(storage: Storage, model: LoadedModel) {
     this.#storage = storage;
@@ -24,6 +25,7 @@ export class SharedStorage {
   }
 
   pin(): StoragePin {
+    if (this.#pins === 0) this.#releaseModel = this.#model.hold();
     this.#pins++;
     let held = true;
     return {
@@ -34,7 +36,9 @@ export class SharedStorage {
         if (!held) return;
         held = false;
         this.#pins--;
-        if (this.#pins === 0) await this.#storage.close();
+        if (this.#pins > 0) return;
+        this.#releaseModel();
+        await this.#storage.close();
       },
     };
   }

@@ -7,14 +7,14 @@ let backend: string | undefined;
 
 /** What the embedding of one query took. */
 export function engineDiagnostics(
-  { name, model }: LoadedModel,
+  { name, facts }: LoadedModel,
   { tokens, batches }: { tokens: number; batches: number },
   embedMs: number,
 ): EngineDiagnostics {
   backend ??= backends()
     .map((found) => `${found.name} (${found.description})`)
     .join(', ');
-  const { fingerprint, dimension, contextSize } = model.facts;
+  const { fingerprint, dimension, contextSize } = facts;
   return {
     model: name,
     fingerprint,

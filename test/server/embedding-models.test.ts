@@ -1,0 +1,115 @@
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
+import type { CatalogEntry } from '../../src/catalog/schema.js';
+import { silentLog } from '../../src/log/log.js';
+import { createTinyModel } from '../../src/tiny-model/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { strings } from './corpus.js';
+import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
+
+const inFolder = temporaryFolder();
+const signal = new AbortController().signal;
+const idleMs = 60_000;
+
+/** Models of a catalog of their own, with the file of the test server's. */
+async function open(variant: object = {}) {
+  await TestServer.start();
+  const folder = mkdtempSync(inFolder('models-'));
+  const file = join(folder, 'tiny.gguf');
+  copyFileSync(join(dirname(catalogPath), 'tiny.gguf'), file);
+  const model = { name: 'tiny', model_type: 'embedding', variants: [{ file: 'tiny.gguf', ...variant }] };
+  writeFileSync(join(folder, 'models.json'), JSON.stringify({ version: 1, models: [model] }));
+  const catalog = await Catalog.load(join(folder, 'models.json'));
+  const models = new EmbeddingModels(catalog, silentLog(), { idleMs, defaultContext: 32, threads: 1 });
+  onTestFinished(() => models.close());
+  const loads = vi.spyOn(EmbeddingModel, 'load');
+  onTestFinished(() => loads.mockRestore());
+  return { models, loads, file, entry: models.find('tiny') as CatalogEntry };
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('an embedding model', () => {
+  it('is loaded once, however many want it at the same time', async () => {
+    const { models, loads, entry } = await open();
+    const wanted = await Promise.all(Array.from({ length: 20 }, () => models.load(entry)));
+    expect(new Set(wanted).size).toBe(1);
+    expect(loads).toHaveBeenCalledOnce();
+  });
+
+  it('stays while it is held, goes when nothing has used it for a while, and comes back once', async () => {
+    const { models, loads, entry } = await open();
+    const model = await models.load(entry);
+    const release = model.hold();
+    vi.advanceTimersByTime(10 * idleMs);
+    expect(model.isInMemory).toBe(true);
+    release();
+    vi.advanceTimersByTime(idleMs - 1);
+    expect(model.isInMemory).toBe(true);
+    const before = await model.embedQuery('bees', signal);
+    vi.advanceTimersByTime(idleMs - 1);
+    expect(model.isInMemory).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect(model.isInMemory).toBe(false);
+    const after = await Promise.all(Array.from({ length: 10 }, () => model.embedQuery('bees', signal)));
+    expect(loads).toHaveBeenCalledTimes(2);
+    for (const vector of after) expect(vector).toEqual(before);
+    vi.advanceTimersByTime(idleMs);
+    expect(model.isInMemory).toBe(false);
+    expect((await models.load(entry)).isInMemory).toBe(true);
+  });
+
+  it('whose file has changed meanwhile is refused to those who have the old one, and new to all others', async () => {
+    const { models, entry, file } = await open();
+    const old = await models.load(entry);
+    vi.advanceTimersByTime(idleMs);
+    await createTinyModel({
+      texts: strings.slice(0, 3),
+      path: file,
+      dimension: old.dimension,
+      contextSize: 64,
+    });
+    await expect(old.embedQuery('bees', signal)).rejects.toMatchObject({
+      code: 5001,
+      details: { reason: 'CHANGED' },
+    });
+    const fresh = await models.load(entry);
+    expect(fresh).not.toBe(old);
+    await expect(old.embedQuery('bees', signal)).rejects.toMatchObject({ code: 5001 });
+    expect(await models.load(entry)).toBe(fresh);
+    expect(fresh.facts.fingerprint).not.toBe(old.facts.fingerprint);
+  });
+
+  it('has the context that the catalog says, else that of the config, and never more than its own', async () => {
+    const context = async (variant: object) => {
+      const { models, entry } = await open(variant);
+      return (await models.load(entry)).facts.contextSize;
+    };
+    expect(await context({})).toBe(32);
+    expect(await context({ context_size: 48 })).toBe(48);
+    expect(await context({ context_size: 4096 })).toBe(64);
+  });
+
+  it('is not loaded before somebody needs it, and stays as long as an agent holds a storage', async () => {
+    const loads = vi.spyOn(EmbeddingModel, 'load');
+    onTestFinished(() => loads.mockRestore());
+    const server = await TestServer.start({ config: { embedding_model_idle_timeout: 60 } });
+    const session = await server.session();
+    expect(loads).not.toHaveBeenCalled();
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    const agent = await session.createAgent({ graph: retrieveGraph() });
+    vi.advanceTimersByTime(10 * idleMs);
+    expect((await agent.turn('bees')).status).toBe('completed');
+    expect(loads).toHaveBeenCalledOnce();
+    await session.destroy();
+    vi.advanceTimersByTime(idleMs);
+    const next = await server.session();
+    await next.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    expect(loads).toHaveBeenCalledTimes(2);
+  });
+});
