@@ -22,7 +22,7 @@ async function configFile(): Promise<string> {
   // Makes the catalog and its model.
   await TestServer.start();
   const path = inFolder('server-config.json');
-  writeFileSync(path, JSON.stringify({ models_catalog_path: catalogPath, prot: 1 }));
+  writeFileSync(path, JSON.stringify({ models_catalog_path: catalogPath, logs_dir: '', prot: 1 }));
   return path;
 }
 
@@ -40,6 +40,27 @@ describe('lorekeep serve', () => {
     await client.closed;
     expect(program.stdout).toContain('did you mean \\"port\\"?');
     expect(program.stdout, 'a user text in the log').not.toContain('copper');
+  });
+
+  it('drains on SIGTERM, and a second signal ends it at once', async () => {
+    const program = Program.run(cli, 'serve', '--config', await configFile(), '--port', '0');
+    const [, port] = await program.printed(/"port":(\d+)/);
+    const client = await connect({ port: Number(port) });
+    const session = await client.createSession();
+    // Enough work that it is under way when the signals come.
+    const many = Array.from({ length: 100_000 }, (_, index) => `honey of the year ${index}`);
+    const making = session.createEmbeddedStringStorage({
+      name: 'docs',
+      strings: many,
+      embedding_model: 'tiny',
+    });
+    making.catch(() => {});
+    await program.printed(/"msg":"model loaded"/);
+    program.child.kill('SIGTERM');
+    await program.printed(/"running":1,.*"msg":"draining"/);
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 143, signal: null });
+    await expect(making).rejects.toThrow();
   });
 
   it('explains in one line why it cannot start, and exits with 1, or 2 for a wrong flag', async () => {
