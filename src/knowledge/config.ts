@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
-import { describeIssue } from '../schema/field-issue.js';
+import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
+import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
+import { checkJsonShape } from './config-json.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
+import { checkDistinctFiles } from './paths.js';
 
 export interface LoadedKnowledgeBaseConfig {
   config: KnowledgeBaseConfig;
@@ -10,43 +13,87 @@ export interface LoadedKnowledgeBaseConfig {
   warnings: string[];
 }
 
+/** Configs are pages long; what is beyond this is another file. */
+const largestFile = 4 * 1024 * 1024;
+
+/** How many issues an error message lists. */
+const listedIssues = 20;
+
 /**
  * Reads a knowledge base's config file. A byte order mark is skipped.
- * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not JSON), INVALID_ARGUMENT with file, path and what is wrong.
+ * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON), INVALID_ARGUMENT with file, line, field and what is
+ * wrong: the first 20 issues, a line each; `detail` is about the first.
  */
 export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
-  const parsed = parseLenient(knowledgeBaseSchema, parseJson(path, await read(path)));
-  if (!parsed.ok) {
-    const { path: field, nearest } = parsed.issue;
-    throw new LorekeepError('INVALID_ARGUMENT', `${path}: ${describeIssue(parsed.issue)}`, {
-      file: path,
-      path: field,
-      nearest,
-    });
-  }
-  return {
-    config: parsed.value,
-    warnings: parsed.warnings.map((warning) => `${path}: ${warning}; it has no effect`),
+  const text = await readText(path);
+  const json = parseJson(path, text);
+  const shape = checkJsonShape(text);
+  if (shape !== undefined) throw new LorekeepError('INVALID_ARGUMENT', `${path}: ${shape}`, { file: path });
+  const parsed = parseLenient(knowledgeBaseSchema, json.value);
+  const place = ({ keys }: FieldIssue) => {
+    const { line, column } = json.positionOf(keys);
+    return `${path}:${line}:${column}`;
   };
+  if (!parsed.ok) {
+    const lines = parsed.issues
+      .slice(0, listedIssues)
+      .map((issue) => `${place(issue)}: ${describeIssue(issue)}`);
+    const { path: field, nearest } = parsed.issue;
+    const more = parsed.issues.length - lines.length;
+    if (more > 0) lines.push(`and ${more} more`);
+    throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
+  }
+  checkDistinctFiles(path, parsed.value);
+  const warnings = parsed.ignored.map(
+    (issue) => `${place(issue)}: ${describeIssue(issue)}; it has no effect`,
+  );
+  return { config: parsed.value, warnings };
 }
 
-async function read(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
+  const bytes = await readBounded(path);
+  if (bytes.length > largestFile) {
+    throw new LorekeepError(
+      'CORRUPT',
+      `${path}: is longer than ${largestFile} bytes, so it is no config file`,
+      {
+        file: path,
+      },
+    );
+  }
   try {
-    return await readFile(path, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new LorekeepError('CORRUPT', `${path}: is not UTF-8`, { file: path }, { cause });
+  }
+}
+
+/** At most one byte more than is allowed: a device or a pipe has no size and may have no end. */
+async function readBounded(path: string): Promise<Buffer> {
+  try {
+    await using file = await open(path, 'r');
+    const chunks: Buffer[] = [];
+    for await (const chunk of file.createReadStream({ autoClose: false, end: largestFile })) {
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') {
       throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, { file: path }, { cause });
     }
-    throw new LorekeepError('IO', `${path}: cannot be read: ${message}`, { file: path }, { cause });
+    const what = code === 'EISDIR' ? 'is a folder; a file is expected' : `cannot be read: ${message}`;
+    throw new LorekeepError('IO', `${path}: ${what}`, { file: path }, { cause });
   }
 }
 
-function parseJson(path: string, text: string): unknown {
+function parseJson(path: string, text: string): JsonText {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return new JsonText(text);
   } catch (cause) {
-    const reason = (cause as Error).message;
-    throw new LorekeepError('CORRUPT', `${path}: not valid JSON: ${reason}`, { file: path }, { cause });
+    if (!(cause instanceof JsonSyntaxError)) throw cause;
+    const { line, column } = cause.position;
+    const message = `${path}:${line}:${column}: not valid JSON: ${cause.message}`;
+    throw new LorekeepError('CORRUPT', message, { file: path, line }, { cause });
   }
 }

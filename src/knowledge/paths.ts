@@ -1,4 +1,5 @@
 import { dirname, format, parse, resolve } from 'node:path';
+import { LorekeepError } from '../../lib/index.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 
 /** The files that a config names, as absolute paths. */
@@ -66,4 +67,25 @@ function defaultWords(indexFile: string | undefined): string | undefined {
   if (indexFile === undefined) return undefined;
   const { dir, name } = parse(indexFile);
   return format({ dir, name, ext: '.bm25' });
+}
+
+/**
+ * Files that lorekeep writes must not be one another, nor the config or the records. @throws INVALID_ARGUMENT that names both
+ */
+export function checkDistinctFiles(configPath: string, config: KnowledgeBaseConfig): void {
+  const { records_file, index_file, bm25_file, embeddings_file } = config;
+  const words = bm25_file ?? defaultWords(index_file);
+  const named = { records_file, index_file, bm25_file: words, embeddings_file };
+  const taken = new Map([[resolve(configPath), 'this config file']]);
+  for (const [field, path] of Object.entries(named)) {
+    if (path === undefined) continue;
+    const target = resolve(dirname(configPath), path);
+    const other = taken.get(target);
+    if (other !== undefined) {
+      const hint = field === 'bm25_file' && bm25_file === undefined ? ' (its default beside index_file)' : '';
+      const message = `${configPath}: ${field}${hint}: ${JSON.stringify(path)} is the same file as ${other}`;
+      throw new LorekeepError('INVALID_ARGUMENT', message, { file: configPath, path: field });
+    }
+    taken.set(target, field);
+  }
 }

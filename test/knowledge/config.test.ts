@@ -1,0 +1,184 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { loadKnowledgeBaseConfig } from '../../src/knowledge/config.js';
+import { rejection } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const file = temporaryFolder();
+const path = file('kb.json');
+const least = { embedding_model: 'm', records_file: 'records.json' };
+const optional = { type: 'int', optional: true };
+
+function load(content: string | Buffer | object) {
+  writeFileSync(
+    path,
+    typeof content === 'object' && !Buffer.isBuffer(content) ? JSON.stringify(content) : content,
+  );
+  return loadKnowledgeBaseConfig(path);
+}
+
+async function refusal(
+  content: string | Buffer | object,
+  code: 'INVALID_ARGUMENT' | 'CORRUPT' | 'IO' = 'INVALID_ARGUMENT',
+) {
+  return (await rejection(load(content), code)).message.replaceAll(path, 'kb.json').split('\n');
+}
+
+describe('the config file', () => {
+  test('has a default for everything but model and records', async () => {
+    const { config, warnings } = await load(least);
+    expect(warnings).toEqual([]);
+    expect(config).toEqual({
+      ...least,
+      version: 1,
+      bm25_tokenizer: 'basic',
+      vector_type: 'f32',
+      long_text: 'error',
+    });
+  });
+
+  test('may have a byte order mark and CRLF', async () => {
+    const text = `\uFEFF${JSON.stringify(least, null, 2).replaceAll('\n', '\r\n')}`;
+    expect((await load(text)).config.records_file).toBe('records.json');
+  });
+
+  test('is refused with every issue at once, each with line, column and field', async () => {
+    const text = `{
+  "embedding_model": "",
+  "records_file": 7,
+  "hnsw": {"m": 1},
+  "vector_type": "f8",
+  "long_text": "cut"
+}`;
+    expect(await refusal(text)).toEqual([
+      expect.stringMatching(/^kb\.json:2:22: embedding_model: /),
+      expect.stringMatching(/^kb\.json:3:19: records_file: /),
+      expect.stringMatching(/^kb\.json:4:17: hnsw\.m: /),
+      expect.stringMatching(/^kb\.json:5:18: vector_type: .*"f32"\|"f16"\|"i8"/),
+      expect.stringMatching(/^kb\.json:6:16: long_text: .*"error"\|"truncate"/),
+    ]);
+  });
+
+  test('lists twenty issues and counts the others', async () => {
+    const fields = Array.from({ length: 30 }, (_, n) => ({ name: `f${n}`, type: 'int' }));
+    const lines = await refusal({ ...least, fields });
+    expect(lines).toHaveLength(21);
+    expect(lines[0]).toContain('fields[0]: exactly one of "default" and "optional": true is expected');
+    expect(lines[20]).toBe('and 10 more');
+  });
+
+  test.each([
+    ['', 'kb.json:1:1: not valid JSON: the text is empty'],
+    ['{"version": 1,\n}', 'kb.json:2:1: not valid JSON: a comma may not stand before a closing bracket'],
+    ['{"a": 1} {', 'not valid JSON'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8'],
+    [Buffer.from('{"a\0": 1}'), 'not valid JSON'],
+  ])('%j is no JSON', async (content, message) => {
+    expect((await refusal(content, 'CORRUPT'))[0]).toContain(message);
+  });
+
+  test.each(['[]', 'null', '7', '"kb"'])('%s at its top is no object', async (text) => {
+    expect((await refusal(text))[0]).toMatch(/^kb\.json:1:1: invalid input: expected object/);
+  });
+
+  test('is refused for a key twice in one object, and takes it in two', async () => {
+    const twice = '{"embedding_model": "m",\n "records_file": "a", "records_file": "b"}';
+    expect((await refusal(twice))[0]).toBe('kb.json: 2:23: records_file: occurs twice');
+    await load({
+      ...least,
+      fields: [
+        { name: 'a', ...optional },
+        { name: 'b', ...optional },
+      ],
+    });
+  });
+
+  test('is refused when it is nested deeply, also where nothing is known', async () => {
+    const deep = `{"x": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(await refusal(deep)).toEqual(['kb.json: nested deeper than 64 levels']);
+    expect((await load({ ...least, $schema: '['.repeat(1000) })).warnings).toEqual([]);
+  });
+
+  test('is not a folder, nor as long as records are', async () => {
+    await rejection(loadKnowledgeBaseConfig(file('.')), 'IO');
+    expect((await refusal(' '.repeat(5_000_000), 'CORRUPT'))[0]).toContain('longer than');
+  });
+
+  test.each([
+    [{ records_file: 'a\0b' }, 'records_file: no file name has a NUL'],
+    [{ fields: [{ name: '\ud800', ...optional }] }, 'fields[0].name: half of a surrogate pair'],
+    [
+      {
+        fields: [
+          { name: 'a', ...optional },
+          { name: 'a', ...optional },
+        ],
+      },
+      'fields[1].name: "a" is the name of fields[0]',
+    ],
+    [{ fields: [] }, 'fields: '],
+    [{ fields: {} }, 'fields: '],
+    [{ fields: [{ name: '', ...optional }] }, 'fields[0].name: '],
+    [{ fields: [{ name: 'a', type: 'integer', optional: true }] }, 'fields[0].type: '],
+    [{ fields: [{ name: 'a', type: 'int', optional: false }] }, 'exactly one of'],
+    [{ fields: [{ name: 'a', type: 'int', optional: 'yes' }] }, 'fields[0].optional: '],
+    [{ fields: [{ name: 'a', type: 'int', default: null }] }, 'fields[0].default: '],
+    [
+      { fields: [{ name: 'a', type: 'int', default: 1.5 }] },
+      'fields[0].default: an integer within 2^53 is expected',
+    ],
+    [{ fields: [{ name: 'a', type: 'int', default: 2 ** 53 }] }, 'fields[0].default: an integer within 2^53'],
+    [{ fields: [{ name: 'a', type: 'int', default: '5' }] }, 'fields[0].default: an integer within 2^53'],
+    [{ fields: [{ name: 'a', type: 'float', default: '5' }] }, 'fields[0].default: a number is expected'],
+    [{ fields: [{ name: 'a', type: 'bool', default: 0 }] }, 'fields[0].default: true or false is expected'],
+    [{ fields: [{ name: 'a', type: 'string', default: 5 }] }, 'fields[0].default: a string is expected'],
+    [
+      { fields: [{ name: 'a', type: 'set<string>', default: 'x' }] },
+      'fields[0].default: an array of strings',
+    ],
+    [{ fields: [{ name: 'a', type: 'set<string>', default: [1] }] }, 'fields[0].default'],
+    [{ fields: [{ name: 'a', ...optional, filterable: 1 }] }, 'fields[0].filterable: '],
+    [{ version: '1' }, 'version: '],
+    [{ index_file: '' }, 'index_file: '],
+    [{ hnsw: [] }, 'hnsw: '],
+    [{ hnsw: { ef_search: 0 } }, 'hnsw.ef_search: '],
+    [{ index_file: 'records.json' }, 'index_file: "records.json" is the same file as records_file'],
+    [{ index_file: './kb.json' }, 'index_file: "./kb.json" is the same file as this config file'],
+    [
+      { index_file: 'x.bm25' },
+      'bm25_file (its default beside index_file): "x.bm25" is the same file as index_file',
+    ],
+    [
+      { bm25_file: 'a', embeddings_file: 'b/../a' },
+      'embeddings_file: "b/../a" is the same file as bm25_file',
+    ],
+  ])('%j is refused', async (change, message) => {
+    expect((await refusal({ ...least, ...change })).join('\n')).toContain(message);
+  });
+
+  test('takes defaults of every type, an integer written with a fraction of 0 and an empty set among them', async () => {
+    const fields = [
+      { name: 'a', type: 'int', default: 2.0 },
+      { name: 'b', type: 'float', default: 5 },
+      { name: 'c', type: 'string', default: '' },
+      { name: 'd', type: 'bool', default: false },
+      { name: 'e', type: 'set<string>', default: [] },
+      { name: 'f', type: 'int', default: 0, optional: false, filterable: false },
+    ];
+    expect((await load({ ...least, fields })).config.fields).toHaveLength(6);
+  });
+
+  test('names the nearest key of an unknown one, at every depth', async () => {
+    const { warnings } = await load({
+      ...least,
+      long_texts: 1,
+      hnsw: { efSearch: 3 },
+      fields: [{ name: 'a', ...optional, filterble: false }],
+    });
+    expect(warnings.map((warning) => warning.replace(/^.*?: /, '')).sort()).toEqual([
+      'fields[0].filterble: is not a known field; did you mean "filterable"?; it has no effect',
+      'hnsw.efSearch: is not a known field; did you mean "ef_search"?; it has no effect',
+      'long_texts: is not a known field; did you mean "long_text"?; it has no effect',
+    ]);
+  });
+});
