@@ -53,6 +53,7 @@ export {
   type TextIndexOptions,
   type TextSearchOptions,
   type Tokenizer,
+  type TokenizerFit,
   tokenize,
 } from './text-index.js';
 export { setSearchThreads } from './threads.js';

@@ -89,6 +89,7 @@ export interface NativeTextIndex extends NativeHandle {
   readonly terms: number;
   readonly tokenizer: string;
   readonly memoryBytes: number;
+  tokenizerFit(): { emptyTexts: number; unsuitedWords: number };
   search(
     query: string,
     k: number,

@@ -47,6 +47,16 @@ export interface TextHits {
   scored: number;
 }
 
+export interface TokenizerFit {
+  /** Texts without a single word, which are never found. */
+  emptyTexts: number;
+  /**
+   * Share of the different words, 0 to 1, estimated from a sample, that are of scripts which "basic" and "enhanced" do not
+   * take apart rightly; 0 for "multilingual".
+   */
+  unsuitedWords: number;
+}
+
 export function tokenizerArgument(value: Tokenizer | undefined): Tokenizer {
   return choiceArgument('tokenizer', value, 'basic', tokenizers);
 }
@@ -121,6 +131,11 @@ export class TextIndex extends Handle<NativeTextIndex> {
 
   get tokenizer(): Tokenizer {
     return this.native.tokenizer as Tokenizer;
+  }
+
+  /** Whether the tokenizer suits the texts. @throws CLOSED */
+  tokenizerFit(): TokenizerFit {
+    return this.handle.tokenizerFit();
   }
 
   /** Bytes held, mapped files included. */

@@ -49,7 +49,9 @@ for (const name of names.filter((known) => wanted?.some((part) => known.includes
     queries,
   ]);
   await once(worker, 'message');
-  results.push({ name, worker, ...(await tell(worker, 'build')), rounds: [] });
+  const built = await tell(worker, 'build');
+  console.error(`${name}: built in ${(built.buildMs / 1000).toFixed(1)} s`);
+  results.push({ name, worker, ...built, rounds: [] });
 }
 for (const { worker } of results) await tell(worker, 'ask', { ms: warmUpMs });
 for (let round = 0; round < Number(options.rounds); round++) {

@@ -1,10 +1,12 @@
 #include "binding/text_index_binding.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "text/sidecar_file.h"
+#include "text/tokenizer_fit.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -39,6 +41,7 @@ Napi::Function TextIndexBinding::define(Napi::Env env) {
                      with_handle_members({
                          InstanceMethod("search", &TextIndexBinding::search),
                          InstanceMethod("save", &TextIndexBinding::save),
+                         InstanceMethod("tokenizerFit", &TextIndexBinding::tokenizer_fit),
                          InstanceAccessor("size", &TextIndexBinding::size, nullptr),
                          InstanceAccessor("terms", &TextIndexBinding::terms, nullptr),
                          InstanceAccessor("tokenizer", &TextIndexBinding::tokenizer, nullptr),
@@ -86,6 +89,17 @@ Napi::Value TextIndexBinding::terms(const Napi::CallbackInfo& info) {
 Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
   return guarded(info.Env(),
                  [&] { return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer()))); });
+}
+
+Napi::Value TextIndexBinding::tokenizer_fit(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const text::TokenizerFit fit = text::tokenizer_fit(peek().data());
+    auto result = Napi::Object::New(info.Env());
+    const double terms = static_cast<double>(std::max<std::uint64_t>(1, fit.sampled_terms));
+    result.Set("emptyTexts", Napi::Number::New(info.Env(), static_cast<double>(fit.empty_documents)));
+    result.Set("unsuitedWords", Napi::Number::New(info.Env(), static_cast<double>(fit.unsuited_terms) / terms));
+    return result;
+  });
 }
 
 Napi::Value TextIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {

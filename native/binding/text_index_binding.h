@@ -24,6 +24,7 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value terms(const Napi::CallbackInfo& info);
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
+  Napi::Value tokenizer_fit(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 };
 

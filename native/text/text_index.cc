@@ -37,7 +37,10 @@ std::vector<WeightedTerm> weigh(const IndexData& data, std::vector<QueryTerm>& t
     term.documents = weigh_one(term, term.text, 1.0f);
     if (data.tokenizer != Tokenizer::kMultilingual) continue;
     const float share = variant_share(term.documents > 0);
-    for (const std::string& variant : variants_of(term.text)) weigh_one(term, variant, share);
+    for (const std::string& variant : variants_of(term.text)) {
+      const std::uint32_t documents = weigh_one(term, variant, share);
+      term.documents = std::max(term.documents, documents);
+    }
   }
   std::sort(weighted.begin(), weighted.end(), [](const WeightedTerm& a, const WeightedTerm& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.entry.term < b.entry.term;

@@ -25,7 +25,7 @@ struct TextSearchOptions {
 struct QueryTerm {
   std::string text;             // as the tokenizer gave it
   std::uint32_t occurrences;    // in the query
-  std::uint32_t documents = 0;  // that hold it; 0: the term cannot match
+  std::uint32_t documents = 0;  // that hold it, or the most frequent variant of it; 0: the term cannot match
 };
 
 /// How a search went.

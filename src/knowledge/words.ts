@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { LorekeepError, type Records, TextIndex } from '../../lib/index.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './source.js';
+import { warnOfTokenizer } from './tokenizer-fit.js';
 
 type WordsSource = Pick<Source, 'config' | 'files' | 'log' | 'signal'>;
 
@@ -14,6 +15,12 @@ export async function openWords(
   source: WordsSource,
   report: PhaseReport,
 ): Promise<TextIndex> {
+  const index = await findWords(records, source, report);
+  warnOfTokenizer(index, source.files.records, source.log);
+  return index;
+}
+
+async function findWords(records: Records, source: WordsSource, report: PhaseReport): Promise<TextIndex> {
   const path = source.files.words;
   if (path === undefined) return build(records, source, report);
   const found = await reuseWords(records, path, source);
@@ -40,10 +47,12 @@ export async function writeWords(
 ): Promise<boolean> {
   const found = await reuseWords(records, path, source);
   if (found instanceof TextIndex) {
+    warnOfTokenizer(found, source.files.records, source.log);
     await found.close();
     return false;
   }
   await using index = await rebuild(records, path, source, report, found.reason);
+  warnOfTokenizer(index, source.files.records, source.log);
   await index.save(path, { fingerprint: records.fingerprint, signal: source.signal });
   return true;
 }

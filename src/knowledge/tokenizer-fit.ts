@@ -1,0 +1,24 @@
+import type { TextIndex } from '../../lib/index.js';
+import type { KnowledgeLog } from './log.js';
+
+/** From this share on, what does not fit is no exception. */
+const mostly = 0.5;
+
+/** Says it in the log when the tokenizer makes nothing, or nothing useful, of most of the texts. */
+export function warnOfTokenizer(index: TextIndex, file: string, log: KnowledgeLog): void {
+  const { size, tokenizer } = index;
+  const { emptyTexts, unsuitedWords } = index.tokenizerFit();
+  if (size > 0 && emptyTexts > size * mostly) {
+    log.warn(
+      { file, tokenizer, records: size, empty: emptyTexts },
+      `${emptyTexts} of ${size} records hold no words under bm25_tokenizer "${tokenizer}": lexical search cannot find them`,
+    );
+  }
+  if (unsuitedWords > mostly) {
+    log.warn(
+      { file, tokenizer, unsuited: unsuitedWords },
+      `${Math.round(unsuitedWords * 100)} % of the words are of scripts without spaces between words, or with vowels as marks, of which ` +
+        `bm25_tokenizer "${tokenizer}" makes whole clauses or fragments: "bm25_tokenizer": "multilingual" is for them`,
+    );
+  }
+}
