@@ -37,11 +37,12 @@ export interface StorageOptions extends HnswOptions {
 }
 
 export interface AssembleOptions extends CallOptions {
-  /** Candidates held during a graph search that does not say how many. 1 to 100,000, default 64. */
+  /** Candidates held during a graph search that does not say how many. 1 to 100,000; default: see `ef` of search(). */
   ef?: number | undefined;
 }
 
-const defaultEf = 64;
+/** The addon's own: 96, or twice what the dense leg is asked for. */
+const defaultEf = 0;
 
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
 export interface FusionOptions {
@@ -64,7 +65,10 @@ export interface StorageSearchOptions extends CallOptions {
   topK?: number | undefined;
   /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
   threshold?: number | undefined;
-  /** Candidates held during the graph search. Default: the storage's own (64), or more as topK needs. */
+  /**
+   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice what the dense leg
+   * is asked for (topK, `rrf.candidates` in hybrid mode) where that is more.
+   */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;
   /** Which records may be found, in every mode. An expression is compiled for this search alone. */
@@ -214,14 +218,13 @@ export class Storage extends Handle<NativeStorage> {
       1,
       10_000,
     );
-    const depth = mode === 'hybrid' ? Math.max(candidates, topK) : topK;
     const request = {
       mode,
       topK,
       candidates: Math.max(candidates, topK),
       vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, this.native.dimension),
       text: mode === 'dense' ? undefined : queryText(options.text, mode),
-      ef: integerArgument('ef', options.ef, Math.max(this.#ef, depth), 1, 100_000),
+      ef: integerArgument('ef', options.ef, this.#ef, 1, 100_000),
       threshold:
         options.threshold === undefined ? undefined : numberArgument('threshold', options.threshold, 0, 0),
       rrfK: numberArgument('rrf.k', options.rrf?.k, 60, 0),

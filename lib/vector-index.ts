@@ -49,7 +49,10 @@ export interface OpenIndexOptions extends CallOptions {
 export interface VectorSearchOptions extends CallOptions {
   /** Hits per query, 1 to 10,000, default 10. Fewer come back only when fewer rows match. */
   k?: number | undefined;
-  /** Candidates held during a graph search, at least k; higher finds more and takes longer. Default 64. */
+  /**
+   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or 2k where that is more;
+   * less than k counts as k.
+   */
   ef?: number | undefined;
   /** Search all rows instead of the graph. Default false. */
   exact?: boolean | undefined;
@@ -210,7 +213,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */
   async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
     const k = integerArgument('k', options.k, 10, 1, 10_000);
-    const ef = integerArgument('ef', options.ef, Math.max(64, k), 1, 100_000);
+    const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
     return this.run(options.signal, async (native, cancel) => {
       const width = native.dimension;
       const rows = vectorsArgument('query', queries, width);

@@ -91,7 +91,7 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
     auto index = use();
     auto query = std::make_shared<Query>(Query{floats_argument(info[0], "query"), {}, FilterArgument(info[4])});
     query->options.k = integer_argument(info[1], "k", 1, kMostHits);
-    query->options.ef = integer_argument(info[2], "ef", 1, vector::kMaxEf);
+    query->options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
     if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
     auto runtime = Environment::of(info.Env()).shared_runtime();

@@ -1,16 +1,12 @@
 #include "vector/graph_search.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 
 namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kHopsPerPoll = 64;
-// Rows that are looked at before a filtered walk decides whether members live near the query. At a share of 1/2 an
-// independent filter is taken for an averse one once in 10,000 queries, at 1/5 once in 50; that costs time, not recall.
-constexpr std::size_t kProbe = 48;
 
 void prefetch_list(const std::uint32_t* list) noexcept {
 #if defined(__GNUC__)
@@ -19,13 +15,13 @@ void prefetch_list(const std::uint32_t* list) noexcept {
 #endif
 }
 
-std::vector<Scored> members_of(const CandidatePool& pool) {
+std::vector<Scored> content_of(const CandidatePool& pool) {
   std::vector<Scored> found(pool.size());
   for (std::size_t i = 0; i < found.size(); ++i) found[i] = {pool.distance(i), pool.node(i)};
   return found;
 }
 
-/// What the searches share: the descent, the batch of nodes to score, the poll.
+/// One search: the descent, the batch of nodes to score, the poll.
 class Walk {
  public:
   Walk(const GraphQuery& query, SearchScratch& scratch, SearchWork& work)
@@ -89,7 +85,7 @@ class Walk {
       if (pool.peek(next)) prefetch_list(graph_.base_list(next));
       score(offer);
     }
-    return members_of(pool);
+    return content_of(pool);
   }
 
  private:
@@ -120,41 +116,6 @@ std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch
   return walk.expand_pool([&](std::uint32_t node) {
     for (std::uint32_t next : walk.neighbours(node)) walk.take(next);
   });
-}
-
-std::optional<std::vector<Scored>> search_graph_filtered(const GraphQuery& query, const Bitmap& filter, double share,
-                                                         SearchScratch& scratch, SearchWork& work) {
-  if (query.graph.size == 0) return std::vector<Scored>{};
-  Walk walk(query, scratch, work);
-  CandidatePool& results = scratch.results;
-  auto& frontier = scratch.frontier;
-  results.reset(std::min(query.ef, query.graph.size));
-  frontier.clear();
-  const auto offer = [&](float distance, std::uint32_t node) {
-    const std::uint64_t key = CandidatePool::key_of(distance, node);
-    if (results.full() && key > results.worst_key()) return;
-    frontier.push_back(key);
-    std::push_heap(frontier.begin(), frontier.end(), std::greater<>());
-    if (filter.test(node)) results.insert(distance, node);
-  };
-  walk.take(walk.descend());
-  walk.score(offer);
-  std::size_t expanded = 0;
-  std::size_t members = 0;
-  while (!frontier.empty()) {
-    const std::uint64_t nearest = frontier.front();
-    if (results.full() && nearest > results.worst_key()) break;
-    const std::uint32_t node = CandidatePool::node_of(nearest);
-    std::pop_heap(frontier.begin(), frontier.end(), std::greater<>());
-    frontier.pop_back();
-    walk.hop();
-    members += filter.test(node) ? 1 : 0;
-    if (++expanded == kProbe && static_cast<double>(members) < kProbe * share / 2) return std::nullopt;
-    for (std::uint32_t next : walk.neighbours(node)) walk.take(next);
-    if (!frontier.empty()) prefetch_list(query.graph.base_list(CandidatePool::node_of(frontier.front())));
-    walk.score(offer);
-  }
-  return members_of(results);
 }
 
 }  // namespace lorekeep::vector

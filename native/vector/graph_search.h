@@ -1,12 +1,10 @@
-// Searches of an HNSW graph, apart from where graph and vectors come from. All of them give the same result for the
-// same input, and break ties by ordinal.
+// The search of an HNSW graph, apart from where graph and vectors come from. The same input gives the same result; ties
+// go by ordinal.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
-#include "core/bitmap.h"
 #include "core/cancel_token.h"
 #include "core/top_k.h"
 #include "vector/graph.h"
@@ -29,11 +27,5 @@ struct GraphQuery {
 
 /// Up to `ef` near rows, nearest first.
 std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchWork& work);
-
-/// Up to `ef` near members of `filter` (graph.size bits, `share` of them set): the plain walk, which passes through all
-/// rows and keeps members. Its cost grows with 1 / share. Nothing when the rows near the query hold far fewer members
-/// than `share`: the members that it would meet first are then those beside its way, not the nearest.
-std::optional<std::vector<Scored>> search_graph_filtered(const GraphQuery& query, const Bitmap& filter, double share,
-                                                         SearchScratch& scratch, SearchWork& work);
 
 }  // namespace lorekeep::vector

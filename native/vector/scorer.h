@@ -43,6 +43,7 @@ class Scorer {
   template <class OrdinalAt>
   void dispatch(std::size_t count, float* out, OrdinalAt&& at) const noexcept;
   void prefetch_row(std::uint32_t ordinal) const noexcept;
+  void stream_row(std::uint32_t ordinal) const noexcept;
 
   const VectorMatrix& matrix_;
   const Kernels& kernels_;

@@ -40,10 +40,8 @@ class VisitedSet {
 struct SearchScratch {
   VisitedSet visited;
   CandidatePool pool;
-  CandidatePool results;                // of a search that walks through rows which it may not return
-  std::vector<std::uint64_t> frontier;  // keys of such a search, a heap with the nearest first
-  std::vector<std::uint32_t> batch;     // nodes to score
-  std::vector<float> distances;         // of the batch
+  std::vector<std::uint32_t> batch;  // nodes to score
+  std::vector<float> distances;      // of the batch
 };
 
 /// Grows to as many scratches as there were searches at once; they live as long as the pool.

@@ -22,7 +22,7 @@ enum class SearchPath {
 
 struct SearchOptions {
   std::size_t k = 10;              // at least 1
-  std::size_t ef = 0;              // width of a graph search; 0: kDefaultEf; at least k is used
+  std::size_t ef = 0;              // width of a graph search; 0: kDefaultEf or 2k; at least k is used
   const Bitmap* filter = nullptr;  // rows that may be returned, size() bits; null: all
   SearchPath path = SearchPath::kAuto;
   const CancelToken* cancel = nullptr;  // polled every 64 hops or 1024 rows

@@ -111,7 +111,7 @@ export const knowledgeBaseSchema = z.strictObject({
         .max(100_000)
         .optional()
         .describe(
-          'Candidates held during a search that does not say how many: more find more and take longer. Default: 64, or more as top_k needs.',
+          'Candidates held during a search that does not say how many: more find more and take longer. Default: 96, or twice top_k where that is more.',
         ),
     })
     .optional()

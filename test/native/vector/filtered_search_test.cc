@@ -1,5 +1,6 @@
 // Filters of every selectivity, independent of the vectors, correlated with them and averse to them: recall holds,
 // min(k, matched) hits come back, and the plan tells the truth.
+#include <cmath>
 #include <numeric>
 
 #include "sample_vectors.h"
@@ -117,13 +118,42 @@ TEST("filtered: a filter that passes nothing gives nothing, one that passes one 
 }
 
 TEST("plan: scanning is chosen for small sets and rare matches, walking for the rest") {
-  CHECK(scan_is_cheaper(0, 0, 64));
-  CHECK(scan_is_cheaper(1000, 1000, 64));
-  CHECK(!scan_is_cheaper(100000, 100000, 64));
-  CHECK(scan_is_cheaper(100000, 5000, 64));
-  CHECK(!scan_is_cheaper(100000, 50000, 64));
-  CHECK(scan_is_cheaper(100000, 50000, 1000));
-  CHECK(scan_is_cheaper(10000000, 50000, 64));
+  const auto scans = [](std::size_t size, std::size_t matched, std::size_t ef) {
+    return scan_is_better(size, matched, filtered_ef(size, matched, ef, 10));
+  };
+  CHECK(scans(0, 0, 64));
+  CHECK(scans(1000, 1000, 64));
+  CHECK(!scans(100000, 100000, 64));
+  CHECK(scans(100000, 10000, 64));
+  CHECK(!scans(100000, 50000, 64));
+  CHECK(scans(100000, 50000, 2000));
+  CHECK(scans(10000000, 50000, 64));
+}
+
+TEST("plan: a filter widens the walk, more so the less it lets through; without one the width is ef") {
+  CHECK_EQ(filtered_ef(1000, 1000, 64, 10), 64u);
+  CHECK(filtered_ef(1000, 999, 64, 10) > 64);
+  CHECK(filtered_ef(1000, 500, 64, 10) < filtered_ef(1000, 100, 64, 10));
+  CHECK_EQ(filtered_ef(1000, 1, 64, 10), 1000u);
+  CHECK(filtered_ef(1000, 0, 64, 10) > 64);
+}
+
+TEST("plan: a walk is sound while distances grow behind what is wanted") {
+  std::vector<Scored> slope(100);
+  for (std::size_t i = 0; i < slope.size(); ++i) {
+    slope[i] = {std::pow(static_cast<float>(i + 1), 0.3f) / 10, static_cast<std::uint32_t>(i)};
+  }
+  CHECK(walk_is_sound(slope, 20, 90));
+  CHECK(!walk_is_sound(slope, 80, 90));   // no room behind
+  CHECK(!walk_is_sound(slope, 101, 90));  // not reached
+  CHECK(!walk_is_sound(slope, 0, 0));
+  CHECK(walk_is_sound(slope, 100, 0));
+  std::vector<Scored> plateau(100, {0.9f, 0});
+  CHECK(!walk_is_sound(plateau, 20, 90));
+  for (std::size_t i = 0; i < 20; ++i) plateau[i].score = 0.3f;
+  CHECK(walk_is_sound(plateau, 10, 90));  // what is wanted ends before the plateau
+  CHECK(!walk_is_sound(std::vector<Scored>(100, {0.0f, 0}), 20,
+                       90));  // copies of the query: lower ordinals may lie behind
 }
 
 }  // namespace
