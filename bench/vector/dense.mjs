@@ -98,7 +98,7 @@ function add(result, ef, timed) {
   }
   const point = result.points.get(ef);
   point.seconds.push(timed.seconds);
-  point.cpu.push(timed.cpuMicros);
+  point.cpu.push(median(timed.cpu));
   point.p99.push(quantile(timed.latencies, 0.99));
 }
 

@@ -37,7 +37,7 @@ serve({
 
 function passes(filter) {
   if (!filter) return undefined;
-  const [field, operator, number] = filter;
+  const [field, from, to] = filter;
   const values = columns[field];
-  return operator === '<' ? (label) => values[label] < number : (label) => values[label] >= number;
+  return (label) => values[label] >= from && values[label] < to;
 }

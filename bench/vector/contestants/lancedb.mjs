@@ -1,4 +1,4 @@
-// LanceDB: IVF_HNSW_SQ in one partition (the fastest of its indexes here), prefilter on; columns without scalar indexes.
+// LanceDB: IVF_HNSW_SQ in one partition (the fastest of its indexes here), prefilter on, a B-tree index per column.
 import { mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ serve({
     table = await db.createTable('rows', arrowTable(columns));
     const begin = performance.now();
     await table.createIndex('vector', {
-      config: lancedb.Index.hnswSq({ distanceType: 'dot', numPartitions: 1, m: 16, efConstruction: 200 }),
+      config: lancedb.Index.hnswSq({ distanceType: 'cosine', numPartitions: 1, m: 16, efConstruction: 200 }),
     });
     for (const name of Object.keys(columns)) await table.createIndex(name, { config: lancedb.Index.btree() });
     return (performance.now() - begin) / 1000;
@@ -37,12 +37,12 @@ async function run(i, k, ef, filter) {
   let search = table
     .query()
     .nearestTo(query(i))
-    .distanceType('dot')
+    .distanceType('cosine')
     .ef(Math.max(ef, k * refine))
     .refineFactor(refine)
     .limit(k)
     .select(['id', '_distance']);
-  if (filter) search = search.where(filter.join(' '));
+  if (filter) search = search.where(`${filter[0]} >= ${filter[1]} AND ${filter[0]} < ${filter[2]}`);
   const found = await search.toArrow();
   return found.getChild('id').toArray();
 }

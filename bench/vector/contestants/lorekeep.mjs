@@ -32,7 +32,7 @@ serve({
       const hits = await index.searchMany(part, { k, ef });
       return hits.flatMap(({ ordinals }) => [...ordinals]);
     }),
-  /** `filters[i]` is the condition of query i, as [field, operator, number]. */
+  /** `filters[i]` is the condition of query i: [field, from, to], to excluded; or nothing. */
   async filtered({ ef, k, filters }) {
     const paths = { exact: 0, graph: 0 };
     const compiled = new Map();
@@ -50,7 +50,7 @@ serve({
   },
 });
 
-const fieldsOf = (columns) => Object.keys(columns).map((name) => ({ name, type: 'int' }));
+const fieldsOf = (columns) => Object.keys(columns).map((name) => ({ name, type: 'int', default: 0 }));
 
 function recordsWith(columns) {
   return Array.from({ length: set.rows }, (_, row) => ({
@@ -60,4 +60,6 @@ function recordsWith(columns) {
   }));
 }
 
-const expressionOf = ([field, operator, number]) => ({ [operator]: [{ knowledge: field }, number] });
+const expressionOf = ([field, from, to]) => ({
+  and: [{ '>=': [{ knowledge: field }, from] }, { '<': [{ knowledge: field }, to] }],
+});
