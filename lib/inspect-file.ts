@@ -42,6 +42,12 @@ export interface FileInspection {
   terms?: number;
   /** Of all texts. */
   tokens?: number;
+  /** Size of the records file whose records an index carries. */
+  recordsFileBytes?: number;
+  /** XXH3-64 of its content, 16 hexadecimal digits. */
+  recordsFileChecksum?: string;
+  /** Records.fingerprint of those records. */
+  textsFingerprint?: string;
   /** Empty where the file has no sections or its table cannot be trusted. */
   sections: FileSection[];
 }

@@ -74,7 +74,13 @@ export interface NativeVectorIndex extends NativeHandle {
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorHits>;
-  save(path: string, fingerprint: string | undefined, cancel: NativeCancelToken | undefined): Promise<void>;
+  /** With records, the file carries them too. */
+  save(
+    path: string,
+    fingerprint: string | undefined,
+    records: NativeRecords | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<void>;
 }
 
 export interface NativeTextHits {
@@ -244,6 +250,9 @@ export interface NativeFileDescription {
   tokenizer?: string;
   terms?: number;
   tokens?: number;
+  recordsFileBytes?: number;
+  recordsFileChecksum?: string;
+  textsFingerprint?: string;
   sections: {
     id: number;
     name: string;
@@ -336,6 +345,13 @@ export interface NativeBinding {
   ): Promise<NativeStorage>;
 
   readRecords(path: string, fields: unknown, cancel: NativeCancelToken | undefined): Promise<NativeRecords>;
+  /** The records that an index file carries, or a sentence that says why the records file must be read. */
+  openIndexedRecords(
+    indexPath: string,
+    recordsPath: string,
+    fields: unknown,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeRecords | string>;
   indexRecords(
     records: NativeRecords,
     tokenizer: string,
@@ -395,6 +411,7 @@ export const nativeExports = [
   'backends',
   'buildStorage',
   'readRecords',
+  'openIndexedRecords',
   'indexRecords',
   'assembleStorage',
   'matchEmbeddings',

@@ -29,6 +29,25 @@ export class Records extends Handle<NativeRecords> {
     );
   }
 
+  /**
+   * The records that an index file carries (VectorIndex.save() with `records`): mapped, not parsed. They are right as
+   * long as the records file has the size and time that it had then, or else the same content, and the fields are the same.
+   * Otherwise the answer is the reason for which the records file has to be read.
+   * @throws NOT_FOUND, IO for either file; CORRUPT, UNSUPPORTED for the index file; CANCELLED.
+   */
+  static async fromIndexFile(
+    indexFile: string,
+    recordsFile: string,
+    options: ReadRecordsOptions = {},
+  ): Promise<Records | { reason: string }> {
+    const index = stringArgument('indexFile', indexFile);
+    const records = stringArgument('recordsFile', recordsFile);
+    return callNative(options.signal, async (cancel) => {
+      const opened = await binding.openIndexedRecords(index, records, options.fields, cancel);
+      return typeof opened === 'string' ? { reason: opened } : new Records(opened);
+    });
+  }
+
   get size(): number {
     return this.native.size;
   }

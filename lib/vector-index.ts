@@ -5,6 +5,7 @@ import { LorekeepError } from './errors.js';
 import { Handle } from './handle.js';
 import type { NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
+import type { Records } from './records.js';
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
@@ -38,6 +39,8 @@ export interface LoadIndexOptions extends CallOptions {
 export interface SaveIndexOptions extends CallOptions {
   /** 16 hexadecimal digits that name what the index was made from. Default: nothing. */
   fingerprint?: string | undefined;
+  /** The records of the rows: the file then carries them, and Records.fromIndexFile() need not parse. Default: none. */
+  records?: Records | undefined;
 }
 
 export interface OpenIndexOptions extends CallOptions {
@@ -229,11 +232,13 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /**
    * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
-   * @throws UNSUPPORTED (a flat index has no file), IO, CLOSED, CANCELLED.
+   * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records), IO, CLOSED, CANCELLED.
    */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
-    return this.run(options.signal, (native, cancel) => native.save(file, options.fingerprint, cancel));
+    return this.run(options.signal, (native, cancel) =>
+      native.save(file, options.fingerprint, options.records?.content, cancel),
+    );
   }
 
   /**

@@ -69,6 +69,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("backends", backends);
   function("buildStorage", build_storage);
   function("readRecords", read_records);
+  function("openIndexedRecords", open_indexed_records);
   function("indexRecords", index_records);
   function("assembleStorage", assemble_storage);
   function("matchEmbeddings", match_embeddings);

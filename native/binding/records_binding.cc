@@ -7,11 +7,23 @@
 #include "binding/promise_task.h"
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
+#include "store/indexed_records.h"
 
 namespace lorekeep::binding {
 namespace {
 
 constexpr std::uint64_t kMostThreads = 1024;
+
+std::shared_ptr<const filter::Schema> schema_argument(const Napi::Value& fields) {
+  if (fields.IsUndefined()) return nullptr;
+  return std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(fields, "fields")));
+}
+
+Napi::Value wrap_records(Napi::Env env, std::shared_ptr<store::Records>&& records) {
+  auto& constructor = Environment::of(env).constructors.records;
+  const std::size_t bytes = records->memory_bytes();
+  return RecordsBinding::wrap(env, constructor, std::move(records), bytes);
+}
 
 }  // namespace
 
@@ -68,10 +80,7 @@ Napi::Value RecordsBinding::memory_bytes(const Napi::CallbackInfo& info) {
 
 Napi::Value read_records(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    std::shared_ptr<const filter::Schema> schema;
-    if (!info[1].IsUndefined()) {
-      schema = std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(info[1], "fields")));
-    }
+    const auto schema = schema_argument(info[1]);
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     using Read = std::shared_ptr<store::Records>;
     return promise_task<Read>(
@@ -79,10 +88,24 @@ Napi::Value read_records(const Napi::CallbackInfo& info) {
         [path = path_argument(info[0]), schema](const TaskContext& task) {
           return std::make_shared<store::Records>(store::read_records(path, {schema, &task.cancel}));
         },
-        [](Napi::Env env, Read&& records) {
-          auto& constructor = Environment::of(env).constructors.records;
-          const std::size_t bytes = records->memory_bytes();
-          return RecordsBinding::wrap(env, constructor, std::move(records), bytes);
+        wrap_records);
+  });
+}
+
+Napi::Value open_indexed_records(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto schema = schema_argument(info[2]);
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
+    auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<store::IndexedRecords>(
+        info.Env(), options,
+        [index = path_argument(info[0]), records = path_argument(info[1]), schema, runtime](const TaskContext& task) {
+          return store::open_indexed_records(index, records,
+                                             {schema, &task.cancel, &runtime->compute(), worker_count(0)});
+        },
+        [](Napi::Env env, store::IndexedRecords&& opened) -> Napi::Value {
+          if (!opened.stale.empty()) return Napi::String::New(env, opened.stale);
+          return wrap_records(env, std::make_shared<store::Records>(std::move(opened.records)));
         });
   });
 }

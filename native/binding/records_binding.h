@@ -25,6 +25,8 @@ class RecordsBinding final : public Handle<RecordsBinding, store::Records> {
 
 /// readRecords(path, fields, cancel)
 Napi::Value read_records(const Napi::CallbackInfo& info);
+/// openIndexedRecords(indexPath, recordsPath, fields, cancel): the records, or why they must be read
+Napi::Value open_indexed_records(const Napi::CallbackInfo& info);
 /// indexRecords(records, tokenizer, threads, cancel)
 Napi::Value index_records(const Napi::CallbackInfo& info);
 

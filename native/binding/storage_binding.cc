@@ -238,6 +238,7 @@ Napi::Value assemble_storage(const Napi::CallbackInfo& info) {
         [given = records->surrender(info.Env()), vectors, words](const TaskContext&) {
           store::StorageParts parts;
           parts.ids = std::move(given->ids);
+          parts.ids_checked = true;
           parts.texts = std::move(given->texts);
           parts.metadata = std::move(given->metadata);
           parts.vectors = vectors;

@@ -2,6 +2,8 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/records_binding.h"
+#include "store/indexed_records.h"
 #include "vector/flat_index.h"
 #include "vector/hnswlib_file.h"
 #include "vector/index_file.h"
@@ -105,13 +107,19 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
 Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const std::uint64_t fingerprint = fingerprint_argument(info[1]);
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), this, {}};
+    std::shared_ptr<const store::Records> records;
+    if (!info[2].IsUndefined()) records = unwrap_argument<RecordsBinding>(info[2], "records")->use();
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [index = use(), path = path_argument(info[0]), fingerprint](const TaskContext& task) {
+        [index = use(), path = path_argument(info[0]), fingerprint, records](const TaskContext& task) {
           const vector::HnswIndex* hnsw = as_hnsw(*index);
           if (hnsw == nullptr) fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
-          vector::save_index(*hnsw, path, fingerprint, &task.cancel);
+          if (records) {
+            store::save_indexed_records(*hnsw, *records, path, fingerprint, &task.cancel);
+          } else {
+            vector::save_index(*hnsw, path, fingerprint, &task.cancel);
+          }
           return Nothing{};
         },
         to_undefined);
@@ -201,8 +209,10 @@ Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), verify = info[1].ToBoolean().Value()](const TaskContext& task) {
-          return vector::load_index(path, {verify, std::nullopt, &task.cancel}).index;
+        [path = path_argument(info[0]), verify = info[1].ToBoolean().Value(),
+         runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
+          return vector::load_index(path, {verify, std::nullopt, &task.cancel, &runtime->compute(), worker_count(0)})
+              .index;
         },
         wrap_index);
   });
@@ -212,9 +222,9 @@ namespace {
 
 /// Our own format, whose fingerprint must be the expected one when it has one, or hnswlib's.
 Shared open_either(const std::filesystem::path& path, std::size_t dimension, std::uint64_t fingerprint,
-                   const CancelToken& cancel) {
+                   Runtime& runtime, const CancelToken& cancel) {
   if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
-  auto loaded = vector::load_index(path, {true, dimension, &cancel});
+  auto loaded = vector::load_index(path, {true, dimension, &cancel, &runtime.compute(), worker_count(0)});
   if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
     fail(Code::kUnsupported, path.string() + ": it was built from other records or with another embedding model",
          {{"file", path.string()}, {"reason", "fingerprint"}});
@@ -231,9 +241,8 @@ Napi::Value open_vector_index(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), dimension, fingerprint](const TaskContext& task) {
-          return open_either(path, dimension, fingerprint, task.cancel);
-        },
+        [path = path_argument(info[0]), dimension, fingerprint, runtime = Environment::of(info.Env()).shared_runtime()](
+            const TaskContext& task) { return open_either(path, dimension, fingerprint, *runtime, task.cancel); },
         wrap_index);
   });
 }

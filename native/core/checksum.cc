@@ -14,4 +14,24 @@ Digest digest(std::span<const std::byte> bytes) noexcept {
   return {hash.high64, hash.low64};
 }
 
+struct RunningChecksum::State {
+  XXH3_state_t hash;
+};
+
+RunningChecksum::RunningChecksum() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->hash);
+}
+
+RunningChecksum::~RunningChecksum() = default;
+RunningChecksum::RunningChecksum(RunningChecksum&&) noexcept = default;
+RunningChecksum& RunningChecksum::operator=(RunningChecksum&&) noexcept = default;
+
+void RunningChecksum::update(std::span<const std::byte> bytes) noexcept {
+  XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size());
+}
+
+std::uint64_t RunningChecksum::value() const noexcept {
+  return XXH3_64bits_digest(&state_->hash);
+}
+
 }  // namespace lorekeep

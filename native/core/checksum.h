@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace lorekeep {
@@ -19,5 +20,22 @@ struct Digest {
 
 /// XXH3-128 of the bytes; not a defence against forgery either.
 Digest digest(std::span<const std::byte> bytes) noexcept;
+
+/// The same (seed 0) of bytes that arrive piece by piece.
+class RunningChecksum {
+ public:
+  RunningChecksum();
+  ~RunningChecksum();
+  RunningChecksum(RunningChecksum&&) noexcept;
+  RunningChecksum& operator=(RunningChecksum&&) noexcept;
+
+  void update(std::span<const std::byte> bytes) noexcept;
+  /// Of what came so far.
+  std::uint64_t value() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace lorekeep

@@ -2,30 +2,48 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lorekeep {
 
-/// Many texts in one block of memory: no allocation per text, and one move hands all of them to a worker.
+/// Many texts in one block of memory: no allocation per text, and one move hands all of them to a worker. Or the same
+/// in a mapped file, to be read only.
 class TextArena {
  public:
+  TextArena() = default;
+  /// Texts that lie elsewhere, text i at [ends[i-1], ends[i]) of `bytes`; the caller has checked the ends. `owner`
+  /// keeps the memory alive. Nothing may be appended.
+  TextArena(std::string_view bytes, std::span<const std::uint64_t> ends, std::shared_ptr<const void> owner)
+      : mapped_bytes_(bytes), mapped_ends_(ends), owner_(std::move(owner)) {}
+
   void append(std::string_view text) {
     bytes_.append(text);
     ends_.push_back(bytes_.size());
   }
   /// Room for `bytes` of text, so that appending them moves nothing. Room that is not used costs addresses, not memory.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
-  std::size_t size() const noexcept { return ends_.size(); }
+  std::size_t size() const noexcept { return ends().size(); }
   /// Bytes of all texts together.
-  std::size_t text_bytes() const noexcept { return bytes_.size(); }
+  std::size_t text_bytes() const noexcept { return bytes().size(); }
+  /// All texts, one after the other, and where each ends.
+  std::string_view bytes() const noexcept { return owner_ ? mapped_bytes_ : std::string_view(bytes_); }
+  std::span<const std::uint64_t> ends() const noexcept { return owner_ ? mapped_ends_ : std::span(ends_); }
   /// UTF-8. Valid until the next append. Precondition: index < size().
   std::string_view operator[](std::size_t index) const noexcept {
-    const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-    return std::string_view(bytes_).substr(begin, ends_[index] - begin);
+    const std::uint64_t* const ends = this->ends().data();
+    const std::size_t begin = index == 0 ? 0 : ends[index - 1];
+    return {bytes().data() + begin, ends[index] - begin};
   }
-  std::size_t memory_bytes() const noexcept { return bytes_.capacity() + ends_.capacity() * sizeof(std::uint64_t); }
+  /// Heap and mapped bytes together.
+  std::size_t memory_bytes() const noexcept {
+    return bytes_.capacity() + ends_.capacity() * sizeof(std::uint64_t) + mapped_bytes_.size() +
+           mapped_ends_.size_bytes();
+  }
   void shrink_to_fit() {
     bytes_.shrink_to_fit();
     ends_.shrink_to_fit();
@@ -34,6 +52,9 @@ class TextArena {
  private:
   std::string bytes_;
   std::vector<std::uint64_t> ends_;
+  std::string_view mapped_bytes_;
+  std::span<const std::uint64_t> mapped_ends_;
+  std::shared_ptr<const void> owner_;  // null: the texts are in bytes_ and ends_
 };
 
 }  // namespace lorekeep

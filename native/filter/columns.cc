@@ -5,21 +5,20 @@
 namespace lorekeep::filter {
 namespace {
 
-template <class T>
-std::size_t bytes_of(const std::vector<T>& values) {
-  return values.capacity() * sizeof(T);
+std::size_t bytes_of(const Bitmap& bits) {
+  return bits.words().capacity() * sizeof(std::uint64_t);
 }
 
 struct MemoryBytes {
-  std::size_t operator()(const IntColumn& column) const { return bytes_of(column); }
-  std::size_t operator()(const FloatColumn& column) const { return bytes_of(column); }
-  std::size_t operator()(const BoolColumn& column) const { return bytes_of(column.words()); }
+  std::size_t operator()(const IntColumn& column) const { return column.memory_bytes(); }
+  std::size_t operator()(const FloatColumn& column) const { return column.memory_bytes(); }
+  std::size_t operator()(const BoolColumn& column) const { return bytes_of(column); }
   std::size_t operator()(const StringColumn& column) const {
-    return column.dictionary.memory_bytes() + bytes_of(column.codes);
+    return column.dictionary.memory_bytes() + column.codes.memory_bytes();
   }
   std::size_t operator()(const SetColumn& column) const {
-    return column.dictionary.memory_bytes() + bytes_of(column.row_ends) + bytes_of(column.codes) +
-           bytes_of(column.code_ends) + bytes_of(column.rows);
+    return column.dictionary.memory_bytes() + column.row_ends.memory_bytes() + column.codes.memory_bytes() +
+           column.code_ends.memory_bytes() + column.rows.memory_bytes();
   }
 };
 
@@ -36,7 +35,7 @@ struct ValueAt {
   }
 };
 
-std::span<const std::uint32_t> slice(const std::vector<std::uint32_t>& values, const std::vector<std::uint64_t>& ends,
+std::span<const std::uint32_t> slice(const Values<std::uint32_t>& values, const Values<std::uint64_t>& ends,
                                      std::size_t index) {
   const std::uint64_t begin = index == 0 ? 0 : ends[index - 1];
   return {values.data() + begin, static_cast<std::size_t>(ends[index] - begin)};
@@ -95,7 +94,7 @@ std::size_t Columns::memory_bytes() const noexcept {
   std::size_t total = 0;
   for (const Column& column : columns_) {
     total += std::visit(MemoryBytes{}, column.data);
-    if (column.present) total += bytes_of(column.present->words());
+    if (column.present) total += bytes_of(*column.present);
   }
   return total;
 }

@@ -1,4 +1,5 @@
-// The metadata of all records, one typed column per field, made by ColumnsBuilder.
+// The metadata of all records, one typed column per field, made by ColumnsBuilder or read from a file
+// (columns_file.h).
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 
 #include "core/bitmap.h"
 #include "core/text_arena.h"
+#include "core/values.h"
 #include "filter/schema.h"
 
 namespace lorekeep::filter {
@@ -31,6 +33,7 @@ class Dictionary {
   std::optional<std::uint32_t> find(std::string_view text) const noexcept;
   /// For each code of this dictionary the code of the same text in `other`, or kAbsent.
   std::vector<std::uint32_t> codes_in(const Dictionary& other) const;
+  const TextArena& texts() const noexcept { return texts_; }
   std::size_t memory_bytes() const noexcept { return texts_.memory_bytes(); }
 
   static constexpr std::uint32_t kAbsent = 0xffffffffu;
@@ -40,23 +43,23 @@ class Dictionary {
 };
 
 // Rows without a value hold 0 (or an empty set); `Column::present` tells.
-using IntColumn = std::vector<std::int64_t>;
-using FloatColumn = std::vector<double>;  // finite
+using IntColumn = Values<std::int64_t>;
+using FloatColumn = Values<double>;  // finite
 using BoolColumn = Bitmap;
 
 struct StringColumn {
   Dictionary dictionary;
-  std::vector<std::uint32_t> codes;  // per row
+  Values<std::uint32_t> codes;  // per row
 };
 
 /// Sets both ways round: by row, to show and to look up a row's own needle; by code, so that one needle costs only its
 /// matches.
 struct SetColumn {
   Dictionary dictionary;
-  std::vector<std::uint64_t> row_ends;   // row r holds codes [row_ends[r-1], row_ends[r])
-  std::vector<std::uint32_t> codes;      // ascending and distinct within a row
-  std::vector<std::uint64_t> code_ends;  // code c is in rows [code_ends[c-1], code_ends[c])
-  std::vector<std::uint32_t> rows;       // ascending within a code
+  Values<std::uint64_t> row_ends;   // row r holds codes [row_ends[r-1], row_ends[r])
+  Values<std::uint32_t> codes;      // ascending and distinct within a row
+  Values<std::uint64_t> code_ends;  // code c is in rows [code_ends[c-1], code_ends[c])
+  Values<std::uint32_t> rows;       // ascending within a code
 
   std::span<const std::uint32_t> codes_of(std::size_t row) const noexcept;
   std::span<const std::uint32_t> rows_with(std::uint32_t code) const noexcept;

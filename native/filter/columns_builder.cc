@@ -43,30 +43,38 @@ class DraftDictionary {
 };
 
 /// Sorts and deduplicates each row's codes, then turns the rows round.
-void finish_rows(SetColumn& column) {
+SetColumn make_set_column(Dictionary dictionary, std::vector<std::uint32_t> codes,
+                          std::vector<std::uint64_t> row_ends) {
   std::size_t kept = 0;
   std::size_t begin = 0;
-  for (std::uint64_t& row_end : column.row_ends) {
-    const auto first = column.codes.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = column.codes.begin() + static_cast<std::ptrdiff_t>(row_end);
+  for (std::uint64_t& row_end : row_ends) {
+    const auto first = codes.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = codes.begin() + static_cast<std::ptrdiff_t>(row_end);
     std::sort(first, last);
     const auto end = std::unique(first, last);
     begin = static_cast<std::size_t>(row_end);
-    kept = static_cast<std::size_t>(std::copy(first, end, column.codes.begin() + static_cast<std::ptrdiff_t>(kept)) -
-                                    column.codes.begin());
+    kept = static_cast<std::size_t>(std::copy(first, end, codes.begin() + static_cast<std::ptrdiff_t>(kept)) -
+                                    codes.begin());
     row_end = kept;
   }
-  column.codes.resize(kept);
-  column.codes.shrink_to_fit();
+  codes.resize(kept);
+  codes.shrink_to_fit();
 
-  std::vector<std::uint64_t> next(column.dictionary.size() + std::size_t{1}, 0);
-  for (const std::uint32_t code : column.codes) ++next[code + std::size_t{1}];
+  std::vector<std::uint64_t> next(dictionary.size() + std::size_t{1}, 0);
+  for (const std::uint32_t code : codes) ++next[code + std::size_t{1}];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  column.code_ends.assign(next.begin() + 1, next.end());
-  column.rows.resize(kept);
-  for (std::size_t row = 0; row < column.row_ends.size(); ++row) {
-    for (const std::uint32_t code : column.codes_of(row)) column.rows[next[code]++] = static_cast<std::uint32_t>(row);
+  std::vector<std::uint64_t> code_ends(next.begin() + 1, next.end());
+  std::vector<std::uint32_t> rows(kept);
+  for (std::size_t row = 0, at = 0; row < row_ends.size(); ++row) {
+    for (; at < row_ends[row]; ++at) rows[next[codes[at]]++] = static_cast<std::uint32_t>(row);
   }
+  SetColumn column;
+  column.dictionary = std::move(dictionary);
+  column.row_ends = std::move(row_ends);
+  column.codes = std::move(codes);
+  column.code_ends = std::move(code_ends);
+  column.rows = std::move(rows);
+  return column;
 }
 
 /// A bitmap that grows with the records.
@@ -97,8 +105,8 @@ class DraftBits {
 struct ColumnsBuilder::Draft {
   bool given = false;
   DraftBits present;
-  IntColumn ints;
-  FloatColumn floats;
+  std::vector<std::int64_t> ints;
+  std::vector<double> floats;
   DraftBits flags;
   DraftDictionary dictionary;
   std::vector<std::uint32_t> codes;
@@ -117,21 +125,17 @@ struct ColumnsBuilder::Draft {
   Column finish(FieldType type) {
     Column column;
     switch (type) {
-      case FieldType::kInt: column.data = std::move(ints); break;
-      case FieldType::kFloat: column.data = std::move(floats); break;
+      case FieldType::kInt: column.data = IntColumn(std::move(ints)); break;
+      case FieldType::kFloat: column.data = FloatColumn(std::move(floats)); break;
       case FieldType::kBool: column.data = flags.finish(); break;
       case FieldType::kString: {
-        StringColumn strings{dictionary.finish(codes), std::move(codes)};
-        column.data = std::move(strings);
+        Dictionary texts = dictionary.finish(codes);
+        column.data = StringColumn{std::move(texts), std::move(codes)};
         break;
       }
       case FieldType::kStringSet: {
-        SetColumn sets;
-        sets.dictionary = dictionary.finish(codes);
-        sets.codes = std::move(codes);
-        sets.row_ends = std::move(row_ends);
-        finish_rows(sets);
-        column.data = std::move(sets);
+        Dictionary texts = dictionary.finish(codes);
+        column.data = make_set_column(std::move(texts), std::move(codes), std::move(row_ends));
         break;
       }
     }

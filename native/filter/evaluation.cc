@@ -188,7 +188,7 @@ class Evaluator {
   }
 
   template <class T>
-  Bitmap scan_members(const std::vector<T>& column, std::vector<T> members) const {
+  Bitmap scan_members(const Values<T>& column, std::vector<T> members) const {
     if (members.empty()) return Bitmap(rows_);
     std::sort(members.begin(), members.end());
     return scan_rows(rows_, cancel_, [&](std::size_t row) {

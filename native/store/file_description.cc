@@ -1,11 +1,13 @@
 #include "store/file_description.h"
 
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 
 #include "core/mapped_file.h"
 #include "core/section_file.h"
 #include "store/embeddings_file.h"
+#include "store/indexed_records.h"
 #include "text/sidecar_file.h"
 #include "vector/hnswlib_file.h"
 #include "vector/index_file.h"
@@ -34,6 +36,12 @@ void add(FileDescription& file, const char* name, std::uint64_t number) {
   file.facts.emplace_back(name, static_cast<std::int64_t>(number));
 }
 
+std::string hexadecimal(std::uint64_t number) {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(number));
+  return digits;
+}
+
 void describe_index(const SectionFileReader& reader, FileDescription& file) {
   const vector::IndexFacts facts = vector::read_index_facts(reader);
   add(file, "rows", facts.count);
@@ -41,6 +49,16 @@ void describe_index(const SectionFileReader& reader, FileDescription& file) {
   file.facts.emplace_back("vectorType", std::string(vector::type_name(facts.type)));
   add(file, "m", facts.m);
   add(file, "efConstruction", facts.ef_construction);
+  if (!has_records(reader)) return;
+  const IndexedRecordsFacts records = read_indexed_records_facts(reader);
+  add(file, "recordsFileBytes", records.file_size);
+  file.facts.emplace_back("recordsFileChecksum", hexadecimal(records.file_checksum));
+  file.facts.emplace_back("textsFingerprint", hexadecimal(records.fingerprint));
+}
+
+std::string_view index_section_name(std::uint32_t id) noexcept {
+  const std::string_view name = vector::index_section_name(id);
+  return name.empty() ? records_section_name(id) : name;
 }
 
 void describe_sidecar(const SectionFileReader& reader, FileDescription& file) {
@@ -78,8 +96,8 @@ struct Format {
 };
 
 const Format kFormats[] = {
-    {FileKind::kIndex, vector::kIndexMagic, vector::kIndexVersion, vector::kIndexVersion, describe_index,
-     vector::index_section_name},
+    {FileKind::kIndex, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion, describe_index,
+     index_section_name},
     {FileKind::kTextIndex, text::kSidecarMagic, text::kSidecarVersion, text::kSidecarVersion, describe_sidecar,
      text::sidecar_section_name},
     {FileKind::kEmbeddings, kEmbeddingsMagic, kEmbeddingsVersion, kEmbeddingsVersion, describe_embeddings,

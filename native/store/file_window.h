@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/checksum.h"
+#include "store/file_identity.h"
+
 namespace lorekeep::store {
 
 class FileWindow {
@@ -31,17 +34,19 @@ class FileWindow {
   std::size_t line_of(std::size_t at) const noexcept;
   const std::string& name() const noexcept { return name_; }
   /// When it was opened.
-  std::uintmax_t file_size() const noexcept { return file_size_; }
+  std::uint64_t file_size() const noexcept { return identity_.stamp.size; }
   /// Throws Error(kIo) when size or time of change are not what they were on opening.
   void check_unchanged() const;
+  /// Precondition: complete().
+  FileIdentity identity() const noexcept;
 
  private:
   void fill();
 
   std::filesystem::path path_;
   std::string name_;
-  std::uintmax_t file_size_ = 0;
-  std::filesystem::file_time_type changed_;
+  FileIdentity identity_;  // its checksum: not yet
+  RunningChecksum checksum_;
   std::ifstream file_;
   std::size_t capacity_ = 0;
   std::unique_ptr<char[]> buffer_;  // capacity_ + kPadding

@@ -72,6 +72,7 @@ class RecordsReader {
  public:
   RecordsReader(const std::filesystem::path& path, const ReadOptions& options)
       : options_(options),
+        path_(path),
         window_(path, kWindowRecords * options.longest_record),
         scanner_(window_, options.longest_record),
         parser_(options.schema.get()),
@@ -95,6 +96,8 @@ class RecordsReader {
     if (records_.texts.text_bytes() < file_size / 2) records_.texts.shrink_to_fit();
     records_.ids.shrink_to_fit();
     records_.fingerprint = fingerprint_of(records_.texts);
+    records_.path = path_;
+    records_.identity = window_.identity();
     return std::move(records_);
   }
 
@@ -142,6 +145,7 @@ class RecordsReader {
   }
 
   const ReadOptions& options_;
+  std::filesystem::path path_;
   FileWindow window_;
   JsonArrayScanner scanner_;
   JsonRecordParser parser_;

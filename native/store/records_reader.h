@@ -10,6 +10,7 @@
 #include "core/cancel_token.h"
 #include "core/text_arena.h"
 #include "filter/columns.h"
+#include "store/file_identity.h"
 
 namespace lorekeep::store {
 
@@ -18,6 +19,8 @@ struct Records {
   TextArena texts;                                  // not blank
   std::shared_ptr<const filter::Columns> metadata;  // null: read without a schema
   std::uint64_t fingerprint = 0;                    // of the texts and their order; differs when any text differs
+  std::filesystem::path path;                       // of the file that they were read from
+  FileIdentity identity;                            // of its content
 
   std::size_t size() const noexcept { return ids.size(); }
   std::size_t memory_bytes() const noexcept;

@@ -51,7 +51,7 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   if (parts_.vectors) check_size("vectors", parts_.vectors->size(), records);
   if (parts_.words) check_size("text index", parts_.words->documents(), records);
   if (parts_.metadata) check_size("metadata", parts_.metadata->size(), records);
-  check_ids(parts_.ids);
+  if (!parts_.ids_checked) check_ids(parts_.ids);
 }
 
 std::size_t Storage::memory_bytes() const noexcept {

@@ -21,6 +21,7 @@ struct StorageParts {
   std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
   std::shared_ptr<const text::TextIndex> words;        // null: no lexical search
   std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
+  bool ids_checked = false;                            // whoever read them has found no id empty or twice
 };
 
 /// Immutable once made, so every method may be called from any number of threads at once.

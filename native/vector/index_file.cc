@@ -1,6 +1,7 @@
 #include "vector/index_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -20,7 +21,7 @@ enum Section : std::uint32_t {
   kUpperStarts = 7,
   kUpperLists = 8,
 };
-constexpr std::uint32_t kSections = 8;
+static_assert(kUpperLists == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
 constexpr std::uint32_t kHasCodes = 1;  // flag
@@ -41,15 +42,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 56);
 
+constexpr std::size_t kRowsPerPiece = 4096;
 constexpr std::size_t kBytesPerPoll = std::size_t{16} << 20;
-
-void write_section(SectionFileWriter& file, Section id, std::span<const std::byte> bytes, const CancelToken* cancel) {
-  file.begin(id);
-  for (std::size_t at = 0; at < bytes.size(); at += kBytesPerPoll) {
-    if (cancel != nullptr) cancel->check();
-    file.write(bytes.subspan(at, std::min(kBytesPerPoll, bytes.size() - at)));
-  }
-}
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
   fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
@@ -86,7 +80,7 @@ Header read_header(const SectionFileReader& file) {
 class Loader {
  public:
   Loader(const std::filesystem::path& path, const LoadOptions& options)
-      : options_(options), file_(path, kIndexMagic, kIndexVersion), header_(read_header(file_)) {}
+      : options_(options), file_(path, kIndexMagic, kOldestIndexVersion, kIndexVersion), header_(read_header(file_)) {}
 
   LoadedIndex load() {
     if (options_.dimension && *options_.dimension != header_.dimension) mismatch();
@@ -100,15 +94,23 @@ class Loader {
     parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, coded);
     parts.codes.row_error = header_.code_error;
     parts.graph = graph();
-    if (options_.verify_vectors) {
-      file_.verify(options_.cancel);
-      parts.rows.check_finite(file_.name(), options_.cancel);
-      parts.codes.matrix.check_finite(file_.name(), options_.cancel);
-    }
+    if (options_.verify_vectors) verify_vectors(parts);
     return {std::make_shared<const HnswIndex>(std::move(parts)), file_.fingerprint()};
   }
 
  private:
+  /// Other modules' sections are theirs to verify.
+  void verify_vectors(const HnswParts& parts) const {
+    constexpr std::array kVectorSections{kRows, kRowScales, kCodes, kCodeScales};
+    parallel_for(options_.pool, options_.workers, kVectorSections.size(), 1, options_.cancel,
+                 [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(kVectorSections[begin]); });
+    for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix}) {
+      parallel_for(
+          options_.pool, options_.workers, matrix->size(), kRowsPerPiece, options_.cancel,
+          [&](std::size_t begin, std::size_t end, std::size_t) { matrix->check_finite(begin, end, file_.name()); });
+    }
+  }
+
   VectorMatrix matrix(VectorType type, Section rows, Section scales, bool present) {
     const std::uint64_t count = present ? header_.count : 0;
     const auto row_bytes = sized(rows, count * row_stride(type, header_.dimension));
@@ -163,8 +165,16 @@ class Loader {
 
 }  // namespace
 
-void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
-                const CancelToken* cancel) {
+void write_section(SectionFileWriter& file, std::uint32_t id, std::span<const std::byte> bytes,
+                   const CancelToken* cancel) {
+  file.begin(id);
+  for (std::size_t at = 0; at < bytes.size(); at += kBytesPerPoll) {
+    if (cancel != nullptr) cancel->check();
+    file.write(bytes.subspan(at, std::min(kBytesPerPoll, bytes.size() - at)));
+  }
+}
+
+void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelToken* cancel) {
   const HnswParts& parts = index.parts();
   const GraphView& graph = parts.graph.view();
   Header header{};
@@ -179,7 +189,6 @@ void save_index(const HnswIndex& index, const std::filesystem::path& path, std::
   header.entry = graph.entry;
   header.top_level = graph.top_level;
   header.code_error = parts.codes.row_error;
-  SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kSections);
   write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
   write_section(file, kRows, parts.rows.row_bytes(), cancel);
   write_section(file, kRowScales, std::as_bytes(parts.rows.scale_values()), cancel);
@@ -188,6 +197,12 @@ void save_index(const HnswIndex& index, const std::filesystem::path& path, std::
   write_section(file, kBaseLists, std::as_bytes(parts.graph.base_values()), cancel);
   write_section(file, kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
   write_section(file, kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
+}
+
+void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
+                const CancelToken* cancel) {
+  SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kIndexSections);
+  write_index(file, index, cancel);
   file.commit();
 }
 

@@ -1,5 +1,5 @@
 // Our own file of an HNSW index: a checked section file (core/section_file.h) that is mapped and used in place. The
-// layout is in docs/vector-index.md.
+// layout is in docs/files.md.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,30 @@
 
 #include "core/cancel_token.h"
 #include "core/section_file.h"
+#include "core/thread_pool.h"
 #include "vector/hnsw_index.h"
 
 namespace lorekeep::vector {
 
 inline constexpr Magic kIndexMagic{{'L', 'K', 'H', 'N', 'S', 'W', '\0', '\0'}};
-inline constexpr std::uint32_t kIndexVersion = 1;
+/// Version 2 allows sections of other modules behind the index's own; a file of version 1 is read in the same way.
+inline constexpr std::uint32_t kIndexVersion = 2;
+inline constexpr std::uint32_t kOldestIndexVersion = 1;
+/// Sections of the index itself, with the ids 1 to kIndexSections. Other modules' begin at kFirstOtherSection.
+inline constexpr std::uint32_t kIndexSections = 8;
+inline constexpr std::uint32_t kFirstOtherSection = 32;
 
 /// `fingerprint` names what the rows were made from (records and embedding model); 0: nothing. Written beside, synced
 /// and renamed; throws Error(kIo), kCancelled (polled every 16 MiB). An index that was loaded can be saved again.
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
                 const CancelToken* cancel = nullptr);
+
+/// Writes the index's sections to a file that was begun with kIndexMagic and kIndexVersion; what else the file is to
+/// hold may follow.
+void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelToken* cancel = nullptr);
+/// One section, as write_index() writes its own. Polled every 16 MiB.
+void write_section(SectionFileWriter& file, std::uint32_t id, std::span<const std::byte> bytes,
+                   const CancelToken* cancel);
 
 struct LoadOptions {
   /// Reads all vectors too: checksums, and that every number is finite. Without it a damaged vector gives wrong
@@ -28,6 +41,8 @@ struct LoadOptions {
   bool verify_vectors = false;
   std::optional<std::size_t> dimension;  // expected: another one is an Error(kDimensionMismatch)
   const CancelToken* cancel = nullptr;   // polled between sections and every 4096 nodes
+  ThreadPool* pool = nullptr;            // null: the calling thread alone
+  std::size_t workers = 1;               // threads that read the vectors, the caller included
 };
 
 struct LoadedIndex {

@@ -142,10 +142,9 @@ void VectorMatrix::decode(std::size_t ordinal, float* to) const noexcept {
   }
 }
 
-void VectorMatrix::check_finite(std::string_view source, const CancelToken* cancel) const {
+void VectorMatrix::check_finite(std::size_t begin, std::size_t end, std::string_view source) const {
   std::vector<float> values(dimension_);
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (cancel != nullptr && i % kRowsPerPiece == 0) cancel->check();
+  for (std::size_t i = begin; i < end; ++i) {
     decode(i, values.data());
     float sum = 0;  // x * 0 is 0 for every finite x and NaN for all others
     for (float value : values) sum += value * 0.0f;

@@ -56,8 +56,9 @@ class VectorMatrix {
 
   /// The row as f32: exact for f32, within the type's precision otherwise. `to` holds dimension() values.
   void decode(std::size_t ordinal, float* to) const noexcept;
-  /// Every number that is not finite, and for i8 every negative scale, is an Error(kCorrupt) naming `source` and row.
-  void check_finite(std::string_view source, const CancelToken* cancel) const;
+  /// In the rows [begin, end), every number that is not finite, and for i8 every negative scale, is an Error(kCorrupt)
+  /// naming `source` and row.
+  void check_finite(std::size_t begin, std::size_t end, std::string_view source) const;
 
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
   std::span<const float> scale_values() const noexcept { return {scales_, type_ == VectorType::kI8 ? count_ : 0}; }

@@ -60,7 +60,7 @@ async function writeVectors(
   await using vectors = built;
   const { config, model, signal } = source;
   const fingerprint = indexFingerprint(records, model, config.long_text);
-  await vectors.save(index, { fingerprint, signal });
+  await vectors.save(index, { fingerprint, records, signal });
   return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], counts };
 }
 

@@ -1,7 +1,8 @@
-import { Records, Storage, type VectorIndex } from '../../lib/index.js';
+import { type Records, Storage, type VectorIndex } from '../../lib/index.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
 import { PhaseReport } from './progress.js';
+import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './source.js';
 import { buildVectors, openVectors, vectorsWarning } from './vectors.js';
 import { openWords } from './words.js';
@@ -18,11 +19,10 @@ export async function openKnowledgeBase(
   const source = await findSource(configPath, options);
   const { config, warnings, model, files, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
-  const { fields } = config;
   await using records = await report.run(
     'read',
     0,
-    () => Records.read(files.records, { fields, signal }),
+    () => openRecords(source),
     ({ size }) => size,
   );
   const { vectors: found, counts } = await findVectors(records, source, report);

@@ -1,0 +1,68 @@
+#include "store/file_identity.h"
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "core/checksum.h"
+#include "core/error.h"
+
+namespace lorekeep::store {
+namespace {
+
+using Clock = std::filesystem::file_time_type::clock;
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a file system in use, FAT's
+
+[[noreturn]] void refuse(Code code, const std::filesystem::path& path, const char* reason) {
+  const std::u8string name = path.u8string();
+  const std::string text(name.begin(), name.end());
+  fail(code, text + ": " + reason, {{"file", text}});
+}
+
+}  // namespace
+
+FileStamp read_stamp(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) refuse(Code::kNotFound, path, "the file does not exist");
+  if (error || !std::filesystem::is_regular_file(status)) refuse(Code::kIo, path, "not a file that can be read");
+  FileStamp stamp;
+  stamp.size = std::filesystem::file_size(path, error);
+  if (error) refuse(Code::kIo, path, "its size cannot be read");
+  stamp.changed = std::filesystem::last_write_time(path, error).time_since_epoch().count();
+  if (error) refuse(Code::kIo, path, "its time cannot be read");
+  return stamp;
+}
+
+bool is_settled(const FileStamp& stamp) noexcept {
+  const Clock::time_point changed{Clock::duration{stamp.changed}};
+  return Clock::now() - changed > kSettlingTime;
+}
+
+FileIdentity identify_file(const std::filesystem::path& path, const CancelToken* cancel) {
+  FileIdentity identity;
+  identity.stamp = read_stamp(path);
+  identity.settled = is_settled(identity.stamp);
+  const auto buffer = std::make_unique<char[]>(kBufferBytes);
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);
+  file.open(path, std::ios::binary);
+  if (!file) refuse(Code::kIo, path, "the file cannot be opened");
+  RunningChecksum checksum;
+  while (!file.eof()) {
+    if (cancel != nullptr) cancel->check();
+    file.read(buffer.get(), kBufferBytes);
+    if (file.bad()) refuse(Code::kIo, path, "reading failed");
+    checksum.update(std::as_bytes(std::span(buffer.get(), static_cast<std::size_t>(file.gcount()))));
+  }
+  if (read_stamp(path) != identity.stamp) refuse(Code::kIo, path, "the file was changed while it was read");
+  identity.checksum = checksum.value();
+  return identity;
+}
+
+}  // namespace lorekeep::store

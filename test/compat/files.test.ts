@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { inspectFile, TextIndex, VectorIndex } from '../../lib/index.js';
+
+// Frozen samples: a file of every format version that was ever written. They are never made again.
+const sample = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Row i of the index samples. */
+const row = (i: number) => Float32Array.from({ length: 64 }, (_, j) => Math.sin((i + 1) * (j + 1)));
+
+test.each([['index-1.index', 1]])('an index file of version %s is read', async (name, version) => {
+  expect(await inspectFile(sample(name))).toMatchObject({ kind: 'index', version, rows: 24, dimension: 64 });
+  await using index = await VectorIndex.open(sample(name), {
+    dimension: 64,
+    fingerprint: '0123456789abcdef',
+  });
+  for (let i = 0; i < index.size; i++) {
+    const { ordinals, distances } = await index.search(row(i), { k: 1 });
+    expect([ordinals[0], distances[0]]).toEqual([i, expect.closeTo(0, 5)]);
+  }
+});
+
+test.each([['text-index-2.bm25', 2]])('a text index file of version %s is read', async (name, version) => {
+  expect(await inspectFile(sample(name))).toMatchObject({ kind: 'text index', version, rows: 3 });
+  await using index = await TextIndex.load(sample(name));
+  expect([...(await index.search('night hive')).ordinals]).toEqual([2, 1, 0]);
+});
