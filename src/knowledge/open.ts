@@ -17,7 +17,7 @@ export async function openKnowledgeBase(
   options: OpenKnowledgeBaseOptions,
 ): Promise<KnowledgeBase> {
   const source = await findSource(configPath, options);
-  const { config, warnings, model, files, signal, onProgress } = source;
+  const { config, warnings, model, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',

@@ -10,6 +10,7 @@ TEST("fuzz: no bytes make the reader of an index file's records crash, misread o
   test::FuzzPlan plan;
   plan.repair = test::repair_section_file;
   plan.corpus = {test::read_file(few.path), test::read_file(some.path)};
+  plan.allocation_base = 4 << 20;  // the buffers that read the records file
   plan.rounds = 6000;
   test::fuzz(plan);
 }

@@ -14,12 +14,14 @@ namespace lorekeep::store {
 
 inline std::shared_ptr<const filter::Schema> sample_schema() {
   using filter::FieldType;
-  return std::make_shared<const filter::Schema>(
-      std::vector<filter::Field>{{"year", FieldType::kInt, {}, true},
-                                 {"score", FieldType::kFloat, filter::FieldValue(0.5), true},
-                                 {"kind", FieldType::kString, {}, true},
-                                 {"free", FieldType::kBool, filter::FieldValue(false), true},
-                                 {"tags", FieldType::kStringSet, {}, true}});
+  std::vector<filter::Field> fields{{"year", FieldType::kInt, {}, true},
+                                    {"score", FieldType::kFloat, {}, true},
+                                    {"kind", FieldType::kString, {}, true},
+                                    {"free", FieldType::kBool, {}, true},
+                                    {"tags", FieldType::kStringSet, {}, true}};
+  fields[1].default_value = 0.5;
+  fields[3].default_value = false;
+  return std::make_shared<const filter::Schema>(std::move(fields));
 }
 
 inline std::string sample_json(std::size_t records) {

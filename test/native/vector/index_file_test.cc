@@ -255,7 +255,7 @@ TEST("index file: header fields beyond their ranges are refused though the check
     restore();
   }
   auto version = original;
-  version[8] = 2;
+  version[8] = kIndexVersion + 1;
   CHECK(contains(saved.refusal(Editor(version).mended(), Code::kUnsupported), "version"));
 }
 
