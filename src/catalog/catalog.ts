@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { readTextFile } from '../config/file.js';
 import { StartupError } from '../config/startup-error.js';
-import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
+import { describeIssue } from '../schema/field-issue.js';
+import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
 import { type CatalogEntry, catalogSchema } from './schema.js';
 
@@ -23,19 +24,24 @@ export class Catalog {
 
   /** @throws StartupError that names the file and the entry: the server does not start without a valid catalog. */
   static async load(path: string): Promise<Catalog> {
-    const written = parseJson(path, await readCatalog(path));
-    const parsed = parseLenient(catalogSchema, written);
-    if (!parsed.ok)
-      throw new StartupError(`${path}: ${entryName(written, parsed.issue)}${describeIssue(parsed.issue)}`);
+    const json = parseJson(path, await readCatalog(path));
+    const at = (keys: readonly PropertyKey[]) => {
+      const { line, column } = json.positionOf(keys);
+      return `${path}:${line}:${column}: ${entryName(json.value, keys)}`;
+    };
+    const parsed = parseLenient(catalogSchema, json.value);
+    if (!parsed.ok) throw new StartupError(`${at(parsed.issue.keys)}${describeIssue(parsed.issue)}`);
     const entries = new Map<string, CatalogEntry>();
-    for (const entry of parsed.value.models) {
+    for (const [index, entry] of parsed.value.models.entries()) {
       if (entries.has(entry.name)) {
-        throw new StartupError(`${path}: model ${JSON.stringify(entry.name)}: the name is used twice`);
+        throw new StartupError(`${at(['models', index, 'name'])}the name is used twice`);
       }
-      checkVariants(path, entry);
+      checkVariants(entry, (variant) => at(['models', index, 'variants', variant]));
       entries.set(entry.name, entry);
     }
-    const warnings = parsed.warnings.map((warning) => `${path}: ${warning}; it has no effect`);
+    const warnings = parsed.ignored.map(
+      (issue) => `${at(issue.keys)}${describeIssue(issue)}; it has no effect`,
+    );
     return new Catalog(dirname(path), entries, warnings);
   }
 
@@ -60,40 +66,33 @@ export class Catalog {
 }
 
 async function readCatalog(path: string): Promise<string> {
+  const text = await readTextFile(path);
+  if (text !== undefined) return text;
+  throw new StartupError(`${path}: the model catalog does not exist; models_catalog_path names another one`);
+}
+
+function parseJson(path: string, text: string): JsonText {
   try {
-    return await readFile(path, 'utf8');
+    return new JsonText(text);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') {
-      throw new StartupError(
-        `${path}: the model catalog does not exist; models_catalog_path names another one`,
-      );
-    }
-    throw new StartupError(`${path}: the model catalog cannot be read: ${message}`);
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const { line, column } = error.position;
+    throw new StartupError(
+      `${path}:${line}:${column}: the model catalog is not valid JSON: ${error.message}`,
+    );
   }
 }
 
-function parseJson(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new StartupError(`${path}: the model catalog is not valid JSON: ${(error as Error).message}`);
-  }
-}
-
-function checkVariants(path: string, entry: CatalogEntry): void {
+function checkVariants(entry: CatalogEntry, at: (variant: number) => string): void {
   entry.variants.forEach((variant, index) => {
-    if ((variant.file === undefined) === (variant.url === undefined)) {
-      const where = `${path}: model ${JSON.stringify(entry.name)}: variants[${index}]`;
-      throw new StartupError(`${where}: exactly one of "file" and "url" is expected`);
-    }
+    if ((variant.file === undefined) !== (variant.url === undefined)) return;
+    throw new StartupError(`${at(index)}variants[${index}]: exactly one of "file" and "url" is expected`);
   });
 }
 
-/** `model "e5": ` when the issue lies in an entry that has a name. */
-function entryName(written: unknown, { keys }: FieldIssue): string {
-  const [list, index] = keys;
+/** `model "e5": ` when `keys` lead into an entry that has a name. */
+function entryName(written: unknown, [list, index]: readonly PropertyKey[]): string {
   if (list !== 'models' || typeof index !== 'number') return '';
   const name = (written as { models: { name?: unknown }[] }).models[index]?.name;
-  return typeof name === 'string' ? `model ${JSON.stringify(name)}: ` : '';
+  return typeof name === 'string' ? `model ${JSON.stringify(name.slice(0, 128))}: ` : '';
 }

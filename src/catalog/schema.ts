@@ -46,8 +46,9 @@ export const catalogEntrySchema = z.strictObject({
 });
 
 export const catalogSchema = z.strictObject({
-  version: z.literal(1),
-  models: z.array(catalogEntrySchema),
+  $schema: z.string().optional().describe('For editors; no effect.'),
+  version: z.literal(1, 'the number 1 is expected'),
+  models: z.array(catalogEntrySchema).min(1, 'a model is expected: the server does not start without one'),
 });
 
 export type CatalogEntry = z.output<typeof catalogEntrySchema>;

@@ -43,6 +43,12 @@ describe('the model catalog', () => {
     expect(await refused('{')).toContain('not valid JSON');
     expect(await refused({ version: 2, models: [] })).toContain('version');
     expect(await refused({ version: 1 })).toContain('models: is missing');
+    expect(await refused({ version: 1, models: [] })).toContain('models: a model is expected');
+    expect(await refused('{"version": 1,\n "models": [}')).toContain(
+      ':2:13: the model catalog is not valid JSON',
+    );
+    expect(await refused('{"version": 1,\n "models": [{"name": 3}]}')).toMatch(/:2:22: models\[0\]\.name: /);
+    await expect(Catalog.load(inFolder('.'))).rejects.toThrow('is a folder');
   });
 
   it('is refused with the entry that is wrong', async () => {
