@@ -30,7 +30,7 @@ export function prettyLine(line: string, colors: boolean): string {
           .split('\n')
           .map((frame) => `    ${printable(frame)}`)
           .join('\n')}`;
-  return `${[...head, paint(facts.join(' '), 90)].filter(Boolean).join(' ')}${tail}\n`;
+  return `${[...head, facts.length > 0 ? paint(facts.join(' '), 90) : ''].filter(Boolean).join(' ')}${tail}\n`;
 }
 
 function shown(value: unknown): string {
