@@ -142,6 +142,17 @@ describe.each(files)("the catalog's settings of %s", (name, write) => {
   });
 });
 
+test.each([
+  ['lorekeep-mini', 512, 512, 'mean', 'Apache-2.0'],
+  ['all-MiniLM-L6-v2', 384, 512, 'mean', 'Apache-2.0'],
+  ['bge-small-en-v1.5', 384, 512, 'cls', 'MIT'],
+  ['nomic-embed-text-v1.5', 768, 2048, 'mean', 'Apache-2.0'],
+  ['multilingual-e5-small', 384, 512, 'mean', 'MIT'],
+  ['Qwen3-Embedding-0.6B', 1024, 8192, 'last', 'Apache-2.0'],
+])('the catalog states the facts of %s', (name, dimension, context_size, pooling, license) => {
+  expect(entry(name)).toMatchObject({ dimension, pooling, license, variants: [{ context_size }] });
+});
+
 test('the catalog gives its default embedding model first, with fusion weights of its own', () => {
   const [first] = catalog.models;
   expect(first).toMatchObject({ name: 'lorekeep-mini', model_type: 'embedding' });

@@ -38,7 +38,7 @@ describe.skipIf(!present)('lorekeep-mini on public collections', () => {
     const env = { ...process.env, LOREKEEP_DATA: data };
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });
     rows = (JSON.parse(stdout) as { collections: Row[] }).collections;
-  }, 10 * minutes);
+  }, 15 * minutes);
 
   function ndcg(collection: string, mode: Row['mode'], tokenizer = '-'): number {
     const found = rows.find(

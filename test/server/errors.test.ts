@@ -89,6 +89,7 @@ describe('a storage is refused', () => {
   it.each([
     ['damaged', 'MODEL_INVALID'],
     ['absent', 'NOT_FOUND'],
+    ['narrow', 'DIMENSION_MISMATCH'],
   ])('with 5001 when its model is %s, and again when asked again', async (embedding_model, reason) => {
     const session = await (await TestServer.start()).session();
     for (let attempt = 0; attempt < 2; attempt++) {

@@ -35,6 +35,7 @@ async function makeModel(): Promise<void> {
       ...embedding('weighted', { file: 'tiny.gguf' }),
       fusion: { dense: 0, lexical: 7, k: 2, by_tokenizer: { enhanced: { lexical: 9 } } },
     },
+    { ...embedding('narrow', { file: 'tiny.gguf' }), dimension: dimension + 1 },
     embedding('damaged', { file: 'damaged.gguf' }),
     embedding('absent', { file: 'absent.gguf' }),
     embedding('remote', { url: 'example:remote' }),
