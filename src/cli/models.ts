@@ -7,6 +7,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { silentLog } from '../log/log.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import type { ModelFlags } from './commands/model-flags.js';
+import { requireFile } from './knowledge-base-file.js';
 import { warn } from './output.js';
 import { findConfig } from './server-config.js';
 
@@ -28,8 +29,11 @@ export class CommandModels implements AsyncDisposable {
     );
   }
 
-  /** @throws StartupError: the config or the catalog is absent or wrong */
+  /** @throws StartupError, CommandError: the config or the catalog is absent or wrong */
   static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
+    // A server runs without its config file; whoever names one here means a file that is there.
+    if (config !== undefined) await requireFile(config, 'a server config');
+    if (catalog !== undefined) await requireFile(catalog, 'a model catalog');
     const found = catalog === undefined ? (await findConfig(config)).config : undefined;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
     const loaded = await Catalog.load(file);

@@ -41,14 +41,13 @@ async function createProgram(args: readonly string[]): Promise<Command> {
 }
 
 /** Without a command the server starts, so a misspelt one would be an argument too many of `serve`. */
-function refuseUnknownCommand(program: Command, [first]: readonly string[]): void {
-  if (first === undefined || first.startsWith('-')) return;
+function refuseUnknownCommand(program: Command, [first, second]: readonly string[]): void {
+  const name = first === 'help' ? second : first;
+  if (name === undefined || name.startsWith('-')) return;
   const known = [...program.commands.map((command) => command.name()), 'help'];
-  if (known.includes(first)) return;
-  const nearest = didYouMean(nearestName(first, known));
-  throw new UsageError(
-    `unknown command ${JSON.stringify(first)}${nearest || '; lorekeep --help lists them'}`,
-  );
+  if (known.includes(name)) return;
+  const nearest = didYouMean(nearestName(name, known));
+  throw new UsageError(`unknown command ${JSON.stringify(name)}${nearest || '; lorekeep --help lists them'}`);
 }
 
 function report(error: unknown, json: boolean): number {

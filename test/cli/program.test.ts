@@ -42,6 +42,7 @@ describe('lorekeep', () => {
   it('says what is wrong with a command line in one line, and what was probably meant', async () => {
     const cases: [string[], string][] = [
       [['serch', 'kb.json'], 'unknown command "serch"; did you mean "search"?'],
+      [['help', 'sarch'], 'unknown command "sarch"; did you mean "search"?'],
       [['quux'], 'unknown command "quux"; lorekeep --help lists them'],
       [['search', 'kb.json'], "missing required argument 'text'"],
       [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],

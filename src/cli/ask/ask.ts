@@ -6,7 +6,7 @@ import { CommandError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
-import { jsonArgument } from '../search/json-argument.js';
+import { jsonArgument, jsonObjectArgument } from '../search/json-argument.js';
 import { Matcher } from '../search/matches.js';
 import { planNotes } from '../search/plan.js';
 import { findConfig } from '../server-config.js';
@@ -24,9 +24,7 @@ type Answer = (question: string) => Promise<void>;
 /** `lorekeep ask`: opens a knowledge base on a server and asks about it, once or in a conversation. */
 export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
   const filter = await jsonArgument('--filter', flags.filter);
-  const variables = (await jsonArgument('--variables', flags.variables)) as
-    | Record<string, unknown>
-    | undefined;
+  const variables = await jsonObjectArgument('--variables', flags.variables);
   const graph = flags.graph === undefined ? undefined : await readGraph(flags.graph);
   await interruptible(async (signal) => {
     const { host } = flags;

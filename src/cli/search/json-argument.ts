@@ -15,6 +15,18 @@ export async function jsonArgument(flag: string, given: string | undefined): Pro
   }
 }
 
+/** The same for a value that must be an object of names and values. @throws UsageError */
+export async function jsonObjectArgument(
+  flag: string,
+  given: string | undefined,
+): Promise<Record<string, unknown> | undefined> {
+  const value = await jsonArgument(flag, given);
+  if (value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))) {
+    return value as Record<string, unknown> | undefined;
+  }
+  throw new UsageError(`${flag}: an object of names and values is expected, such as {"day": 3}`);
+}
+
 async function read(source: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

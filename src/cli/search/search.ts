@@ -11,14 +11,15 @@ import { note, print, printJson, warn } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { hitLines } from './hits.js';
-import { jsonArgument } from './json-argument.js';
+import { jsonArgument, jsonObjectArgument } from './json-argument.js';
 import { Matcher } from './matches.js';
 import { planLines, planNotes } from './plan.js';
 
 /** `lorekeep search`: opens a knowledge base, searches once, prints. */
 export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
+  if (text.trim() === '') throw new UsageError('the text to look for is empty');
   const filter = await jsonArgument('--filter', flags.filter);
-  const variables = await jsonArgument('--variables', flags.variables);
+  const variables = await jsonObjectArgument('--variables', flags.variables);
   await requireKnowledgeBaseFile(file);
   await interruptible(async (signal) => {
     const started = performance.now();
@@ -40,7 +41,7 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
         topK,
         threshold,
         filter: filter as FilterExpression | undefined,
-        variables: variables as Record<string, unknown> | undefined,
+        variables,
         signal,
       })
       .catch((error) => {
@@ -83,7 +84,9 @@ function searchFailure(error: unknown, filtered: boolean): unknown {
     return new UsageError(`--filter: ${message}`);
   }
   if (code === 'TEXT_TOO_LONG')
-    return new CommandError(`the query is too long: ${message}`, 1, { cause: error });
+    return new CommandError(`the query is too long: ${message.replace('texts[0]: ', '')}`, 1, {
+      cause: error,
+    });
   return error;
 }
 
