@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { errorTable } from '../../src/protocol/errors.js';
 import { compareTable, tables } from './documentation.js';
 
 const project = join(import.meta.dirname, '../..');
@@ -15,6 +16,26 @@ describe('the documentation', () => {
       else expect(table.is).toBe(table.shouldBe);
     },
   );
+
+  it('names every error with its code, whose fault it is and what to do', () => {
+    const rows = read('docs', 'errors.md')
+      .split('\n')
+      .filter((line) => /^\| \d{4} \|/.test(line));
+    const documented = rows.map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+    expect(documented.map(([code, name]) => [Number(code), name])).toEqual(
+      Object.entries(errorTable).map(([code, { name }]) => [Number(code), name]),
+    );
+    for (const cells of documented)
+      expect(
+        cells.every((cell) => cell !== ''),
+        cells.join(),
+      ).toBe(true);
+  });
 
   it('shows the example as it is', () => {
     expect(read('README.md')).toContain(read('examples', 'search.mjs').trimEnd());
