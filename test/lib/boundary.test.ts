@@ -40,6 +40,7 @@ test('the public interface is this', () => {
     'Storage',
     'TextIndex',
     'VectorIndex',
+    'addonFile',
     'backends',
     'errorCodes',
     'inspectFile',
