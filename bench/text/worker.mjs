@@ -26,10 +26,12 @@ let next = 0;
 
 const commands = {
   async build() {
+    const cpu = process.cpuUsage();
     const begin = performance.now();
     engine = await engines[name](texts);
     const buildMs = engine.indexMs ?? performance.now() - begin;
-    return { buildMs, ...(engine.save ? await opening() : {}) };
+    const { user, system } = process.cpuUsage(cpu); // LanceDB: the table as well
+    return { buildMs, buildCpuMs: (user + system) / 1000, ...(engine.save ? await opening() : {}) };
   },
   /** Asks one query after the other until `ms` have passed. */
   async ask({ ms }) {
