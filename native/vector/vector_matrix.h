@@ -66,6 +66,8 @@ class VectorMatrix {
   std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size(); }
 
  private:
+  bool finite(std::size_t ordinal) const noexcept;
+
   VectorType type_ = VectorType::kF32;
   std::size_t count_ = 0;
   std::size_t dimension_ = 0;
