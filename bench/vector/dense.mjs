@@ -1,4 +1,4 @@
-// Dense search beside its peers: queries per second at a recall@10 of at least 0.95 and 0.99 (each at its cheapest width
+// Dense search beside its peers: queries per second at a recall@10 of at least 0.95 and 0.99 (each at the smallest width
 // that reaches it), one caller from JavaScript, and the time to build.
 //
 //   node vector/dense.mjs [--set clusters|latent|mnist|glove] [--rows N] [--dimension N] [--seed N] [--rounds N] [--peers a,b]
@@ -80,10 +80,7 @@ report();
 
 /** Later rounds measure only the widths that may be chosen. */
 function wanted(result, ef) {
-  return targets.some((target) => {
-    const first = widths.find((width) => (result.points.get(width)?.recall ?? 0) >= target);
-    return first === ef;
-  });
+  return targets.some((target) => choose(result, target)?.ef === ef);
 }
 
 function add(result, ef, timed) {
@@ -102,11 +99,11 @@ function add(result, ef, timed) {
   point.p99.push(quantile(timed.latencies, 0.99));
 }
 
-/** The fastest width whose recall is enough. */
+/** The smallest width whose recall is enough. */
 function choose(result, target) {
-  const enough = [...result.points.values()].filter((point) => point.recall >= target);
-  if (enough.length === 0) return undefined;
-  const chosen = enough.reduce((a, b) => (median(a.seconds) <= median(b.seconds) ? a : b));
+  const first = widths.find((width) => (result.points.get(width)?.recall ?? 0) >= target);
+  if (first === undefined) return undefined;
+  const chosen = result.points.get(first);
   const qps = set.queries / median(chosen.seconds);
   return { ...chosen, qps, cpuMicros: median(chosen.cpu), p99Micros: median(chosen.p99) };
 }
@@ -116,8 +113,9 @@ function report() {
     const row = { '': result.name, 'build s': result.buildSeconds.toFixed(1) };
     for (const target of targets) {
       const chosen = choose(result, target);
+      const own = choose(ours, target);
       row[`${target}: queries/s`] = chosen ? Math.round(chosen.qps) : '-';
-      row[`ours/theirs @${target}`] = chosen ? (choose(ours, target).qps / chosen.qps).toFixed(2) : '-';
+      row[`ours/theirs @${target}`] = chosen && own ? (own.qps / chosen.qps).toFixed(2) : '-';
       row[`ef @${target}`] = chosen?.ef ?? '-';
       row[`p99 µs @${target}`] = chosen ? Math.round(chosen.p99Micros) : '-';
       row[`CPU µs @${target}`] = chosen ? Math.round(chosen.cpuMicros) : '-';
