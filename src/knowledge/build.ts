@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { indexFingerprint } from './model.js';
@@ -32,6 +34,7 @@ export async function buildKnowledgeBase(
   const { config, files, signal, onProgress, warnings } = source;
   const products = [files.embeddings, files.index, files.words].filter((file) => file !== undefined);
   if (products.length === 0) throw nothingToBuild(source);
+  await Promise.all([files.index, files.words].map(checkPlace));
   await Promise.all(products.map(removeStrayFiles));
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
@@ -70,6 +73,17 @@ async function writeEmbeddings(records: Records, source: Source, report: PhaseRe
   const { rows, written, ...counts } = await embedRecords(records, source, report);
   await rows.close();
   return { vectors: written ? [embeddings] : [], counts };
+}
+
+/** Refuses at once what would fail when everything is computed. @throws IO */
+async function checkPlace(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const refuse = (what: string) => new LorekeepError('IO', `${path}: ${what}`, { file: path });
+  const folder = dirname(path);
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) throw refuse(`cannot be written: there is no folder ${folder}`);
+  const target = await stat(path).catch(() => undefined);
+  if (target?.isDirectory()) throw refuse('cannot be written: it is a folder');
 }
 
 function nothingToBuild({ path }: Source): LorekeepError {

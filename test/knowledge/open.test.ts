@@ -217,6 +217,18 @@ describe('an index file', () => {
     await rejection(openKnowledgeBase(config, { models }), 'CORRUPT');
   });
 
+  test('that cannot be put in its place is refused before anything is embedded', async () => {
+    const embedding: string[] = [];
+    for (const index_file of ['absent/kb.index', '.']) {
+      const building = buildKnowledgeBase(knowledgeBase({ index_file, bm25_file: 'x.bm25' }).config, {
+        models,
+        onProgress: ({ phase }) => embedding.push(phase),
+      });
+      expect((await rejection(building, 'IO')).message).toContain('cannot be written');
+    }
+    expect(embedding).toEqual([]);
+  });
+
   test('is needed to build', async () => {
     await rejection(buildKnowledgeBase(knowledgeBase().config, { models }), 'INVALID_ARGUMENT');
   });
