@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
-import { buildKnowledgeBase, EmbeddingModel } from '../lorekeep.mjs';
+import { buildKnowledgeBase, EmbeddingModel, openKnowledgeBase } from '../lorekeep.mjs';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const modelName = 'lorekeep-mini';
@@ -22,7 +22,9 @@ export async function knowledgeBase(count) {
   mkdirSync(folder, { recursive: true });
   const texts = existsSync(corpus) ? await corpusTexts(count) : generatedTexts(count);
   const config = join(folder, 'kb.json');
-  if (!existsSync(join(folder, 'kb.index'))) {
+  const model = await loadModel();
+  const models = async () => ({ model });
+  if (!(await opens(config, models))) {
     const records = texts.map((text, index) => ({ id: `r${index}`, text, metadata: { part: index % 10 } }));
     writeFileSync(join(folder, 'records.json'), JSON.stringify(records));
     const fields = [{ name: 'part', type: 'int', optional: true }];
@@ -33,11 +35,20 @@ export async function knowledgeBase(count) {
       fields,
     };
     writeFileSync(config, JSON.stringify(settings));
-    const model = await loadModel();
-    await buildKnowledgeBase(config, { models: async () => ({ model }) });
-    await model.close();
+    await buildKnowledgeBase(config, { models });
   }
+  await model.close();
   return { folder, config, questions: questionsOf(texts) };
+}
+
+/** Whether an earlier run left what this version and this model can use. */
+async function opens(config, models) {
+  try {
+    await (await openKnowledgeBase(config, { models })).close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Five words from the middle of every 97th record: queries that match something. */
