@@ -226,7 +226,8 @@ Shared open_either(const std::filesystem::path& path, std::size_t dimension, std
   if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
   auto loaded = vector::load_index(path, {true, dimension, &cancel, &runtime.compute(), worker_count(0)});
   if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
-    fail(Code::kUnsupported, path.string() + ": it was built from other records or with another embedding model",
+    fail(Code::kUnsupported,
+         path.string() + ": it was built from other records or with another embedding model; build it again",
          {{"file", path.string()}, {"reason", "fingerprint"}});
   }
   return loaded.index;
