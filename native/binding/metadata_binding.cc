@@ -42,8 +42,12 @@ void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
       }
       const auto object = metadata.As<Napi::Object>();
       for (std::size_t field = 0; field < schema_->size(); ++field) {
-        const Napi::Value value = object.Get((*schema_)[field].name);
-        if (!value.IsUndefined()) builder_->set(field, to_value(value, (*schema_)[field].name.c_str()));
+        const std::string& name = (*schema_)[field].name;
+        const auto key = Napi::String::New(info.Env(), name);
+        // What an object inherits ("constructor") is no metadata.
+        if (!object.HasOwnProperty(key)) continue;
+        const Napi::Value value = object.Get(key);
+        if (!value.IsUndefined()) builder_->set(field, to_value(value, name.c_str()));
       }
     }
   });

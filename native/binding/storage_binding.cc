@@ -73,11 +73,14 @@ void set_optional(Napi::Object& object, const char* name, const std::optional<T>
   if (value) object.Set(name, Napi::Number::New(object.Env(), static_cast<double>(*value)));
 }
 
+// Properties are defined, not set: a field may be called "__proto__", and a name may hold a NUL.
 Napi::Object to_js_metadata(Napi::Env env, const filter::Columns& metadata, std::uint32_t record) {
   Napi::Object object = Napi::Object::New(env);
   for (std::size_t field = 0; field < metadata.schema().size(); ++field) {
     const auto value = metadata.value(record, field);
-    if (value) object.Set(metadata.schema()[field].name, to_js_value(env, *value));
+    if (!value) continue;
+    const auto name = Napi::String::New(env, metadata.schema()[field].name);
+    object.DefineProperty(Napi::PropertyDescriptor::Value(name, to_js_value(env, *value), napi_default_jsproperty));
   }
   return object;
 }

@@ -138,3 +138,21 @@ describe('a storage', () => {
     await rejection(storage.search({ vector: new Float32Array(8) }), 'DIMENSION_MISMATCH');
   });
 });
+
+test('metadata fields may be called whatever an object inherits, and hold a NUL', async () => {
+  const names = ['__proto__', 'constructor', 'a\0b', ''.padEnd(300, 'é')];
+  const fields = names.map((name) => ({ name, type: 'set<string>', optional: true }) as const);
+  const full = Object.fromEntries(names.map((name) => [name, [name]]));
+  const records = [
+    { id: 'full', text: 'full', metadata: full },
+    { id: 'none', text: 'none', metadata: {} },
+  ];
+  await using odd = await Storage.build(records, new Float32Array([1, 0]), 1, { fields });
+  for (const name of names) {
+    const filter = { in: [name, { knowledge: name }] } as const;
+    const { hits } = await odd.search({ vector: new Float32Array([1]), filter });
+    expect(hits.map(({ metadata }) => Object.entries(metadata ?? {}))).toEqual([Object.entries(full)]);
+  }
+  const { hits } = await odd.search({ vector: new Float32Array([1]) });
+  expect(Object.keys(hits[1]?.metadata ?? {})).toEqual([]);
+});
