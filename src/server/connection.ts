@@ -5,6 +5,7 @@ import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js'
 import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
+import { leadingId } from '../protocol/leading-id.js';
 import { checkFieldNames, idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
@@ -182,7 +183,7 @@ export class Connection {
       const reply = await dispatch(this.#context(held), request);
       if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
-      this.#refuse(thrown, replyTo);
+      this.#refuse(thrown, replyTo ?? leadingId(payload));
     }
   }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ServerError } from '../../src/protocol/errors.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
 import { measureJson } from '../../src/protocol/json-bounds.js';
+import { leadingId } from '../../src/protocol/leading-id.js';
 import { idOf, jsonLimits, parseObject, parseRequest } from '../../src/protocol/request.js';
 import { testSeed } from '../helpers/random.js';
 
@@ -44,6 +45,33 @@ describe('a payload', () => {
   it('is refused before it is parsed when it holds too many values', () => {
     expect(refusedPayload(`{"a":[${'0,'.repeat(jsonLimits.values)}0]}`).message).toContain(
       'more than 1000000 values',
+    );
+  });
+});
+
+describe('the id of a payload that is not parsed', () => {
+  it.each([
+    ['{"type":"Ping","id":7,"x":[[[[', 7],
+    [' { "x" : {"id": 1}, "y": [{"id":2}, "\\"id\\":3"], "id" : "a\\"b" , ', 'a"b'],
+    ['{"id":7}x', 7],
+    ['{"id":7', 7],
+    ['{"id":"cut', null],
+    ['{"id":-1,"x":', null],
+    ['{"id":{"id":1}}', null],
+    ['[{"id":1}]', null],
+    ['"id":1', null],
+    [`{"x":"${'a'.repeat(5000)}","id":1`, null],
+    ['', null],
+  ])('of %s is %s', (payload, id) => {
+    expect(leadingId(Buffer.from(payload))).toBe(id);
+  });
+
+  it('is looked for in anything without harm', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        leadingId(Buffer.concat([Buffer.from('{'), bytes]));
+      }),
+      { seed: testSeed },
     );
   });
 });
