@@ -49,6 +49,8 @@ class Client:
         self._ids = itertools.count(1)
         self._replies: Dict[int, "Future[Frame]"] = {}
         self._turns: Dict[str, "queue.Queue[Any]"] = {}
+        # Turns that nobody listens to yet.
+        self._started: Dict[str, "queue.Queue[Any]"] = {}
         self._lost: Optional[ConnectionLost] = None
         try:
             self._socket = socket.create_connection((host, port), timeout)
@@ -83,12 +85,13 @@ class Client:
     def send(self, type: str, **fields: Any) -> "Future[Frame]":
         """Sends a request; the future has its reply."""
         reply: "Future[Frame]" = Future()
+        id = next(self._ids)
+        # Only what JSON has: NaN, say, is a ValueError here.
+        body = json.dumps({"type": type, "id": id, **fields}, allow_nan=False).encode("ascii")
         with self._table:
             if self._lost is not None:
                 raise self._lost
-            id = next(self._ids)
             self._replies[id] = reply
-        body = json.dumps({"type": type, "id": id, **fields}, ensure_ascii=False).encode("utf-8")
         try:
             with self._write:
                 self._socket.sendall(_HEADER.pack(_JSON, len(body)) + body)
@@ -103,7 +106,8 @@ class Client:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        self._reader.join()
+        if threading.current_thread() is not self._reader:
+            self._reader.join()
         self._stream.close()
         self._socket.close()
 
@@ -134,7 +138,7 @@ class Client:
         try:
             while True:
                 self._dispatch(self._receive())
-        except (OSError, EOFError, ValueError) as error:
+        except Exception as error:  # Whatever ends the reader, nobody may wait for it any longer.
             self._lose(ConnectionLost(str(error)))
 
     def _dispatch(self, frame: Frame) -> None:
@@ -154,8 +158,8 @@ class Client:
             reply = self._replies.pop(reply_to, None)
             # Its first event may be the next frame: it must be known before that is read.
             if type == "TurnStarted":
-                self._turns[frame["turn_id"]] = queue.Queue()
-        if reply is None:
+                self._turns[frame["turn_id"]] = self._started[frame["turn_id"]] = queue.Queue()
+        if reply is None or not reply.set_running_or_notify_cancel():
             return
         if type == "Error":
             error = ServerError(frame["code"], frame["name"], frame["message"], frame.get("details"))
@@ -164,11 +168,9 @@ class Client:
             reply.set_result(frame)
 
     def _turn(self, turn_id: str) -> "queue.Queue[Any]":
+        """What comes of a turn that has started; its end may be there already."""
         with self._table:
-            turn = self._turns.get(turn_id)
-            if turn is None:
-                raise self._lost or ConnectionLost("the turn is not known")
-            return turn
+            return self._started.pop(turn_id)
 
     def _lose(self, lost: ConnectionLost) -> None:
         with self._table:
@@ -177,7 +179,8 @@ class Client:
             replies, self._replies = list(self._replies.values()), {}
             turns, self._turns = list(self._turns.values()), {}
         for reply in replies:
-            reply.set_exception(self._lost)
+            if reply.set_running_or_notify_cancel():
+                reply.set_exception(self._lost)
         for turn in turns:
             turn.put(self._lost)
 
@@ -210,7 +213,9 @@ class Session:
 
         def tell(done: "Future[Frame]") -> None:
             success = done.exception() is None
-            on_complete(name, done.result()["record_count"] if success else 0, success)
+            count = done.result()["record_count"] if success else 0
+            # In a thread of its own, so that it may send requests: this one reads their replies.
+            threading.Thread(target=on_complete, args=(name, count, success), daemon=True).start()
 
         reply.add_done_callback(tell)
         return None

@@ -63,6 +63,34 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(ServerError):
             agent.turn("nobody")
 
+    def test_hears_of_turns_that_end_at_once(self):
+        agent = self.session.create_agent({"nodes": [{"id": "reply", "type": "canned_response"}]})
+        for _ in range(200):
+            self.assertEqual(agent.turn("hello")["status"], "completed")
+
+    def test_goes_on_after_what_its_caller_does_wrong(self):
+        with self.assertRaises(ValueError):
+            self.client.request("TurnRequest", variables={"n": float("nan")})
+        self.client.send("Ping").cancel()
+        with self.assertRaisesRegex(ServerError, "nested deeper"):
+            deep = []
+            for _ in range(100):
+                deep = [deep]
+            self.client.request("TurnRequest", variables={"deep": deep})
+        self.client.ping()
+
+    def test_lets_on_complete_send_requests(self):
+        done = threading.Event()
+
+        def on_complete(name, count, success):
+            self.session.search(name, "bees", mode="lexical")
+            done.set()
+
+        self.session.create_embedded_string_storage(
+            "docs", strings=STRINGS, embedding_model=MODEL, on_complete=on_complete
+        )
+        self.assertTrue(done.wait(20))
+
     def test_serves_threads_side_by_side(self):
         self.make()
         found = []

@@ -78,17 +78,23 @@ export class Channel {
       };
       const started = (frame: ServerFrame) => {
         const { turn_id } = frame as ServerFrames['TurnStarted'];
+        const onAbort = () => cancel(turn_id);
+        // One signal may serve many turns: each takes its listener away again.
+        const ended = () => signal?.removeEventListener('abort', onAbort);
         this.#turns.set(turn_id, {
-          resolve: (end) => resolve(end as ServerFrames['TurnComplete']),
-          reject,
+          resolve: (end) => {
+            ended();
+            resolve(end as ServerFrames['TurnComplete']);
+          },
+          reject: (error) => {
+            ended();
+            reject(error);
+          },
           onText: onEvent,
         });
         onEvent(frame as ServerFrames['TurnStarted']);
         if (signal?.aborted) cancel(turn_id);
-        else
-          signal?.addEventListener('abort', () => this.#turns.has(turn_id) && cancel(turn_id), {
-            once: true,
-          });
+        else signal?.addEventListener('abort', onAbort, { once: true });
       };
       this.#send('TurnRequest', fields, { resolve: started, reject });
     });
@@ -135,8 +141,11 @@ export class Channel {
 
   #fail({ reply_to, code, name, message, details }: ServerFrames['Error']): void {
     const error = new ServerError(code, name, message, details);
-    if (reply_to === null) this.#lose(`${name}: ${message}`, error);
-    else settle(this.#replies, reply_to as number)?.reject(error);
+    if (reply_to === null) {
+      // Which request it was cannot be told: none of them is waited for any longer.
+      this.#lose(`${name}: ${message}`, error);
+      this.#socket.destroySoon();
+    } else settle(this.#replies, reply_to as number)?.reject(error);
   }
 
   #lose(message: string, cause?: unknown): void {

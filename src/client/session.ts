@@ -3,10 +3,14 @@ import type { RequestFields, RequestType, ServerFrames } from '../protocol/frame
 import { ClientAgent } from './agent.js';
 import type { Channel, ReplyTo } from './channel.js';
 import type { CallOptions } from './client.js';
+import { ConnectionLostError } from './connection-lost-error.js';
 import type { Link, Restorable } from './link.js';
 
 /** The fields of a request but for the session, which is known. Their names are the protocol's. */
 export type SessionFields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
+
+/** What a server says of itself rather than of the session: ServerShuttingDown, OutOfMemory. Another attempt may succeed. */
+const transient: ReadonlySet<number> = new Set([1008, 5003]);
 
 /** A session: named storages and agents, gone when it or its connection ends. */
 export class ClientSession implements Restorable {
@@ -104,6 +108,7 @@ export class ClientSession implements Restorable {
       for (const agent of this.#agents) await agent.restore(channel, session_id);
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
+      if (transient.has(error.code)) throw new ConnectionLostError(error.message, { cause: error });
       this.#broken = new ServerError(
         error.code,
         error.name,

@@ -65,7 +65,7 @@ describe('a client that may reconnect', () => {
     // The stopping server says so (1008) where it still can.
     const outcome = making.then(
       () => expect.fail('it was made'),
-      (error) => expect(['ServerStopping', 'ConnectionLostError']).toContain(error.name),
+      (error) => expect(['ServerShuttingDown', 'ConnectionLostError']).toContain(error.name),
     );
     const restarted = restart();
     await outcome;

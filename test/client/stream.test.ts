@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/client/index.js';
@@ -39,7 +40,7 @@ async function scripted(answer: (request: Record<string, unknown>) => object[]) 
   });
   const session = await client.createSession();
   const agent = await session.createAgent({ graph: retrieveGraph() });
-  return { agent, asked };
+  return { agent, asked, client };
 }
 
 const turn_id = 't1';
@@ -104,5 +105,35 @@ describe('a turn as an iterable', () => {
       for await (const _ of agent.stream('hello')) expect.fail('nothing is to be heard');
     };
     await expect(refused()).rejects.toMatchObject({ code: 4007 });
+  });
+});
+
+describe('a client', () => {
+  it('loses one request, not its connection, to what the server cannot read', async () => {
+    const agent = await agentOf(await TestServer.start());
+    let deep: unknown = {};
+    for (let depth = 0; depth < 100; depth++) deep = [deep];
+    await expect(agent.turn('bees', { variables: { deep } })).rejects.toMatchObject({ code: 1001 });
+    expect((await agent.turn('bees')).status).toBe('completed');
+  });
+
+  it('leaves nothing on a signal that many turns share', async () => {
+    const agent = await agentOf(await TestServer.start());
+    const { signal } = new AbortController();
+    for (let turn = 0; turn < 5; turn++) {
+      await agent.turn('bees', { signal });
+      for await (const _ of agent.stream('bees', { signal }));
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('gives up a connection whose server says of no request what is wrong', async () => {
+    const answer = (request: Record<string, unknown>) =>
+      request.type === 'TurnRequest'
+        ? [{ type: 'Error', reply_to: null, code: 1001, name: 'MalformedFrame', message: 'x', details: {} }]
+        : greeting(request);
+    const { agent, client } = await scripted(answer);
+    await expect(agent.turn('hi')).rejects.toMatchObject({ name: 'ConnectionLostError' });
+    await client.closed;
   });
 });
