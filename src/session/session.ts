@@ -12,7 +12,13 @@ import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import { compileFilter, type Query, type SearchOutcome, searchStorage } from '../storages/search.js';
+import {
+  checkFusion,
+  compileFilter,
+  type Query,
+  type SearchOutcome,
+  searchStorage,
+} from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
@@ -149,6 +155,7 @@ export class Session {
     let filter: Query['filter'];
     let giveRoomBack = () => {};
     try {
+      checkFusion(pin, query.retrieval, 'rrf', 1004);
       filter = compileFilter(pin, query.retrieval.filter, 'filter', 1004);
       giveRoomBack = await outlet.room(this.signal);
       const checked = { ...query, filter, where: 'filter', invalid: 1004 } as const;

@@ -7,7 +7,7 @@ import {
   type StoragePlan,
 } from '../../lib/index.js';
 import { fusionFor } from '../fusion/model-fusion.js';
-import { serverError } from '../protocol/errors.js';
+import { fail, serverError } from '../protocol/errors.js';
 import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
 import type { StoragePin } from './shared-storage.js';
 
@@ -49,12 +49,33 @@ export function compileFilter(
   }
 }
 
+/**
+ * Checks what a hybrid search will weigh its legs with, the model's own fusion included. `where` is the place of `rrf`.
+ * @throws `invalid` when both weigh nothing
+ */
+export function checkFusion(
+  { storage, model }: StoragePin,
+  { mode, rrf }: Retrieval,
+  where: string,
+  invalid: Query['invalid'],
+): void {
+  if (mode !== 'hybrid') return;
+  const { weights } = fusionFor(storage.tokenizer, model.fusion, rrf);
+  if (weights?.dense !== 0 || weights.lexical !== 0) return;
+  const path = `${where}.weights`;
+  fail(invalid, `${path}: both legs weigh 0 for this storage; a weight above 0 is expected for one`, {
+    path,
+  });
+}
+
 /** What the library finds wrong with a filter or with its variables, in terms of the request. */
 function filterError(error: unknown, where: string, invalid: Query['invalid']): unknown {
   if (!(error instanceof LorekeepError) || error.code !== 'INVALID_ARGUMENT') return error;
   const { path, ...facts } = error.detail;
   const details = { ...facts, path: where, ...(path !== undefined && { filter_path: path }) };
-  return serverError(invalid, `${where}: ${error.message}`, details, { cause: error });
+  return serverError(invalid, `${where}: ${error.message.replace(/^filter: /, '')}`, details, {
+    cause: error,
+  });
 }
 
 /** Embeds the query with the storage's own model, as the mode needs, and searches. */

@@ -1,7 +1,7 @@
 import type { Filter } from '../../../lib/index.js';
 import type { Knowledge } from '../../protocol/components.js';
 import { type RetrieveParams, retrieveParamsSchema } from '../../protocol/graph.js';
-import { compileFilter, searchStorage } from '../../storages/search.js';
+import { checkFusion, compileFilter, searchStorage } from '../../storages/search.js';
 import type { StoragePin } from '../../storages/shared-storage.js';
 import type { Interaction } from '../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
@@ -21,6 +21,7 @@ export const retrieve: NodeType = {
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
         try {
+          checkFusion(pin, checked, `${where}.params.rrf`, 4003);
           const filterPath = `${where}.params.filter`;
           const filter = compileFilter(pin, checked.filter, filterPath, 4003);
           return new RetrieveNode(id, { params: checked, pin, filter, query, filterPath });
