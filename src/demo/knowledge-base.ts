@@ -22,7 +22,8 @@ export async function writeKnowledgeBase(
 ): Promise<number | undefined> {
   const path = join(folder, knowledgeBaseFile);
   const embedding = new EmbeddingModels(await Catalog.load(catalog), silentLog());
-  const models = (wanted: string) => embedding.load(requireEmbeddingModel(embedding, wanted));
+  const models = (wanted: string) =>
+    embedding.load(requireEmbeddingModel(embedding, wanted, 'embedding_model'));
   try {
     if (await opens(path, models)) return undefined;
     await writeSources(folder, paragraphs, name);

@@ -145,7 +145,7 @@ export const errorTable = {
     name: 'InvalidStringStorage',
     fault: 'client',
     meaning:
-      'A text file of responses or patterns is unusable: too large, not UTF-8, without a line, or with a bad pattern.',
+      'A text file of responses or patterns is unusable: too large, unreadable, not UTF-8, without a line, or with a bad pattern.',
     remedy: 'Correct the file; the message and `details` name it, the line and the pattern.',
   },
   4011: {

@@ -123,12 +123,15 @@ async function createStorage(
   { name, config_path, strings, embedding_model }: Requests['CreateEmbeddedStringStorageRequest'],
 ): Promise<StorageFacts> {
   if ((config_path === undefined) === (strings === undefined)) {
+    const set = strings === undefined ? [] : ['config_path', 'strings'];
     const found = strings === undefined ? 'neither is set' : 'both are set';
-    fail(8004, `config_path, strings: exactly one of them is expected, and ${found}`);
+    fail(8004, `config_path, strings: exactly one of them is expected, and ${found}`, { set });
   }
   if (config_path !== undefined) return storages.createFromFile(name, config_path);
   if (embedding_model === undefined) {
-    fail(8003, 'embedding_model: is missing; strings need the catalog name of an embedding model');
+    fail(8003, 'embedding_model: is missing; strings need the catalog name of an embedding model', {
+      path: 'embedding_model',
+    });
   }
   return storages.createInline(name, { strings: strings ?? [], embeddingModel: embedding_model });
 }

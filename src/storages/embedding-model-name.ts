@@ -3,14 +3,15 @@ import type { CatalogEntry } from '../catalog/schema.js';
 import { fail } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 
-/** The catalog's entry of the embedding model that a storage names. @throws InvalidEmbeddedStringStorageData */
-export function requireEmbeddingModel(models: EmbeddingModels, name: string): CatalogEntry {
+/** The catalog's entry of the embedding model that a storage names in the field `where`. @throws InvalidEmbeddedStringStorageData */
+export function requireEmbeddingModel(models: EmbeddingModels, name: string, where: string): CatalogEntry {
   const entry = models.find(name);
   if (entry !== undefined) return entry;
   const known = models.names;
   const nearest = nearestName(name, known);
   const shown = JSON.stringify(name.slice(0, 128));
-  return fail(8003, `embedding_model: the catalog has no embedding model ${shown}${didYouMean(nearest)}`, {
+  return fail(8003, `${where}: the catalog has no embedding model ${shown}${didYouMean(nearest)}`, {
+    path: where,
     known,
     nearest,
   });

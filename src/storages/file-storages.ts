@@ -3,7 +3,7 @@ import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
 import { type EntryFacts, KnowledgeBaseCache, type KnowledgeBasePin } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
-import { serverError } from '../protocol/errors.js';
+import { ServerError, serverError } from '../protocol/errors.js';
 import { requireEmbeddingModel } from './embedding-model-name.js';
 import type { StoragePin } from './shared-storage.js';
 import type { StorageRoot } from './storage-root.js';
@@ -27,7 +27,7 @@ export class FileStorages {
     this.#models = models;
     this.#cache = new KnowledgeBaseCache({
       models: async (name) => {
-        const model = await models.load(requireEmbeddingModel(models, name));
+        const model = await models.load(requireEmbeddingModel(models, name, modelField));
         this.#modelHolds.push(model.hold());
         return model;
       },
@@ -58,7 +58,7 @@ export class FileStorages {
       }
     } catch (error) {
       signal.throwIfAborted();
-      throw await invalidData(error, where, root);
+      throw await invalidData(error, { path, where }, root);
     } finally {
       this.#opening--;
       if (this.#opening === 0) for (const release of this.#modelHolds.splice(0)) release();
@@ -71,7 +71,9 @@ export class FileStorages {
   }
 
   #modelOf({ knowledgeBase }: KnowledgeBasePin): Promise<LoadedModel> {
-    return this.#models.load(requireEmbeddingModel(this.#models, knowledgeBase.config.embedding_model));
+    return this.#models.load(
+      requireEmbeddingModel(this.#models, knowledgeBase.config.embedding_model, modelField),
+    );
   }
 }
 
@@ -89,12 +91,24 @@ function storagePin(held: KnowledgeBasePin, model: LoadedModel): StoragePin {
 }
 
 /** Everything that is wrong with the files is one code for clients, whose message has no path outside the root. */
-async function invalidData(error: unknown, where: string, root: StorageRoot): Promise<unknown> {
+async function invalidData(
+  error: unknown,
+  { path, where }: { path: string; where: string },
+  root: StorageRoot,
+): Promise<unknown> {
+  if (error instanceof ServerError && error.code === 8003 && error.details.path === modelField) {
+    const details = { ...error.details, path: where, file: path, field: modelField };
+    return serverError(8003, `${where}: ${JSON.stringify(path)}: ${error.message}`, details, {
+      cause: error,
+    });
+  }
   if (!(error instanceof LorekeepError) || notTheFiles.has(error.code)) return error;
   const { file, ...facts } = error.detail;
   const details = { ...facts, ...(typeof file === 'string' && { file: await root.hide(file) }), path: where };
   const message = `${where}: ${await root.hide(error.message)}`;
   return serverError(8003, message, details, { cause: error });
 }
+
+const modelField = 'embedding_model';
 
 const notTheFiles: ReadonlySet<string> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);

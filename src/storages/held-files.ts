@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path';
 /** Where Linux shows what a process has open; elsewhere the folder is absent. */
 const openFiles = '/proc/self/fd';
 
-/** Thrown by a check of where an open file really is. */
-export type PlaceCheck = (realPath: string) => void;
+/** Throws unless an open file may be used: `realPath` is where it really is, undefined where the system does not tell. */
+export type OpenFileCheck = (realPath: string | undefined, isFile: boolean) => void;
 
 /**
  * Files kept open, and named by what is open rather than by their paths: who opens such a name gets the very file that was
@@ -18,12 +18,12 @@ export class HeldFiles {
   readonly #shown = new Map<string, string>();
 
   /** A name for the file at a real path. @throws what `check` throws; errors of the file system (ELOOP: now a link) */
-  async hold(path: string, check: PlaceCheck): Promise<string> {
+  async hold(path: string, check: OpenFileCheck): Promise<string> {
     return this.#hold(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, check);
   }
 
   /** A name for a file that is to be written, in a folder that exists. @throws as hold() */
-  async holdPlace(path: string, check: PlaceCheck): Promise<string> {
+  async holdPlace(path: string, check: OpenFileCheck): Promise<string> {
     const folder = dirname(path);
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
     return join(await this.#hold(folder, flags, check), basename(path));
@@ -40,13 +40,13 @@ export class HeldFiles {
     await Promise.all(this.#handles.splice(0).map((handle) => handle.close()));
   }
 
-  async #hold(path: string, flags: number, check: PlaceCheck): Promise<string> {
+  async #hold(path: string, flags: number, check: OpenFileCheck): Promise<string> {
     const handle = await open(path, flags);
     this.#handles.push(handle);
     const name = `${openFiles}/${handle.fd}`;
     const real = await readlink(name).catch(() => undefined);
+    check(real, (await handle.stat()).isFile());
     if (real === undefined) return path;
-    check(real);
     this.#shown.set(name, path);
     return name;
   }

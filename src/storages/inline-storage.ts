@@ -20,20 +20,22 @@ export function checkInlineSource(
   { strings, embeddingModel }: InlineSource,
   models: EmbeddingModels,
 ): CatalogEntry {
-  if (strings.length === 0) fail(8003, 'strings: at least one string is expected');
+  if (strings.length === 0) fail(8003, 'strings: at least one string is expected', { path: 'strings' });
   if (strings.length > maxInlineStrings) {
     fail(
       8003,
       `strings: ${strings.length} are more than the ${maxInlineStrings} that one inline storage takes`,
       {
+        path: 'strings',
         count: strings.length,
         limit: maxInlineStrings,
       },
     );
   }
   const empty = strings.findIndex((text) => text.trim() === '');
-  if (empty >= 0) fail(8003, `strings[${empty}]: the string is empty`, { index: empty });
-  return requireEmbeddingModel(models, embeddingModel);
+  if (empty >= 0)
+    fail(8003, `strings[${empty}]: the string is empty`, { path: `strings[${empty}]`, index: empty });
+  return requireEmbeddingModel(models, embeddingModel, 'embedding_model');
 }
 
 /**
@@ -61,6 +63,7 @@ async function embedStrings(
     if (!(error instanceof TextError)) throw error;
     const { code, index, tokens, limit, message } = error.item;
     if (code === 'MODEL_INVALID') throw error;
-    throw serverError(8003, `strings[${index}]: ${message}`, { index, tokens, limit }, { cause: error });
+    const path = `strings[${index}]`;
+    throw serverError(8003, `${path}: ${message}`, { path, index, tokens, limit }, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ export function isPath(name: string): boolean {
 /** @throws InvalidStorageName */
 export function checkStorageName(name: string): void {
   const problem = nameProblem(name);
-  if (problem !== undefined) fail(8001, `name: ${problem}`, { name: name.slice(0, 256) });
+  if (problem !== undefined) fail(8001, `name: ${problem}`, { path: 'name', name: name.slice(0, 256) });
 }
 
 function nameProblem(name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path';
 import type { ConfigFiles } from '../knowledge/index.js';
-import { type ErrorCode, fail } from '../protocol/errors.js';
+import { type ErrorCode, type ErrorDetails, fail } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
 
 /** The folder that the file paths of one session's requests start at and must stay within. */
@@ -21,16 +21,17 @@ export class StorageRoot {
   /**
    * The real path of a file that a request names. `where` names the field in errors.
    * @throws StorageOutsideRoot for an absolute path and for one that leaves the root, by `..` or by a symbolic link;
-   * StorageFileNotFound
+   * StorageFileNotFound; InvalidEmbeddedStringStorageData for one that may not be read
    */
   async resolve(path: string, where: string): Promise<string> {
     const root = await this.#realFolder(where);
-    return readable(root, root, { path, where, absent: 3010 });
+    return readable(root, root, configFile(path, where));
   }
 
   /**
    * The content of a file that a request names; what is read is what was checked.
-   * @throws as resolve(); `tooLarge()` is called with the size when it is more than `maxBytes`
+   * @throws as resolve(), but InvalidStringStorage when it may not be read; `tooLarge()` is called with the size when it is
+   * more than `maxBytes`
    */
   async read(
     path: string,
@@ -38,7 +39,7 @@ export class StorageRoot {
     maxBytes: number,
     tooLarge: (bytes: number) => never,
   ): Promise<Buffer> {
-    const named: Named = { path, where, absent: 3010 };
+    const named = textFile(path, where);
     const root = await this.#realFolder(where);
     const held = new HeldFiles();
     let handle: FileHandle | undefined;
@@ -58,7 +59,7 @@ export class StorageRoot {
    * @throws as resolve(); an absent file that the config names makes the config invalid
    */
   async openConfig(path: string, where: string): Promise<ConfigFiles> {
-    const named: Named = { path, where, absent: 3010 };
+    const named = configFile(path, where);
     const root = await this.#realFolder(where);
     const real = await readable(root, root, named);
     const held = new HeldFiles();
@@ -74,7 +75,7 @@ export class StorageRoot {
         config,
         resolvePath: (file, field, written) => {
           const key = `${written}:${file}`;
-          const known = names.get(key) ?? hold(written, { path: file, where: field, absent: 8003 });
+          const known = names.get(key) ?? hold(written, fileInConfig(file, field, named));
           names.set(key, known);
           return known;
         },
@@ -105,11 +106,29 @@ export class StorageRoot {
   }
 }
 
+/** How a file was named, and what is answered when it cannot be had. */
 interface Named {
   path: string;
+  /** What messages begin with. */
   where: string;
-  /** Code of an absent file. */
+  details: ErrorDetails;
   absent: ErrorCode;
+  unreadable: ErrorCode;
+}
+
+function configFile(path: string, where: string): Named {
+  return { path, where, details: { path: where }, absent: 3010, unreadable: 8003 };
+}
+
+function textFile(path: string, where: string): Named {
+  return { path, where, details: { path: where, file: path }, absent: 3010, unreadable: 4010 };
+}
+
+/** A file that a config names in one of its fields: an absent one makes the config invalid. */
+function fileInConfig(path: string, field: string, config: Named): Named {
+  const where = `${config.where}: ${shown(config.path)}: ${field}`;
+  const details = { ...config.details, file: config.path.slice(0, 256), field };
+  return { path, where, details, absent: 8003, unreadable: 8003 };
 }
 
 /** The real path of an existing file. */
@@ -121,16 +140,16 @@ async function inside(root: string, base: string, named: Named, written: boolean
   const { path } = named;
   if (spellings(path).some((spelled) => leaves(root, base, spelled))) refuseOutside(named);
   const target = resolve(base, path);
-  const real = await realPath(target);
+  const real = await realPath(target, named);
   if (real === undefined && written) return writable(root, target, named);
   if (real !== undefined && !isWithin(root, real)) refuseOutside(named);
-  if (real === undefined || !(await stat(real)).isFile()) refuseAbsent(named);
+  if (real === undefined || !(await isFile(real, named))) refuseAbsent(named);
   return real;
 }
 
 /** A file that is to be made: the folder that it goes to must be inside too. */
 async function writable(root: string, target: string, named: Named): Promise<string> {
-  const folder = await realPath(dirname(target));
+  const folder = await realPath(dirname(target), named);
   if (folder === undefined) refuseAbsent(named);
   if (!isWithin(root, folder)) refuseOutside(named);
   return join(folder, basename(target));
@@ -167,14 +186,19 @@ function leaves(root: string, base: string, path: string): boolean {
 }
 
 const holdFile = (held: HeldFiles, path: string, root: string, named: Named) =>
-  checked(named, () => held.hold(path, stillInside(root, named)));
+  checked(named, () =>
+    held.hold(path, (real, isFile) => {
+      checkInside(root, real, named);
+      if (!isFile) refuseAbsent(named);
+    }),
+  );
 
 const holdPlace = (held: HeldFiles, path: string, root: string, named: Named) =>
-  checked(named, () => held.holdPlace(path, stillInside(root, named)));
+  checked(named, () => held.holdPlace(path, (real) => checkInside(root, real, named)));
 
-const stillInside = (root: string, named: Named) => (real: string) => {
-  if (!isWithin(root, real)) refuseOutside(named);
-};
+function checkInside(root: string, real: string | undefined, named: Named): void {
+  if (real !== undefined && !isWithin(root, real)) refuseOutside(named);
+}
 
 /** What stands at a checked path has changed since: it is a link now, or gone. */
 async function checked(named: Named, hold: () => Promise<string>): Promise<string> {
@@ -184,17 +208,33 @@ async function checked(named: Named, hold: () => Promise<string>): Promise<strin
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP' || code === 'ENOTDIR') refuseOutside(named);
     if (code === 'ENOENT') refuseAbsent(named);
-    if (code === 'EACCES' || code === 'EPERM') refuseUnreadable(named);
+    refuseForbidden(error, named);
     throw error;
   }
 }
 
-async function realPath(path: string): Promise<string | undefined> {
+async function realPath(path: string, named: Named): Promise<string | undefined> {
   try {
     return await realpath(path);
-  } catch {
+  } catch (error) {
+    refuseForbidden(error, named);
     return undefined;
   }
+}
+
+/** Whether a file is there still: what stood at a real path may be gone, or be something else, since it was found. */
+async function isFile(real: string, named: Named): Promise<boolean> {
+  try {
+    return (await stat(real)).isFile();
+  } catch (error) {
+    refuseForbidden(error, named);
+    return false;
+  }
+}
+
+function refuseForbidden(error: unknown, named: Named): void {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM') refuseUnreadable(named);
 }
 
 function isWithin(root: string, path: string): boolean {
@@ -204,14 +244,14 @@ function isWithin(root: string, path: string): boolean {
 
 const shown = (path: string) => JSON.stringify(path.slice(0, 256));
 
-function refuseOutside({ path, where }: Named): never {
-  fail(3009, `${where}: ${shown(path)} is absolute or leaves the storage root`, { path: where });
+function refuseOutside({ path, where, details }: Named): never {
+  fail(3009, `${where}: ${shown(path)} is absolute or leaves the storage root`, details);
 }
 
-function refuseAbsent({ path, where, absent }: Named): never {
-  fail(absent, `${where}: there is no file ${shown(path)}`, { path: where });
+function refuseAbsent({ path, where, details, absent }: Named): never {
+  fail(absent, `${where}: there is no file ${shown(path)}`, details);
 }
 
-function refuseUnreadable({ path, where }: Named): never {
-  fail(8003, `${where}: the server may not read ${shown(path)}`, { path: where });
+function refuseUnreadable({ path, where, details, unreadable }: Named): never {
+  fail(unreadable, `${where}: the server may not read ${shown(path)}`, details);
 }

@@ -83,7 +83,10 @@ export class StorageSet {
   #checkFree(name: string): void {
     checkStorageName(name);
     if (this.#named.has(name)) {
-      fail(8002, `name: the session has a storage ${JSON.stringify(name)} already`, { name });
+      fail(8002, `name: the session has a storage ${JSON.stringify(name)} already`, {
+        path: 'name',
+        name,
+      });
     }
     this.#signal.throwIfAborted();
   }

@@ -80,10 +80,27 @@ describe('a storage is refused', () => {
     }
   });
 
+  it('with the field in the details, whatever is wrong', async () => {
+    const paths: [Partial<Storage>, string][] = [
+      [{ name: 'a b' }, 'name'],
+      [{ strings: [] }, 'strings'],
+      [{ strings: Array.from({ length: 100_001 }, () => 'a') }, 'strings'],
+      [{ strings: ['a', ' '] }, 'strings[1]'],
+      [{ strings: ['a', overlong] }, 'strings[1]'],
+      [{ embedding_model: undefined }, 'embedding_model'],
+      [{ embedding_model: 'tinny' }, 'embedding_model'],
+      [{ config_path: '../kb.json', strings: undefined }, 'config_path'],
+    ];
+    for (const [fields, path] of paths) {
+      expect((await refusedStorage(fields)).details, path).toMatchObject({ path });
+    }
+  });
+
   it('with 8004 when both or neither of its sources are set', async () => {
     const ambiguous = { code: 8004, name: 'AmbiguousStorageSource' };
     expect(await refusedStorage({ config_path: 'kb/config.json' })).toMatchObject(ambiguous);
     expect(await refusedStorage({ strings: undefined })).toMatchObject(ambiguous);
+    expect((await refusedStorage({ strings: undefined })).details).toEqual({ set: [] });
   });
 
   it.each([
@@ -162,6 +179,25 @@ describe('a search or a turn', () => {
     const agent = await refusal(session.createAgent({ graph: retrieveGraph({ filter }) }));
     expect(agent).toMatchObject({ code: 4003, details: { path: 'graph.nodes[0].params.filter' } });
   });
+
+  it.each(['tiny', 'weighted'])(
+    'is refused with 1004 or 4003 when both legs of a hybrid search weigh nothing: model %s',
+    async (embedding_model) => {
+      const session = await (await TestServer.start()).session();
+      await session.createEmbeddedStringStorage({ ...docs, strings, embedding_model });
+      // The dense leg of "weighted" weighs 0 by its catalog entry.
+      const weights = embedding_model === 'tiny' ? { dense: 0, lexical: 0 } : { lexical: 0 };
+      const params = { mode: 'hybrid', rrf: { weights } } as const;
+      const search = { name: 'docs', text: 'bee', ...params };
+      const path = 'rrf.weights';
+      expect(await refusal(session.search(search))).toMatchObject({ code: 1004, details: { path } });
+      expect(await refusal(session.createAgent({ graph: retrieveGraph(params) }))).toMatchObject({
+        code: 4003,
+        details: { path: `graph.nodes[0].params.${path}` },
+      });
+      expect(await session.search({ ...search, mode: 'dense' })).toMatchObject({ plan: { mode: 'dense' } });
+    },
+  );
 
   it('is refused with, or fails by, 5002 when the text is longer than the model takes', async () => {
     const session = await (await TestServer.start()).session();

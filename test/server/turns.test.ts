@@ -79,7 +79,6 @@ describe('turns', () => {
     await completed(raw, turn_id);
     const done = raw.received.filter(isComplete).findIndex((frame) => frame.turn_id === turn_id);
     expect(done).toBeLessThan(20);
-    expect((await completed(raw, turn_id)).diagnostics?.queued_ms).toBeLessThan(1);
   });
 
   it('are cancelled while they wait, at once and without disturbing the one that runs', async () => {

@@ -1,9 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { HeldFiles } from '../../src/storages/held-files.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();
+// Others than its owner may look into it: some tests run as another user.
+chmodSync(file(), 0o755);
 const linux = process.platform === 'linux';
 let root: StorageRoot;
 
@@ -76,6 +80,101 @@ describe.runIf(linux)('files of a storage root', () => {
     expect(refusals).toBeGreaterThan(0);
   });
 });
+
+describe.runIf(linux)('a config and what it names', () => {
+  it.each(['kb/records.json', 'kb'])(
+    'never come from outside while %s changes under the check',
+    async (path) => {
+      const contents = new Set<string>();
+      let refusals = 0;
+      let turns = 0;
+      const flipping = setInterval(() => {
+        if (turns++ % 2 === 0) divert(path);
+        else restore(path);
+      }, 0);
+      try {
+        for (let attempt = 0; attempt < 400; attempt++) {
+          try {
+            const files = await root.openConfig('kb/kb.json', 'config_path');
+            try {
+              const records = await files.resolvePath('records.json', 'records_file', false);
+              contents.add(readFileSync(files.config, 'utf8')).add(readFileSync(records, 'utf8'));
+            } finally {
+              await files.close();
+            }
+          } catch (error) {
+            expect([3009, 3010, 8003]).toContain((error as { code?: number }).code);
+            refusals++;
+          }
+        }
+      } finally {
+        clearInterval(flipping);
+      }
+      expect([...contents]).toEqual(['root']);
+      expect(refusals).toBeGreaterThan(0);
+    },
+  );
+
+  it('are no pipes, which nobody may ever write to', async () => {
+    execFileSync('mkfifo', [file('root/kb/pipe.json')]);
+    const pipe = root.openConfig('kb/pipe.json', 'config_path');
+    await expect(pipe).rejects.toMatchObject({ code: 3010, details: { path: 'config_path' } });
+    const files = await root.openConfig('kb/kb.json', 'config_path');
+    await expect(files.resolvePath('pipe.json', 'records_file', false)).rejects.toMatchObject({
+      code: 8003,
+      details: { path: 'config_path', file: 'kb/kb.json', field: 'records_file' },
+    });
+    await files.close();
+    await expect(new HeldFiles().hold(file('root/kb/pipe.json'), isFileOnly)).rejects.toThrow('no file');
+  });
+
+  it('are refused with the field when the server may not read what it names', async () => {
+    chmodSync(file('root/kb/records.json'), 0);
+    await asNobody(async () => {
+      const files = await root.openConfig('kb/kb.json', 'config_path');
+      await expect(files.resolvePath('records.json', 'records_file', false)).rejects.toMatchObject({
+        code: 8003,
+        message: 'config_path: "kb/kb.json": records_file: the server may not read "records.json"',
+        details: { path: 'config_path', file: 'kb/kb.json', field: 'records_file' },
+      });
+      await files.close();
+      await expect(readList('kb/records.json')).rejects.toMatchObject(unreadableList);
+    });
+  });
+
+  it('are refused with the field when the server may not look into their folder', async () => {
+    chmodSync(file('root/kb'), 0);
+    try {
+      await asNobody(async () => {
+        const details = { path: 'config_path' };
+        const opening = root.openConfig('kb/kb.json', 'config_path');
+        await expect(opening).rejects.toMatchObject({ code: 8003, details });
+        await expect(readList('kb/kb.json')).rejects.toMatchObject(unreadableList);
+      });
+    } finally {
+      chmodSync(file('root/kb'), 0o755);
+    }
+  });
+});
+
+const unreadableList = { code: 4010, details: { path: 'string_storage' } };
+
+const readList = (path: string) => root.read(path, 'string_storage', 9, () => expect.fail('too large'));
+
+const isFileOnly = (_: unknown, isFile: boolean) => {
+  if (!isFile) throw new Error('no file');
+};
+
+/** Runs as a user to whom permissions apply, as they do not to root. */
+async function asNobody(run: () => Promise<void>): Promise<void> {
+  if (process.getuid?.() !== 0) return run();
+  process.seteuid?.(65534);
+  try {
+    await run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
 
 describe('a storage root', () => {
   it('reads a file, and tells when it is too large', async () => {
