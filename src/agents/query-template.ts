@@ -1,16 +1,19 @@
 import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
-import { Template } from './template.js';
+import { messageAlone, Template } from './template.js';
 
 /** The `query` of a search: a template whose errors name its place in the request. */
 export class QueryTemplate {
   readonly #template: Template;
   readonly #path: string;
+  /** Which field of the request the query comes from: `text`, unless a template makes it. */
+  readonly origin: string;
   readonly #invalid: 1004 | 4003;
 
   /** `path` is its place in the request, `invalid` the code of what is wrong there. @throws `invalid` */
   constructor(source: string, path: string, invalid: 1004 | 4003) {
     this.#path = path;
+    this.origin = source === messageAlone ? 'text' : path;
     this.#invalid = invalid;
     try {
       this.#template = new Template(source);
@@ -29,7 +32,14 @@ export class QueryTemplate {
     } catch (cause) {
       throw serverError(this.#invalid, `${path}: ${(cause as Error).message}`, { path }, { cause });
     }
-    if (query.trim() === '') fail(this.#invalid, `${path}: it gives an empty query here`, { path });
+    if (query.trim() === '') this.#refuseBlank();
     return query;
+  }
+
+  #refuseBlank(): never {
+    const { origin } = this;
+    const problem =
+      origin === 'text' ? 'is blank; words to look for are expected' : 'gives an empty query here';
+    fail(this.#invalid, `${origin}: ${problem}`, { path: origin });
   }
 }

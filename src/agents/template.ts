@@ -2,7 +2,7 @@ import Mustache from 'mustache';
 import type { Interaction } from './interaction.js';
 
 /** The template that is the user's message and nothing else. */
-const messageAlone = '{{text}}';
+export const messageAlone = '{{text}}';
 
 /** Characters looked up and sections entered by one rendering: nested sections over lists would take for ever. */
 const renderingBudget = 1_000_000;

@@ -163,10 +163,10 @@ export class TextError extends Error {
     this.item = item;
   }
 
-  /** The error for a query, where there is one text only. */
-  toServerError(): ServerError {
+  /** The error for the one text of a request, which is, or comes from, the field `path`. */
+  toServerError(path: string): ServerError {
     const { code, tokens, limit, message } = this.item;
-    return serverError(errorCodes[code], message, { tokens, limit }, { cause: this });
+    return serverError(errorCodes[code], `${path}: ${message}`, { path, tokens, limit }, { cause: this });
   }
 }
 

@@ -1,5 +1,4 @@
 import { AbortError, LorekeepError } from '../../lib/index.js';
-import { TextError } from '../catalog/loaded-model.js';
 import { ServerError, serverError } from '../protocol/errors.js';
 
 /**
@@ -9,7 +8,6 @@ import { ServerError, serverError } from '../protocol/errors.js';
 export function toServerError(thrown: unknown): ServerError {
   if (thrown instanceof ServerError) return thrown;
   if (thrown instanceof AbortError && thrown.cause instanceof ServerError) return thrown.cause;
-  if (thrown instanceof TextError) return thrown.toServerError();
   if (thrown instanceof LorekeepError) {
     const { code, message, detail } = thrown;
     if (code === 'OUT_OF_MEMORY') return serverError(5003, message, detail, { cause: thrown });

@@ -74,6 +74,12 @@ export const errorTable = {
     meaning: 'The session ended while the request was running.',
     remedy: 'Nothing, when ending it was meant.',
   },
+  2003: {
+    name: 'TooManySessions',
+    fault: 'client',
+    meaning: 'The connection has as many sessions as it may have.',
+    remedy: 'Destroy one that is not needed, or open another connection.',
+  },
   3009: {
     name: 'StorageOutsideRoot',
     fault: 'client',
@@ -161,6 +167,12 @@ export const errorTable = {
     meaning: 'A message is longer than a guardrail looks at, so the turn fails rather than go unchecked.',
     remedy: 'Send a message of at most `details.limit` characters.',
   },
+  4013: {
+    name: 'TooManyAgents',
+    fault: 'client',
+    meaning: 'The session has as many agents as it may have.',
+    remedy: 'Destroy one that is not needed, or use another session.',
+  },
   5001: {
     name: 'ModelLoadFailed',
     fault: 'operator',
@@ -222,6 +234,12 @@ export const errorTable = {
     fault: 'client',
     meaning: 'The session has no storage of this name.',
     remedy: 'Create it first; `details.nearest` may name the one that was meant.',
+  },
+  8006: {
+    name: 'TooManyStorages',
+    fault: 'client',
+    meaning: 'The session has as many named storages as it may have.',
+    remedy: 'Destroy one that is not needed, or use another session.',
   },
 } as const satisfies Readonly<Record<number, ErrorRow>>;
 

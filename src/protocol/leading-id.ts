@@ -32,7 +32,8 @@ export function leadingId(payload: Buffer): RequestId | null {
 function parsedId(text: string): RequestId | null {
   try {
     const id = requestIdSchema.safeParse(JSON.parse(text));
-    return id.success ? id.data : null;
+    // Bytes that are not UTF-8 are replaced: that is not the id that was sent.
+    return id.success && !text.includes('\ufffd') ? id.data : null;
   } catch {
     return null;
   }

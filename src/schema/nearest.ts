@@ -2,7 +2,8 @@
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.slice(0, longestCompared).toLowerCase();
   let best: string | undefined;
-  let bestDistance = 1 + Math.max(1, Math.floor(wanted.length / 3));
+  // What differs in every character is not near, however short it is.
+  let bestDistance = Math.min(wanted.length, 1 + Math.max(1, Math.floor(wanted.length / 3)));
   for (const candidate of known) {
     const distance = editDistance(wanted, candidate.slice(0, longestCompared).toLowerCase());
     if (distance < bestDistance) {

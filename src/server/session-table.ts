@@ -2,6 +2,9 @@ import { fail, type ServerError } from '../protocol/errors.js';
 import { Session } from '../session/session.js';
 import type { Services } from './services.js';
 
+/** Most sessions of one connection. */
+export const maxSessions = 10_000;
+
 /** The sessions of one connection: no other connection can name them, and they end with it. */
 export class SessionTable {
   readonly #services: Services;
@@ -14,8 +17,13 @@ export class SessionTable {
     this.#services = services;
   }
 
-  /** `folder`: the session's own storage root, or undefined for the server's. */
+  /** `folder`: the session's own storage root, or undefined for the server's. @throws TooManySessions */
   create(folder?: string): Session {
+    if (this.#sessions.size >= maxSessions) {
+      fail(2003, `the connection has ${maxSessions} sessions, as many as it may have; destroy one before`, {
+        limit: maxSessions,
+      });
+    }
     const { models, files, lists, log } = this.#services;
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
     const session = new Session(this.#services.nextSessionId(), { models, files, lists, root }, log);

@@ -24,6 +24,9 @@ import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 /** Most turns of one session that have not ended: each holds its text. */
 export const maxUnfinishedTurns = 256;
 
+/** Most agents of one session. */
+export const maxAgents = 1024;
+
 /** Where a session's storages come from, and what its nodes work with. */
 export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
@@ -56,6 +59,7 @@ export class Session {
   /** Which agent each unfinished turn belongs to. */
   readonly #turns = new Map<string, Agent>();
   #agentsMade = 0;
+  #agentsOpening = 0;
   #turnsMade = 0;
 
   constructor(id: string, sources: SessionSources, log: Log) {
@@ -72,9 +76,20 @@ export class Session {
     return this.#ending.signal;
   }
 
-  /** Checks the graph, pins what its nodes name and gives the agent's id. */
-  createAgent(graph: Graph, options: AgentOptions): Promise<string> {
-    return this.#background.track(this.#openAgent(planGraph(graph), options));
+  /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */
+  async createAgent(graph: Graph, options: AgentOptions): Promise<string> {
+    const plan = planGraph(graph);
+    if (this.#agents.size + this.#agentsOpening >= maxAgents) {
+      fail(4013, `the session has ${maxAgents} agents, as many as it may have; destroy one before`, {
+        limit: maxAgents,
+      });
+    }
+    this.#agentsOpening++;
+    try {
+      return await this.#background.track(this.#openAgent(plan, options));
+    } finally {
+      this.#agentsOpening--;
+    }
   }
 
   /** Cancels the agent's turns and lets go of what it pinned. */
@@ -87,8 +102,10 @@ export class Session {
   /** Searches a storage without an agent; resolves when the outcome is sent. */
   search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
     const { variables, query } = request;
-    const text = new QueryTemplate(query, 'query', 1004).render(new Interaction(request.text, variables));
-    return this.#background.track(this.#searchPinned(name, { text, retrieval: request, variables }, outlet));
+    const template = new QueryTemplate(query, 'query', 1004);
+    const text = template.render(new Interaction(request.text, variables));
+    const wanted = { text, textPath: template.origin, retrieval: request, variables };
+    return this.#background.track(this.#searchPinned(name, wanted, outlet));
   }
 
   /**
@@ -102,9 +119,8 @@ export class Session {
   ): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
-      fail(4009, `the session has ${this.#turns.size} unfinished turns, as many as it may have`, {
-        limit: maxUnfinishedTurns,
-      });
+      const many = `the session has ${maxUnfinishedTurns} unfinished turns, as many as it may have`;
+      fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });
     }
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
@@ -148,7 +164,7 @@ export class Session {
 
   async #searchPinned(
     name: string,
-    query: Pick<Query, 'text' | 'retrieval' | 'variables'>,
+    query: Pick<Query, 'text' | 'textPath' | 'retrieval' | 'variables'>,
     outlet: SearchOutlet,
   ): Promise<void> {
     const pin = await this.storages.pin(name, 'name');
@@ -158,7 +174,7 @@ export class Session {
       checkFusion(pin, query.retrieval, 'rrf', 1004);
       filter = compileFilter(pin, query.retrieval.filter, 'filter', 1004);
       giveRoomBack = await outlet.room(this.signal);
-      const checked = { ...query, filter, where: 'filter', invalid: 1004 } as const;
+      const checked = { ...query, filter, filterPath: 'filter', invalid: 1004 } as const;
       outlet.send(await searchStorage(pin, checked, this.signal));
     } finally {
       giveRoomBack();

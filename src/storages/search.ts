@@ -1,4 +1,5 @@
 import {
+  type EmbedResult,
   type Filter,
   type FilterExpression,
   LorekeepError,
@@ -6,6 +7,7 @@ import {
   type StorageHit,
   type StoragePlan,
 } from '../../lib/index.js';
+import { type LoadedModel, TextError } from '../catalog/loaded-model.js';
 import { fusionFor } from '../fusion/model-fusion.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
@@ -29,8 +31,9 @@ export interface Query {
   filter?: Filter | undefined;
   /** Values of the filter's variables. */
   variables?: Readonly<Record<string, unknown>> | undefined;
-  /** The filter's place in the request, and the code of what is wrong there. */
-  where: string;
+  /** Where the text and the filter are in the request, and the code of what is wrong with the filter. */
+  textPath: string;
+  filterPath: string;
   invalid: 1004 | 4003;
 }
 
@@ -81,11 +84,12 @@ function filterError(error: unknown, where: string, invalid: Query['invalid']): 
 /** Embeds the query with the storage's own model, as the mode needs, and searches. */
 export async function searchStorage(
   { storage, model }: StoragePin,
-  { text, retrieval, filter, variables, where, invalid }: Query,
+  { text, textPath, retrieval, filter, filterPath, variables, invalid }: Query,
   signal: AbortSignal,
 ): Promise<SearchOutcome> {
   const started = performance.now();
-  const embedding = retrieval.mode === 'lexical' ? undefined : await model.embedQueryCounted(text, signal);
+  const embedding =
+    retrieval.mode === 'lexical' ? undefined : await embedQuery(model, text, textPath, signal);
   const embedded = performance.now();
   const searching = storage.search({
     mode: retrieval.mode,
@@ -99,7 +103,7 @@ export async function searchStorage(
     signal,
   });
   const { hits, plan } = await searching.catch((error) => {
-    throw filter === undefined ? error : filterError(error, where, invalid);
+    throw filter === undefined ? error : filterError(error, filterPath, invalid);
   });
   const searched = performance.now();
   return {
@@ -109,6 +113,20 @@ export async function searchStorage(
     searchMs: searched - embedded,
     embedding: embedding && { tokens: embedding.tokens, batches: embedding.batches },
   };
+}
+
+/** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed, which name the field */
+async function embedQuery(
+  model: LoadedModel,
+  text: string,
+  textPath: string,
+  signal: AbortSignal,
+): Promise<EmbedResult> {
+  try {
+    return await model.embedQueryCounted(text, signal);
+  } catch (error) {
+    throw error instanceof TextError ? error.toServerError(textPath) : error;
+  }
 }
 
 /** Those that the filter names: others are for templates, and may be of any type. */

@@ -245,7 +245,11 @@ function isWithin(root: string, path: string): boolean {
 const shown = (path: string) => JSON.stringify(path.slice(0, 256));
 
 function refuseOutside({ path, where, details }: Named): never {
-  fail(3009, `${where}: ${shown(path)} is absolute or leaves the storage root`, details);
+  fail(
+    3009,
+    `${where}: ${shown(path)} is absolute or leaves the storage root; a path inside it is expected`,
+    details,
+  );
 }
 
 function refuseAbsent({ path, where, details, absent }: Named): never {

@@ -10,6 +10,9 @@ import type { StoragePin } from './shared-storage.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
+/** Most names of one session. */
+export const maxStorages = 1024;
+
 export interface StorageFacts {
   recordCount: number;
   dimension: number;
@@ -41,7 +44,7 @@ export class StorageSet {
     this.#signal = signal;
   }
 
-  /** @throws InvalidStorageName, StorageNameTaken, InvalidEmbeddedStringStorageData; the signal's reason. */
+  /** @throws InvalidStorageName, StorageNameTaken, TooManyStorages, InvalidEmbeddedStringStorageData; the signal's reason. */
   async createInline(name: string, source: InlineSource): Promise<StorageFacts> {
     this.#checkFree(name);
     const entry = checkInlineSource(source, this.#sources.models);
@@ -83,10 +86,18 @@ export class StorageSet {
   #checkFree(name: string): void {
     checkStorageName(name);
     if (this.#named.has(name)) {
-      fail(8002, `name: the session has a storage ${JSON.stringify(name)} already`, {
-        path: 'name',
-        name,
-      });
+      const taken = `the session has a storage ${JSON.stringify(name)} already`;
+      fail(8002, `name: ${taken}; use another name, or destroy that one first`, { path: 'name', name });
+    }
+    if (this.#named.size >= maxStorages) {
+      fail(
+        8006,
+        `name: the session has ${maxStorages} storages, as many as it may have; destroy one before`,
+        {
+          path: 'name',
+          limit: maxStorages,
+        },
+      );
     }
     this.#signal.throwIfAborted();
   }

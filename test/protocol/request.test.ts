@@ -66,6 +66,10 @@ describe('the id of a payload that is not parsed', () => {
     expect(leadingId(Buffer.from(payload))).toBe(id);
   });
 
+  it('is none when its bytes are not UTF-8', () => {
+    expect(leadingId(Buffer.from('{"type":"Ping","id":"\xff"}', 'latin1'))).toBe(null);
+  });
+
   it('is looked for in anything without harm', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

@@ -59,7 +59,7 @@ class RetrieveNode implements AgentNode {
     const text = query.render(interaction);
     const { hits, plan, embedMs, searchMs, embedding } = await searchStorage(
       pin,
-      { text, retrieval: params, filter, variables, where: filterPath, invalid: 4003 },
+      { text, textPath: query.origin, retrieval: params, filter, filterPath, variables, invalid: 4003 },
       signal,
     );
     const storage = params.embedded_string_storage;
