@@ -5,7 +5,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   // What differs in every character is not near, however short it is.
   let bestDistance = Math.min(wanted.length, 1 + Math.max(1, Math.floor(wanted.length / 3)));
   for (const candidate of known) {
-    const distance = editDistance(wanted, candidate.slice(0, longestCompared).toLowerCase());
+    const distance = editDistance(wanted, candidate.slice(0, longestCompared).toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -22,27 +22,45 @@ export function didYouMean(nearest: string | undefined): string {
 /** Characters of a name that take part: what a client sends has no bound, the comparison's cost needs one. */
 const longestCompared = 64;
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one to the other, three rows at a time. */
-function editDistance(a: string, b: string): number {
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that lead from one to the other, three rows at a time; `limit`
+ * when they are that many or more.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  let previousLeast = 0;
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
+    let least = row;
     for (let column = 1; column <= b.length; column++) {
-      const replaced = at(previous, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      let best = Math.min(replaced, at(previous, column) + 1, at(current, column - 1) + 1);
-      if (a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        best = Math.min(best, at(beforePrevious, column - 2) + 1);
-      }
+      const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1);
+      let best = at(previous, column - 1) + (same ? 0 : 1);
+      best = Math.min(best, at(previous, column) + 1, at(current, column - 1) + 1);
+      if (!same && isSwap(a, row, b, column)) best = Math.min(best, at(beforePrevious, column - 2) + 1);
       current.push(best);
+      if (best < least) least = best;
     }
+    // Nothing below comes from higher up than two rows.
+    if (least >= limit && previousLeast >= limit) return limit;
+    previousLeast = least;
     beforePrevious = previous;
     previous = current;
   }
-  return at(previous, b.length);
+  return Math.min(limit, at(previous, b.length));
 }
 
-/** A cell of the table; outside of it nothing is near. */
+function isSwap(a: string, row: number, b: string, column: number): boolean {
+  return (
+    row > 1 &&
+    column > 1 &&
+    a.charCodeAt(row - 1) === b.charCodeAt(column - 2) &&
+    a.charCodeAt(row - 2) === b.charCodeAt(column - 1)
+  );
+}
+
+/** A cell of a row; all that are asked for are there. */
 function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
+  return row[column] as number;
 }
