@@ -101,7 +101,7 @@ describe('a connection', () => {
     const errors = raw.received.filter((reply) => reply.type === 'Error');
     expect(errors.map(({ reply_to, code }) => [reply_to, code])).toEqual([
       [null, 1001],
-      [null, 1001],
+      [1, 1001],
       [null, 1001],
       [null, 1001],
       [null, 1001],
