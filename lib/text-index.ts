@@ -11,7 +11,8 @@ import type { SaveIndexOptions } from './vector-index.js';
  * "basic": Unicode casefold, split on everything that is not a letter or a number.
  * "enhanced": the same, then English stopwords are dropped and a light suffix strip is applied.
  * "multilingual": compatibility folding too; overlapping pairs of characters where a script puts no spaces between words
- * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and in Korean; marks stay in words; diacritics need not be typed.
+ * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and in Korean; marks stay in words; diacritics need not be typed; words
+ * that begin with the same five letters find each other.
  */
 export type Tokenizer = 'basic' | 'enhanced' | 'multilingual';
 

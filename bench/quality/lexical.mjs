@@ -4,10 +4,6 @@
 //   node bench/quality/lexical.mjs [--only scifact,xquad-zh] [--engines lorekeep,sqlite] [--json FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { lancedb } from '../text/engines/lancedb.mjs';
-import { lorekeep } from '../text/engines/lorekeep.mjs';
-import { minisearch } from '../text/engines/minisearch.mjs';
-import { sqlite } from '../text/engines/sqlite.mjs';
 import {
   collectionNames,
   collectionsPresent,
@@ -19,15 +15,16 @@ import { mean, ndcg, recall } from './measures.mjs';
 
 const depth = 100;
 
+/** Name -> engine and its options. An engine is loaded when it is wanted: not everyone has installed the peers. */
 const configurations = {
-  'lorekeep basic': (texts) => lorekeep(texts, { tokenizer: 'basic' }),
-  'lorekeep enhanced': (texts) => lorekeep(texts, { tokenizer: 'enhanced' }),
-  'lorekeep multilingual': (texts) => lorekeep(texts, { tokenizer: 'multilingual' }),
-  'sqlite unicode61': (texts) => sqlite(texts),
-  'sqlite porter': (texts) => sqlite(texts, { tokenizer: 'porter unicode61' }),
-  minisearch: (texts) => minisearch(texts),
-  'lancedb default': (texts) => lancedb(texts),
-  'lancedb simple': (texts) => lancedb(texts, { stem: false, removeStopWords: false }),
+  'lorekeep basic': ['lorekeep', { tokenizer: 'basic' }],
+  'lorekeep enhanced': ['lorekeep', { tokenizer: 'enhanced' }],
+  'lorekeep multilingual': ['lorekeep', { tokenizer: 'multilingual' }],
+  'sqlite unicode61': ['sqlite', {}],
+  'sqlite porter': ['sqlite', { tokenizer: 'porter unicode61' }],
+  minisearch: ['minisearch', {}],
+  'lancedb default': ['lancedb', {}],
+  'lancedb simple': ['lancedb', { stem: false, removeStopWords: false }],
 };
 
 const { values: options } = parseArgs({
@@ -61,8 +58,12 @@ for (const name of names) {
 }
 if (options.json) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
 
-async function measure({ documents, queries, gains }, build) {
-  const engine = await build(documents.map(({ text }) => text));
+async function measure({ documents, queries, gains }, [name, settings]) {
+  const { [name]: build } = await import(`../text/engines/${name}.mjs`);
+  const engine = await build(
+    documents.map(({ text }) => text),
+    settings,
+  );
   const scores = [];
   for (const { id, text } of queries) {
     const ranked = (await engine.search(text, depth)).map((row) => documents[row].id);

@@ -1,6 +1,7 @@
 #include "text/multilingual.h"
 
 #include "text/utf8.h"
+#include "text/word_beginning.h"
 
 namespace lorekeep::text {
 namespace {
@@ -131,8 +132,10 @@ void MultilingualScanner::emit_word() {
   has_base_ = false;
   if (token.empty()) return;
   visit_(token, TokenKind::kWord);
-  if (!has_base) return;
-  const std::string base = base_form(token);
+  const std::string base = has_base ? base_form(token) : token;
+  if (const auto beginning = word_beginning(base); !beginning.empty()) {
+    visit_(kBeginningMark + std::string(beginning), TokenKind::kExtra);
+  }
   if (base != token && base.size() < kMaxTokenBytes) visit_(kBaseFormMark + base, TokenKind::kExtra);
 }
 

@@ -17,8 +17,10 @@
 
 namespace lorekeep::text {
 
-/// What begins the extra token of a word with diacritics, before its base form. No token of a text contains it.
+/// What begins extra tokens, before the base form of a word with diacritics and before the beginning of a word. No word
+/// of a text contains them.
 inline constexpr char kBaseFormMark = '\x01';
+inline constexpr char kBeginningMark = '\x02';
 
 /// Walks one text. Ill-formed UTF-8 counts as U+FFFD, which separates.
 class MultilingualScanner {
@@ -26,8 +28,8 @@ class MultilingualScanner {
   explicit MultilingualScanner(const TokenVisitor& visit) : visit_(visit) {}
 
   /// Visits all tokens in order. Extra tokens, that documents are found by but that do not count as words of theirs:
-  /// every single Han, Kana or Hangul character of a longer run, and kBaseFormMark + base form of words with
-  /// diacritics.
+  /// every single Han, Kana or Hangul character of a longer run, kBaseFormMark + base form of words with
+  /// diacritics, kBeginningMark + beginning of words that have one (word_beginning.h).
   void scan(std::string_view utf8);
 
  private:

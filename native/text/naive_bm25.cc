@@ -49,8 +49,9 @@ std::vector<Scored> NaiveBm25::search(std::string_view query, std::size_t k, con
   for (const auto& [term, occurrences] : count_words(query, tokenizer_)) {
     add(term, occurrences, 1.0f);
     if (tokenizer_ != Tokenizer::kMultilingual) continue;
-    const float share = variant_share(documents_with_.contains(term));
-    for (const std::string& variant : variants_of(term)) add(variant, occurrences, share);
+    for (const Variant& variant : variants_of(term, documents_with_.contains(term))) {
+      add(variant.term, occurrences, variant.share);
+    }
   }
   std::sort(terms.begin(), terms.end(),
             [](const Term& a, const Term& b) { return a.weight != b.weight ? a.weight > b.weight : a.text < b.text; });
@@ -90,8 +91,7 @@ double NaiveBm25::score(std::string_view query, std::size_t document) const {
   for (const std::string& token : tokenize(query, tokenizer_)) {
     add(token, 1);
     if (tokenizer_ != Tokenizer::kMultilingual) continue;
-    const double share = variant_share(documents_with_.contains(token));
-    for (const std::string& variant : variants_of(token)) add(variant, share);
+    for (const Variant& variant : variants_of(token, documents_with_.contains(token))) add(variant.term, variant.share);
   }
   return total;
 }

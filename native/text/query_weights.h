@@ -1,4 +1,4 @@
-// How a query of the multilingual tokenizer finds words that differ from its own by diacritics alone.
+// How a query of the multilingual tokenizer finds words that are not its own: other diacritics, other endings.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace lorekeep::text {
 
-/// The index terms that stand for the other spellings of a query's word: without diacritics, and with any.
-std::vector<std::string> variants_of(std::string_view word);
+/// An index term that stands for other words than the query's.
+struct Variant {
+  std::string term;
+  float share;  // what an occurrence is worth, as a share of bm25_weight()
+};
 
-/// What an occurrence of another spelling is worth, as a share of bm25_weight(): next to nothing while the index holds
-/// the word as typed, so that diacritics that are typed decide (they carry meaning in Vietnamese or Turkish); a fifth
-/// when it does not. Larger shares made XQuAD's nDCG@10 fall below that of exact matching.
-constexpr float variant_share(bool indexed_as_typed) noexcept {
-  return indexed_as_typed ? 0.002f : 0.2f;
-}
+/// The terms by which relatives of a query's word are found: without diacritics, with any, with the same beginning.
+/// Shares depend on whether the index holds the word as typed.
+std::vector<Variant> variants_of(std::string_view word, bool indexed_as_typed);
 
 }  // namespace lorekeep::text

@@ -62,13 +62,14 @@ Header read_header(const SectionFileReader& file) {
 }
 
 void check_analysis(const std::string& name, const Header& header) {
-  if (header.analysis_revision != kAnalysisRevision) {
-    refuse_stale(name, "analysis",
-                 "analysis revision " + std::to_string(header.analysis_revision) + ", this program's is " +
-                     std::to_string(kAnalysisRevision));
-  }
   if (!is_tokenizer(header.tokenizer)) {
     refuse_stale(name, "tokenizer", "unknown tokenizer " + std::to_string(header.tokenizer));
+  }
+  const std::uint32_t revision = analysis_revision(static_cast<Tokenizer>(header.tokenizer));
+  if (header.analysis_revision != revision) {
+    refuse_stale(name, "analysis",
+                 "analysis revision " + std::to_string(header.analysis_revision) + ", this program's is " +
+                     std::to_string(revision));
   }
   if (header.block_documents != kBlockDocuments || header.k1 != kBm25K1 || header.b != kBm25B) {
     refuse_stale(name, "analysis", "made with other constants than this program's");
@@ -96,7 +97,7 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
                   const CancelToken* cancel) {
   const IndexData& data = index.data();
   const Header header{static_cast<std::uint32_t>(data.tokenizer),
-                      kAnalysisRevision,
+                      analysis_revision(data.tokenizer),
                       data.documents,
                       kBlockDocuments,
                       data.terms,

@@ -36,9 +36,8 @@ std::vector<WeightedTerm> weigh(const IndexData& data, std::vector<QueryTerm>& t
   for (QueryTerm& term : terms) {
     term.documents = weigh_one(term, term.text, 1.0f);
     if (data.tokenizer != Tokenizer::kMultilingual) continue;
-    const float share = variant_share(term.documents > 0);
-    for (const std::string& variant : variants_of(term.text)) {
-      const std::uint32_t documents = weigh_one(term, variant, share);
+    for (const Variant& variant : variants_of(term.text, term.documents > 0)) {
+      const std::uint32_t documents = weigh_one(term, variant.term, variant.share);
       term.documents = std::max(term.documents, documents);
     }
   }

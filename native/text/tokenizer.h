@@ -21,9 +21,11 @@ enum class Tokenizer : std::uint32_t {
   kMultilingual = 3,  // see multilingual.h
 };
 
-/// Counts up whenever the same text would give other tokens than before (Unicode version, stopwords, suffix rules,
-/// kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
-inline constexpr std::uint32_t kAnalysisRevision = 1;
+/// Counts up whenever the tokenizer would give other tokens for the same text than before (Unicode version, stopwords,
+/// suffix rules, kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
+constexpr std::uint32_t analysis_revision(Tokenizer tokenizer) noexcept {
+  return tokenizer == Tokenizer::kMultilingual ? 2 : 1;
+}
 
 /// Every tokenizer of this program.
 inline constexpr Tokenizer kTokenizers[] = {Tokenizer::kBasic, Tokenizer::kEnhanced, Tokenizer::kMultilingual};

@@ -76,6 +76,30 @@ describe('a text index', () => {
     expect((await index.search('。！')).terms).toEqual([]);
   });
 
+  test('multilingual finds inflections of a word, the word as typed first', async () => {
+    await using index = await TextIndex.build(
+      [
+        'the lighthouses',
+        'a lighthouse',
+        'the house',
+        'маяк революции',
+        'революция',
+        'المدرسة',
+        'order 123456',
+      ],
+      { tokenizer: 'multilingual' },
+    );
+    const found = async (query: string) => [...(await index.search(query)).ordinals];
+    expect(await found('lighthouse')).toEqual([1, 0]);
+    expect(await found('lighthouses')).toEqual([0, 1]);
+    expect(await found('houses')).toEqual([2]);
+    expect(await found('революцией')).toEqual([4, 3]);
+    expect(await found('مدرسة')).toEqual([5]);
+    expect(await found('123457')).toEqual([]);
+    expect(await found('moon')).toEqual([]);
+    expect((await index.search('lighthouse')).terms).toEqual(['lighthouse']);
+  });
+
   test('scores as Okapi BM25 with k1 1.2 and b 0.75 does', async () => {
     await using index = await TextIndex.build(['one two', 'one', 'three']);
     const idf = Math.log(1 + (3 - 2 + 0.5) / (2 + 0.5));
