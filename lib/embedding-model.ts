@@ -95,8 +95,9 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
    * the limit. Use embedSettled() to keep the others.
    */
   async embed(texts: string | readonly string[], options: ProgressOptions = {}): Promise<Float32Array> {
-    const { vectors, errors } = await this.embedSettled(typeof texts === 'string' ? [texts] : texts, options);
-    if (errors.length > 0) throw itemsError(errors);
+    const single = typeof texts === 'string';
+    const { vectors, errors } = await this.embedSettled(single ? [texts] : texts, options);
+    if (errors.length > 0) throw itemsError(errors, single ? () => 'text' : (index) => `texts[${index}]`);
     return vectors;
   }
 
@@ -158,9 +159,10 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   }
 }
 
-function itemsError(items: readonly ItemError[]): LorekeepError {
+/** `name`: what the caller knows the text at an index by. */
+function itemsError(items: readonly ItemError[], name: (index: number) => string): LorekeepError {
   const first = items[0] as ItemError;
-  const lines = items.slice(0, listedErrors).map((item) => `texts[${item.index}]: ${item.message}`);
+  const lines = items.slice(0, listedErrors).map((item) => `${name(item.index)}: ${item.message}`);
   if (items.length > listedErrors) lines.push(`and ${items.length - listedErrors} more`);
   return new LorekeepError(first.code, lines.join('; '), {
     index: first.index,

@@ -11,7 +11,7 @@ const variantSchema = z.strictObject({
   url: z.string().min(1).optional().describe('Where it can be downloaded. Not there yet.'),
   sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/i)
+    .regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected')
     .optional(),
   size_bytes: z.int().min(0).optional(),
   context_size: z

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import type { ServerConfig } from '../config/schema.js';
+import { makeFolder } from '../folders/make-folder.js';
 import { ConsoleSink } from './console-sink.js';
 import { FileSink } from './file-sink.js';
 import { createLog, type Log, silentLog } from './log.js';
@@ -35,7 +35,7 @@ export function openLog(config: LogConfig): OpenLog {
   if (config.logs_dir === '') return consoleOnly;
   let file: RotatingFile;
   try {
-    mkdirSync(config.logs_dir, { recursive: true });
+    makeFolder(config.logs_dir);
     file = openFile(config);
   } catch (error) {
     const { message } = error as Error;

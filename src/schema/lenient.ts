@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { describeIssue, type FieldIssue, fieldIssue } from './field-issue.js';
+import { plainMessage } from './messages.js';
 
 export type LenientResult<T> = {
   /** One sentence per key that has no effect. */
@@ -23,7 +24,7 @@ export function parseLenient<T>(schema: z.ZodType<T>, value: unknown): LenientRe
   const ignored: FieldIssue[] = [];
   const rest = structuredClone(value);
   for (;;) {
-    const parsed = schema.safeParse(rest);
+    const parsed = schema.safeParse(rest, { error: plainMessage });
     const warnings = ignored.slice(0, reportedKeys).map(describeIssue);
     if (parsed.success) return { ok: true, value: parsed.data, warnings, ignored };
     const { error } = parsed;

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';
@@ -52,5 +53,39 @@ describe.skipIf(process.platform === 'win32')('lorekeep init', () => {
     expect(readdirSync(folder)).toEqual(before);
     const file = await lorekeep(['init', `${folder}/models.json`]);
     expect(file.stderr).toContain('is a file; a folder is expected');
+  });
+
+  it('takes a folder with other files, spaces, quotes and Unicode in its name', async () => {
+    const folder = inFolder('ü ñ 世界 "quoted"');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'other.txt'), 'mine');
+    expect((await lorekeep(['init', '.'], { cwd: folder })).status).toBe(0);
+    expect(readdirSync(folder)).toContain('other.txt');
+    const checked = await lorekeep(['check', join(folder, 'server-config.json')]);
+    expect(checked.stdout).toContain('all right');
+  });
+
+  it('leaves nothing behind when it cannot write all of it', async () => {
+    const folder = inFolder('half');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'knowledge'), 'a file where a folder is needed');
+    const { status, stderr } = await lorekeep(['init', folder]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^lorekeep: .*half: cannot be written: .*knowledge.*\n$/);
+    expect(readdirSync(folder)).toEqual(['knowledge']);
+  });
+
+  it('refuses a name that is none', async () => {
+    const { status, stderr } = await lorekeep(['init', '']);
+    expect([status, stderr]).toEqual([
+      2,
+      'lorekeep: folder: a name is expected; . is the folder that you are in\n',
+    ]);
+  });
+
+  it.runIf(process.platform === 'linux')('ends where the file system takes no folders', async () => {
+    const { status, stderr } = await lorekeep(['init', '/proc/lorekeep-absent/x']);
+    expect(status).toBe(1);
+    expect(stderr).toContain('/proc/lorekeep-absent/x: cannot be written: ');
   });
 });

@@ -60,8 +60,10 @@ describe('lorekeep search', () => {
     const { stdout } = await lorekeep(args);
     expect(stdout.split('\n')[0]).toMatch(/# +score +distance +dense # +bm25 +lexical # +id/);
     expect(stdout).toMatch(/^mode +hybrid$/m);
-    expect(stdout).toMatch(/^dense +every matching vector compared: 3 compared, 3 match the filter, exact$/m);
-    expect(stdout).toMatch(/^lexical +1 words in the query, 1 of them known, \d+ records scored$/m);
+    expect(stdout).toMatch(
+      /^dense +every matching vector compared: 3 distances computed, 3 match the filter, exact$/m,
+    );
+    expect(stdout).toMatch(/^lexical +1 word in the query, 1 known, \d+ records? scored$/m);
     expect(stdout).toMatch(/^time +model .* ms, open .* ms, search .* ms$/m);
     expect(stdout).toContain('{"topic":"insects","year":1923}');
   });

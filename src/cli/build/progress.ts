@@ -29,9 +29,11 @@ export interface ProgressView {
 
 export const noView: ProgressView = { update() {}, stop() {} };
 
-/** A bar per phase on a terminal, else lines. */
-export function progressView(stream: NodeJS.WriteStream): ProgressView {
-  return stream.isTTY ? new ProgressBars(stream) : new ProgressLines();
+/** A bar per phase on a terminal, else lines; nothing in the first `quietMs`, and nothing of what ends within them. */
+export function progressView(stream: NodeJS.WriteStream, quietMs = 0): ProgressView {
+  const loudFrom = performance.now() + quietMs;
+  const loud = () => performance.now() >= loudFrom;
+  return stream.isTTY ? new ProgressBars(stream, loud) : new ProgressLines(loud);
 }
 
 /** How fast a phase goes. */
@@ -61,21 +63,29 @@ class Pace {
 
 class ProgressBars implements ProgressView {
   readonly #stream: NodeJS.WriteStream;
+  readonly #loud: () => boolean;
   #bar: cliProgress.SingleBar | undefined;
   #pace: Pace | undefined;
+  #ended = false;
 
-  constructor(stream: NodeJS.WriteStream) {
+  constructor(stream: NodeJS.WriteStream, loud: () => boolean) {
     this.#stream = stream;
+    this.#loud = loud;
   }
 
   update({ phase, done, total }: KnowledgeProgress): void {
-    if (phase !== this.#pace?.phase) this.#begin(phase, total);
-    if (this.#pace === undefined || this.#bar === undefined) return;
+    if (phase !== this.#pace?.phase) {
+      this.stop();
+      this.#pace = new Pace(phase);
+      this.#ended = false;
+    }
+    if (this.#ended || !this.#loud()) return;
+    this.#bar ??= this.#newBar(phase, total);
     if (this.#bar.getTotal() !== total) this.#bar.setTotal(total);
-    const ended = done === total && total > 0;
-    const time = ended ? `in ${duration(this.#pace.elapsed)}` : this.#pace.left(done, total);
+    this.#ended = done === total && total > 0;
+    const time = this.#ended ? `in ${duration(this.#pace.elapsed)}` : this.#pace.left(done, total);
     this.#bar.update(done, { rate: this.#pace.rate(done), time });
-    if (ended) this.stop();
+    if (this.#ended) this.stop();
   }
 
   stop(): void {
@@ -83,26 +93,30 @@ class ProgressBars implements ProgressView {
     this.#bar = undefined;
   }
 
-  #begin(phase: KnowledgePhase, total: number): void {
-    this.stop();
-    this.#pace = new Pace(phase);
+  #newBar(phase: KnowledgePhase, total: number): cliProgress.SingleBar {
     const barsize = Math.min(widestBar, (this.#stream.columns || 80) - textWidth);
     const bar = barsize < narrowestBar ? '' : '[{bar}] ';
-    this.#bar = new cliProgress.SingleBar({
+    const made = new cliProgress.SingleBar({
       stream: this.#stream,
       format: `${padEnd(titles[phase], titleWidth)} ${bar}{percentage} %  {value}/{total}  {rate}  {time}`,
       barsize,
       barCompleteChar: '=',
       barIncompleteChar: ' ',
     });
-    this.#bar.start(total, 0, { rate: '', time: '' });
+    made.start(total, 0, { rate: '', time: '' });
+    return made;
   }
 }
 
 class ProgressLines implements ProgressView {
+  readonly #loud: () => boolean;
   #pace: Pace | undefined;
   #ended = false;
   #nextLine = 0;
+
+  constructor(loud: () => boolean) {
+    this.#loud = loud;
+  }
 
   update({ phase, done, total }: KnowledgeProgress): void {
     if (phase !== this.#pace?.phase) {
@@ -111,7 +125,7 @@ class ProgressLines implements ProgressView {
       this.#ended = false;
     }
     const { elapsed } = this.#pace;
-    if (this.#ended) return;
+    if (this.#ended || !this.#loud()) return;
     if (done === total && total > 0) {
       this.#ended = true;
       const rate = this.#pace.rate(done);

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { CheckedKind, CheckFlags } from '../commands/check.js';
+import type { CheckFlags } from '../commands/check.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';
@@ -9,18 +9,11 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checks } from './checks.js';
 import type { Finding } from './findings.js';
-import { kindOf } from './kind.js';
+import { kindNames, kindOf } from './kind.js';
 
 /** Errors that are listed; after so many the rest is likely to be their consequence. */
 const listedErrors = 20;
 const listedWarnings = 20;
-
-const names: Readonly<Record<CheckedKind, string>> = {
-  'knowledge-base': 'knowledge base',
-  'server-config': 'server config',
-  catalog: 'model catalog',
-  records: 'records file',
-};
 
 /** `lorekeep check`: finds out what a file is, checks it and what it names, and writes nothing. */
 export async function check(file: string, flags: CheckFlags): Promise<void> {
@@ -37,7 +30,7 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
     printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
     printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
     const counts = [counted(errors.length, 'error'), counted(warnings.length, 'warning')].join(', ');
-    const what = [names[kind], ...(facts === undefined ? [] : [facts])].join(', ');
+    const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
     print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'all right' : counts}`);
   });
 }

@@ -6,6 +6,14 @@ import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
 import type { CheckedKind } from '../commands/check.js';
 import { CommandError } from '../failure.js';
 
+/** What people call them. */
+export const kindNames: Readonly<Record<CheckedKind, string>> = {
+  'knowledge-base': 'knowledge base',
+  'server-config': 'server config',
+  catalog: 'model catalog',
+  records: 'records file',
+};
+
 /** Bytes in which the first character of a JSON text stands, after a byte order mark and blanks. */
 const headBytes = 4096;
 

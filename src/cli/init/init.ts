@@ -1,20 +1,21 @@
-import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, readFile, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
 import { homeFolder } from '../../config/home.js';
 import type { InitFlags } from '../commands/init.js';
-import { CommandError } from '../failure.js';
+import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { fileChecksum } from '../model-files.js';
 import { print, printJson } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { invocation, quoted } from './invocation.js';
+import { NewFiles } from './new-files.js';
 import { readme } from './readme.js';
 import { sampleConfig, sampleQuestion, sampleRecords } from './sample.js';
 
 /** `lorekeep init`: a folder that works as it is and can be changed bit by bit. */
 export async function init(folder: string, flags: InitFlags): Promise<void> {
+  if (folder === '') throw new UsageError('folder: a name is expected; . is the folder that you are in');
   await interruptible(async (signal) => {
     const model = await shippedModel();
     const run = invocation();
@@ -28,23 +29,19 @@ export async function init(folder: string, flags: InitFlags): Promise<void> {
     const modelName = join('models', basename(model.path));
     await refuseToOverwrite(folder, [modelName, ...texts.map(([name]) => name)]);
     signal.throwIfAborted();
+    const files = new NewFiles(folder);
     try {
-      await mkdir(join(folder, 'models'), { recursive: true });
-      await copyFile(model.path, join(folder, modelName), constants.COPYFILE_EXCL);
-      for (const [name, text] of texts) {
-        await mkdir(dirname(join(folder, name)), { recursive: true });
-        await writeFile(join(folder, name), text, { flag: 'wx' });
-      }
+      await files.copy(model.path, modelName);
+      for (const [name, text] of texts) await files.write(name, text);
     } catch (error) {
-      throw new CommandError(`${folder}: cannot be written: ${(error as Error).message}`, 1, {
-        cause: error,
-      });
+      await files.remove();
+      const { message } = error as Error;
+      throw new CommandError(`${folder}: cannot be written: ${message}`, 1, { cause: error });
     }
-    const files = [modelName, ...texts.map(([name]) => name)];
     const next = nextCommands(folder, run);
-    if (flags.json) return printJson({ folder: resolve(folder), files, next });
+    if (flags.json) return printJson({ folder: resolve(folder), files: files.names, next });
     print(`${printable(folder)}: a knowledge base, and a server for it`);
-    for (const name of files) print(`  ${name}`);
+    for (const name of files.names) print(`  ${name}`);
     print('\nNext:');
     for (const command of next.slice(0, -1)) print(`  ${printable(command)}`);
     print('and while the server runs, in another terminal:');

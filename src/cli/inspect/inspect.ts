@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { kindOf } from '../check/kind.js';
+import { kindNames, kindOf } from '../check/kind.js';
 import type { InspectFlags } from '../commands/inspect.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
@@ -30,7 +30,7 @@ async function describe(file: string, options: InspectOptions): Promise<Descript
   if (!/^[\ufeff\s]*[{[]/.test(magic)) return describeIndexFile(file, options);
   const kind = await kindOf(file);
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
-  throw new CommandError(`${file}: is a ${kind.replace('-', ' ')}: lorekeep check ${file} looks at it`);
+  throw new CommandError(`${file}: is a ${kindNames[kind]}: lorekeep check ${file} looks at it`);
 }
 
 async function head(file: string): Promise<{ magic: string; bytes: number }> {

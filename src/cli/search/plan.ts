@@ -1,17 +1,21 @@
 import type { RetrievalPlan } from '../../protocol/retrieval.js';
+import { counted } from '../terminal/amounts.js';
 
 /** How a search was run, in lines for people. */
-export function planLines({ mode, dense, lexical }: RetrievalPlan): string[] {
+export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boolean): string[] {
   const lines = [`mode      ${mode}`];
   if (dense !== undefined) {
     const { path, matched, visited, exact } = dense;
     const how = path === 'exact' ? 'every matching vector compared' : 'graph walked';
+    const records = filtered ? `${matched} match the filter` : `${counted(matched, 'record')} in all`;
     const sure = exact ? 'exact' : 'approximate';
-    lines.push(`dense     ${how}: ${visited} compared, ${matched} match the filter, ${sure}`);
+    lines.push(`dense     ${how}: ${counted(visited, 'distance')} computed, ${records}, ${sure}`);
   }
   if (lexical !== undefined) {
     const { tokens, terms, scored } = lexical;
-    lines.push(`lexical   ${tokens} words in the query, ${terms} of them known, ${scored} records scored`);
+    lines.push(
+      `lexical   ${counted(tokens, 'word')} in the query, ${terms} known, ${counted(scored, 'record')} scored`,
+    );
   }
   return lines;
 }

@@ -1,7 +1,8 @@
 import type { FilterExpression } from '../../../lib/index.js';
 import { LorekeepError } from '../../../lib/index.js';
-import { openKnowledgeBase } from '../../knowledge/index.js';
+import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wirePlan } from '../../storages/search.js';
+import { noView, progressView } from '../build/progress.js';
 import type { SearchFlags } from '../commands/search.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
@@ -14,6 +15,15 @@ import { hitLines } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
 import { Matcher } from './matches.js';
 import { planLines, planNotes } from './plan.js';
+
+/** Opening that takes longer says what it does. */
+const quietMs = 1000;
+
+const buildAdvice =
+  'the records were embedded for this search alone; name an "index_file" in the config, and lorekeep build keeps them';
+
+const isEmbeddedAnew = ({ index_file, embeddings_file }: KnowledgeBaseConfig) =>
+  index_file === undefined && embeddings_file === undefined;
 
 /** `lorekeep search`: opens a knowledge base, searches once, prints. */
 export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
@@ -28,11 +38,16 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
       info: flags.explain ? logNote : () => {},
       warn: (_: object, message: string) => warn(message),
     };
-    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log });
-    await using kb = await opening.catch(async (error) => {
-      throw await withRemedy(error, file);
-    });
+    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const onProgress = view.update.bind(view);
+    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+    await using kb = await opening
+      .catch(async (error) => {
+        throw await withRemedy(error, file);
+      })
+      .finally(() => view.stop());
     const opened = performance.now();
+    if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
     const { mode, topK, threshold } = flags;
     const { hits: found, plan: path } = await kb
       .search({
@@ -65,7 +80,7 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
     if (!explain) return;
     print('');
-    for (const line of planLines(plan)) print(line);
+    for (const line of planLines(plan, filter !== undefined)) print(line);
     print(`records   ${kb.size}, tokenizer ${tokenizer}`);
     print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
   });
@@ -81,10 +96,10 @@ function searchFailure(error: unknown, filtered: boolean): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, message, detail } = error;
   if (code === 'INVALID_ARGUMENT' && filtered && detail.tokens === undefined) {
-    return new UsageError(`--filter: ${message}`);
+    return new UsageError(`--filter: ${message.replace(/^filter: /, '')}`);
   }
   if (code === 'TEXT_TOO_LONG')
-    return new CommandError(`the query is too long: ${message.replace('texts[0]: ', '')}`, 1, {
+    return new CommandError(`the query is too long: ${message.replace(/^text: /, '')}`, 1, {
       cause: error,
     });
   return error;
