@@ -1,10 +1,17 @@
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+// Not the user's own, and empty: what one run measured must not decide what the next one tests.
+const LOREKEEP_CACHE = fileURLToPath(new URL('.cache/embedding', import.meta.url));
+rmSync(LOREKEEP_CACHE, { recursive: true, force: true });
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // A process per file: the addon keeps process-wide state, and a crash must name its file.
     pool: 'forks',
+    env: { LOREKEEP_CACHE },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

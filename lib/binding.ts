@@ -10,7 +10,7 @@ import type { NativeBinding } from './native.js';
 const require = createRequire(import.meta.url);
 
 /** The package's folder, seen from lib/ (TypeScript sources under test) and from dist/lib/ alike. */
-function packageFolder(): string {
+export function packageFolder(): string {
   const own = dirname(fileURLToPath(import.meta.url));
   let folder = own;
   while (!existsSync(join(folder, 'package.json'))) {

@@ -5,6 +5,7 @@ import { Handle } from './handle.js';
 import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
 import { callNative, describe, type ProgressOptions, toArena } from './native-call.js';
 import type { Records } from './records.js';
+import { ComputeSettingsCache } from './settings-cache.js';
 
 export type Pooling = 'mean' | 'cls' | 'last';
 
@@ -15,6 +16,11 @@ export interface LoadModelOptions extends ProgressOptions {
   pooling?: Pooling | undefined;
   /** Threads that embed, 0 (default): all that the process may use. */
   threads?: number | undefined;
+  /**
+   * What computes: `llama.cpp`, or one of `avx512-bf16` and `avx512` for BERT models on a processor that has it. Default:
+   * what was measured to be fastest for this model on this machine; the first load ever measures.
+   */
+  runtime?: string | undefined;
 }
 
 /** What is known of a loaded model. */
@@ -31,6 +37,12 @@ export interface ModelFacts {
   readonly sizeBytes: number;
   /** Hexadecimal; differs for every other model file. Indexes remember it. */
   readonly fingerprint: string;
+  /** What computes the model: see LoadModelOptions. */
+  readonly runtime: string;
+  /** Most tokens of a batch of several texts. */
+  readonly batchTokens: number;
+  /** Whether this process measured the two above; else they were asked for, or read from the cache. */
+  readonly measured: boolean;
 }
 
 /** Why one text could not be embedded. */
@@ -68,16 +80,19 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
    */
   static async load(path: string, options: LoadModelOptions = {}): Promise<EmbeddingModel> {
     const file = stringArgument('path', path);
+    const cache = ComputeSettingsCache.ofUser();
     const native = {
       contextSize: integerArgument('contextSize', options.contextSize, 0, 0, 1_048_576),
       pooling: options.pooling && choiceArgument('pooling', options.pooling, 'mean', ['mean', 'cls', 'last']),
       threads: integerArgument('threads', options.threads, 0, 0, 1024),
+      runtime: options.runtime && stringArgument('runtime', options.runtime),
     };
-    return callNative(
-      options.signal,
-      async (cancel) =>
-        new EmbeddingModel(await binding.loadEmbeddingModel(file, native, cancel, options.onProgress)),
-    );
+    return callNative(options.signal, async (cancel) => {
+      const known = options.runtime ? [] : await cache.read();
+      const loaded = await binding.loadEmbeddingModel(file, { ...native, known }, cancel, options.onProgress);
+      if (loaded.facts.measured) await cache.add(loaded.facts);
+      return new EmbeddingModel(loaded);
+    });
   }
 
   get facts(): ModelFacts {

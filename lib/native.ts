@@ -133,6 +133,16 @@ export interface NativeModelFacts {
   parameters: number;
   sizeBytes: number;
   fingerprint: string;
+  runtime: string;
+  batchTokens: number;
+  measured: boolean;
+}
+
+/** How the model of a fingerprint is computed best on this machine, as measured before. */
+export interface NativeKnownSettings {
+  fingerprint: string;
+  runtime: string;
+  batchTokens: number;
 }
 
 export interface NativeItemError {
@@ -326,7 +336,13 @@ export interface NativeBinding {
 
   loadEmbeddingModel(
     path: string,
-    options: { contextSize: number; pooling: string | undefined; threads: number },
+    options: {
+      contextSize: number;
+      pooling: string | undefined;
+      threads: number;
+      runtime: string | undefined;
+      known: NativeKnownSettings[];
+    },
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeEmbeddingModel>;

@@ -25,7 +25,24 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
   object.Set("fingerprint", facts.fingerprint);
+  object.Set("runtime", facts.settings.runtime);
+  object.Set("batchTokens", facts.settings.batch_tokens);
+  object.Set("measured", facts.measured);
   return object;
+}
+
+/// [{fingerprint, runtime, batchTokens}]
+std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& value) {
+  std::vector<engine::KnownSettings> known;
+  if (!value.IsArray()) fail(Code::kInvalidArgument, "known: an array is expected");
+  const auto entries = value.As<Napi::Array>();
+  for (std::uint32_t i = 0; i < entries.Length(); ++i) {
+    const Napi::Object entry = object_argument(entries.Get(i), "known[]");
+    const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMostContext);
+    known.push_back({string_argument(entry.Get("fingerprint"), "fingerprint"),
+                     {string_argument(entry.Get("runtime"), "runtime"), static_cast<std::uint32_t>(tokens)}});
+  }
+  return known;
 }
 
 Napi::Value to_js_embeddings(Napi::Env env, engine::EmbedResult&& found) {
@@ -104,6 +121,8 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
       load.pooling = engine::parse_pooling(pooling);
       if (!load.pooling) fail(Code::kInvalidArgument, "pooling: mean, cls or last is expected, not " + pooling);
     }
+    if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
+    load.known = known_settings_argument(given.Get("known"));
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
     using Loaded = std::shared_ptr<engine::EmbeddingModel>;
     return promise_task<Loaded>(

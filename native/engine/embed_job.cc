@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/runtimes.h"
 #include "engine/utf8.h"
 
 namespace lorekeep::engine {
@@ -33,7 +34,7 @@ EmbedResult EmbedJob::run() {
   for (std::size_t begin = 0; begin < texts_.size(); begin += kWindow) {
     embed_window(begin, std::min(texts_.size(), begin + kWindow));
   }
-  resources_.contexts.trim();
+  resources_.computers.trim();
   result_.tokens = tokens_;
   return std::move(result_);
 }
@@ -48,7 +49,7 @@ void EmbedJob::embed_window(std::size_t begin, std::size_t end) {
   std::vector<std::uint32_t> counts(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) counts[i] = items_[i].failed ? 0 : items_[i].count;
   const std::vector<Batch> batches =
-      plan_batches(counts, {resources_.settings.batch_tokens, resources_.settings.sequences, workers});
+      plan_batches(counts, {resources_.facts.settings.batch_tokens, kBatchSequences, workers});
   parallel_for(resources_.helpers, workers, batches.size(), 1, cancel_,
                [&](std::size_t first, std::size_t last, std::size_t) {
                  for (std::size_t b = first; b < last; ++b) compute(batches[b], begin);
@@ -89,12 +90,12 @@ void EmbedJob::compute(const Batch& batch, std::size_t begin) {
   }
   {
     const ComputeSlots::Lease lease = resources_.slots.take(cancel_);
-    std::unique_ptr<EmbeddingContext> context = resources_.contexts.take(batch.tokens);
-    if (context->compute(sequences, cancel_) == ComputeStatus::kCancelled) {
-      resources_.contexts.give_back(std::move(context));
+    std::unique_ptr<BatchComputer> computer = resources_.computers.take(batch.tokens);
+    if (computer->compute(sequences, cancel_) == ComputeStatus::kCancelled) {
+      resources_.computers.give_back(std::move(computer));
       fail(Code::kCancelled, "the operation was aborted");
     }
-    resources_.contexts.give_back(std::move(context));
+    resources_.computers.give_back(std::move(computer));
   }
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     if (normalize(sequences[s].vector)) continue;

@@ -10,7 +10,7 @@
 #include "core/thread_pool.h"
 #include "engine/batch_plan.h"
 #include "engine/compute_slots.h"
-#include "engine/context_pool.h"
+#include "engine/computer_pool.h"
 #include "engine/embedding_model.h"
 #include "engine/vocabulary.h"
 
@@ -19,9 +19,8 @@ namespace lorekeep::engine {
 /// What a job uses of its model.
 struct EmbedResources {
   const ModelFacts& facts;
-  const ContextSettings& settings;
   const Vocabulary& vocabulary;
-  ContextPool& contexts;
+  ComputerPool& computers;
   ComputeSlots& slots;
   ThreadPool* helpers;  // null when one thread computes
 };

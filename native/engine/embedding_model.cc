@@ -9,23 +9,23 @@
 #include "core/thread_pool.h"
 #include "engine/abort_guard.h"
 #include "engine/compute_slots.h"
-#include "engine/context_pool.h"
+#include "engine/computer_pool.h"
 #include "engine/embed_job.h"
 #include "engine/gguf_file.h"
+#include "engine/llama_computer.h"
 #include "engine/llama_log.h"
+#include "engine/measure.h"
 #include "engine/model_profile.h"
+#include "engine/runtimes.h"
+#include "engine/settings_memory.h"
 #include "engine/vocabulary.h"
 #include "llama.h"
 
 namespace lorekeep::engine {
 namespace {
 
-// From 64 to 512 tokens a batch makes little difference to the throughput of small models, but a query waits for the
-// batch before it, and attention costs the square.
-constexpr std::uint32_t kBatchTokens = 256;
-constexpr std::uint32_t kContextTokens = 512;
-constexpr std::uint32_t kBatchSequences = 64;
-constexpr float kHashShare = 0.2f;  // of the progress of a load
+constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
+constexpr float kHashShare = 0.2f;              // of the progress of a load
 constexpr float kTensorShare = 0.7f;
 
 struct LoadWatch {
@@ -44,12 +44,16 @@ std::string utf8_path(const std::filesystem::path& path) {
   return {text.begin(), text.end()};
 }
 
-LlamaModel load_weights(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress) {
+enum class Content { kVocabulary, kAll };
+
+LlamaModel load_llama(const std::filesystem::path& path, Content content, const CancelToken* cancel,
+                      const Progress& progress) {
   LoadWatch watch{cancel, progress};
   std::array<ggml_backend_dev_t, 1> no_devices{};  // the CPU needs no entry; without a list every GPU would be used
   llama_model_params params = llama_model_default_params();
   params.devices = no_devices.data();
   params.n_gpu_layers = 0;
+  params.vocab_only = content == Content::kVocabulary;
   params.progress_callback = &LoadWatch::report;
   params.progress_callback_user_data = &watch;
   const ErrorLines errors;
@@ -65,29 +69,53 @@ LlamaModel load_weights(const std::filesystem::path& path, const CancelToken* ca
 }  // namespace
 
 struct EmbeddingModel::Impl {
-  // Destroyed in reverse: contexts before the model, the model before the backends.
+  // Destroyed in reverse: computers before the model, the model before the backends.
   std::shared_ptr<const Backends> backends;
-  LlamaModel model;
   ModelFacts facts;
-  ContextSettings settings;
+  std::shared_ptr<llama_model> model;  // the vocabulary at least
   std::optional<Vocabulary> vocabulary;
-  std::optional<ContextPool> contexts;
+  std::optional<ComputerPool> computers;
   std::optional<ComputeSlots> slots;
   std::optional<ThreadPool> helpers;
 
-  EmbedResources resources() {
-    return {facts, settings, *vocabulary, *contexts, *slots, helpers ? &*helpers : nullptr};
-  }
+  EmbedResources resources() { return {facts, *vocabulary, *computers, *slots, helpers ? &*helpers : nullptr}; }
 
   void open(const std::filesystem::path& path, const LoadOptions& options, const CancelToken* cancel,
             const Progress& progress);
+  void read_facts(const GgufFile& file, const ModelProfile& profile, const LoadOptions& options,
+                  const CancelToken* cancel, const Progress& progress);
+  void take_vocabulary(std::shared_ptr<llama_model> from);
+  Runtime choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
+                         const std::filesystem::path& path, const LoadOptions& options, const CancelToken* cancel,
+                         const Progress& progress);
+  Runtime llama_runtime(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress);
+  Runtime measure_runtimes(std::vector<std::unique_ptr<Runtime>> encoders, Runtime llama, const CancelToken* cancel);
   void probe();
 };
 
 void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOptions& options,
                                 const CancelToken* cancel, const Progress& progress) {
-  const GgufFile file(path);
-  const ModelProfile profile = profile_model(file, options.pooling);
+  const auto file = std::make_shared<const GgufFile>(path);
+  const ModelProfile profile = profile_model(*file, options.pooling);
+  read_facts(*file, profile, options, cancel, progress);
+  try {
+    Runtime runtime = choose_runtime(file, profile, path, options, cancel, progress);
+    computers.emplace(std::move(runtime.make), ComputerSizes{kOrdinaryTokens, facts.context_size});
+    const std::size_t threads = options.threads == 0 ? usable_threads() : options.threads;
+    slots.emplace(threads);
+    if (threads > 1) helpers.emplace(threads - 1);
+    if (cancel != nullptr) cancel->check();
+    probe();
+  } catch (const Error& error) {
+    // What llama.cpp says does not name the file.
+    if (error.code() == Code::kCancelled) throw;
+    fail(error.code(), file->name() + ": " + error.what(), {{"path", file->name()}});
+  }
+  if (progress) progress(1.0f);
+}
+
+void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& profile, const LoadOptions& options,
+                                      const CancelToken* cancel, const Progress& progress) {
   facts.name = profile.name;
   facts.architecture = profile.architecture;
   facts.pooling = profile.pooling;
@@ -101,26 +129,67 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
     if (progress) progress(kHashShare * fraction);
   };
   facts.fingerprint = fingerprint_model(file, profile.pooling, cancel, hash_progress);
-  try {
-    model = load_weights(path, cancel, progress);
-    vocabulary.emplace(*model);
-    if (facts.context_size <= vocabulary->special_tokens()) {
-      fail(Code::kInvalidArgument, "a context of " + std::to_string(facts.context_size) + " tokens holds no text: " +
-                                       std::to_string(vocabulary->special_tokens()) + " are special ones");
-    }
-    settings = {facts.pooling, kBatchTokens, kContextTokens, facts.context_size, kBatchSequences};
-    contexts.emplace(*model, settings);
-    const std::size_t threads = options.threads == 0 ? usable_threads() : options.threads;
-    slots.emplace(threads);
-    if (threads > 1) helpers.emplace(threads - 1);
-    if (cancel != nullptr) cancel->check();
-    probe();
-  } catch (const Error& error) {
-    // What llama.cpp says does not name the file.
-    if (error.code() == Code::kCancelled) throw;
-    fail(error.code(), file.name() + ": " + error.what(), {{"path", file.name()}});
+}
+
+void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
+  vocabulary.emplace(*from);
+  model = std::move(from);
+  if (facts.context_size <= vocabulary->special_tokens()) {
+    fail(Code::kInvalidArgument, "a context of " + std::to_string(facts.context_size) + " tokens holds no text: " +
+                                     std::to_string(vocabulary->special_tokens()) + " are special ones");
   }
-  if (progress) progress(1.0f);
+}
+
+// Leaves the settings in the facts. What native/encoder computes needs llama.cpp for the vocabulary alone.
+Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
+                                             const std::filesystem::path& path, const LoadOptions& options,
+                                             const CancelToken* cancel, const Progress& progress) {
+  const std::vector<std::string_view> names = encoder_runtimes(profile);
+  const std::optional<ComputeSettings> wanted =
+      options.runtime.empty() ? find_settings(facts.fingerprint, options.known) : default_settings(options.runtime);
+  facts.measured = settings_measured(facts.fingerprint);
+  if (wanted && std::find(names.begin(), names.end(), wanted->runtime) != names.end()) {
+    if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
+      take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
+      facts.settings = *wanted;
+      return *runtime;
+    }
+  }
+  if (!options.runtime.empty() && options.runtime != kLlamaRuntime)
+    fail(Code::kInvalidArgument, "the runtime " + options.runtime + " cannot compute this model on this machine");
+  Runtime llama = llama_runtime(path, cancel, progress);
+  if (wanted && wanted->runtime == kLlamaRuntime) {
+    facts.settings = *wanted;
+    return llama;
+  }
+  std::vector<std::unique_ptr<Runtime>> encoders;
+  for (std::string_view name : names) {
+    if (auto runtime = make_encoder_runtime(name, file, profile)) encoders.push_back(std::move(runtime));
+  }
+  Runtime chosen = measure_runtimes(std::move(encoders), std::move(llama), cancel);
+  if (chosen.name != kLlamaRuntime) take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
+  return chosen;
+}
+
+Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, const CancelToken* cancel,
+                                            const Progress& progress) {
+  std::shared_ptr<llama_model> all = load_llama(path, Content::kAll, cancel, progress);
+  take_vocabulary(all);
+  return {std::string(kLlamaRuntime), [all, pooling = facts.pooling](std::uint32_t capacity) {
+            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity);
+          }};
+}
+
+Runtime EmbeddingModel::Impl::measure_runtimes(std::vector<std::unique_ptr<Runtime>> encoders, Runtime llama,
+                                               const CancelToken* cancel) {
+  std::vector<const Runtime*> candidates;
+  for (const auto& encoder : encoders) candidates.push_back(encoder.get());
+  candidates.push_back(&llama);
+  const Measured found = measure(candidates, *vocabulary, facts.context_size, facts.dimension, cancel);
+  facts.settings = found.settings;
+  facts.measured = true;
+  remember_settings({facts.fingerprint, found.settings});
+  return *candidates[found.runtime];
 }
 
 // Runs the whole graph once, so that a model that cannot compute fails here and not at the first text.
@@ -130,10 +199,10 @@ void EmbeddingModel::Impl::probe() {
   std::vector<llama_token> tokens = vocabulary->tokenize(text[0]);
   if (tokens.empty()) fail(Code::kModelInvalid, "the vocabulary has no token for the letter a");
   tokens.resize(std::min<std::size_t>(tokens.size(), facts.context_size));
-  std::unique_ptr<EmbeddingContext> context = contexts->take(static_cast<std::uint32_t>(tokens.size()));
+  std::unique_ptr<BatchComputer> computer = computers->take(static_cast<std::uint32_t>(tokens.size()));
   const Sequence sequence{tokens, vector};
-  context->compute({&sequence, 1}, nullptr);
-  contexts->give_back(std::move(context));
+  computer->compute({&sequence, 1}, nullptr);
+  computers->give_back(std::move(computer));
   if (!std::all_of(vector.begin(), vector.end(), [](float value) { return std::isfinite(value); })) {
     fail(Code::kModelInvalid, "the weights give values that are not numbers");
   }

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/text_arena.h"
 #include "engine/backends.h"
+#include "engine/compute_settings.h"
 #include "engine/pooling.h"
 
 namespace lorekeep::engine {
@@ -31,6 +32,10 @@ struct LoadOptions {
   std::optional<Pooling> pooling;
   /// Threads that compute at a time, over all concurrent calls; 0: all that the process may use.
   std::size_t threads = 0;
+  /// A runtime by its name, see ComputeSettings, in place of the best. Empty: the one of `known` for the model, else
+  /// what a measurement of some tenths of a second finds, once in a process.
+  std::string runtime;
+  std::vector<KnownSettings> known;
 };
 
 /// A text's memory grows with the square of its tokens: models trained for more need to be asked.
@@ -49,6 +54,8 @@ struct ModelFacts {
   std::uint32_t training_context;  // tokens
   std::uint64_t parameters;
   std::uint64_t size_bytes;  // of the file
+  ComputeSettings settings;
+  bool measured;  // whether the settings come from a measurement of this process
 };
 
 /// Why one text has no vector: kInvalidArgument (nothing in it but what the tokenizer drops), kTextTooLong, or
@@ -81,7 +88,8 @@ class EmbeddingModel {
  public:
   /// Checks the file, loads it and embeds a probe. Throws Error: kNotFound, kIo, kModelInvalid (not GGUF, truncated,
   /// contradictory, generation-only, weights that are not numbers), kUnsupported, kInvalidArgument (a context size too
-  /// small for any text), kOutOfMemory, kCancelled. Cancellation grain: 16 MiB of the file or one tensor.
+  /// small for any text, a runtime that cannot compute the model), kOutOfMemory, kCancelled. Cancellation grain: 16 MiB
+  /// of the file or one tensor.
   static std::shared_ptr<EmbeddingModel> load(const std::filesystem::path& path, const LoadOptions& options,
                                               std::shared_ptr<const Backends> backends,
                                               const CancelToken* cancel = nullptr, const Progress& progress = {});

@@ -23,6 +23,12 @@ class Vocabulary {
   /// are of tokenize(), limit > special_tokens().
   std::vector<llama_token> first_window(std::vector<llama_token> tokens, std::size_t limit) const;
 
+  /// The tokens of an empty text: what every text gets before and after it.
+  const std::vector<llama_token>& nothing() const noexcept { return around_nothing_; }
+
+  /// Tokens that there are; every id is below.
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(llama_vocab_n_tokens(vocabulary_)); }
+
   /// Tokens of a text of which nothing is left.
   std::uint32_t special_tokens() const noexcept { return special_tokens_; }
 
@@ -31,7 +37,7 @@ class Vocabulary {
 
   const llama_vocab* vocabulary_;
   std::uint32_t special_tokens_ = 0;
-  std::vector<llama_token> around_nothing_;  // the tokens of an empty text: what every text gets before and after it
+  std::vector<llama_token> around_nothing_;
 };
 
 }  // namespace lorekeep::engine

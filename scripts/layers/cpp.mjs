@@ -6,7 +6,8 @@ const modules = {
   text: ['core'],
   vector: ['core'],
   filter: ['core'],
-  engine: ['core'],
+  encoder: ['core'],
+  engine: ['core', 'encoder'],
   store: ['core', 'text', 'vector', 'filter'],
   binding: ['core', 'text', 'vector', 'filter', 'store', 'engine'],
 };

@@ -100,7 +100,7 @@ describe.each([
     const texts = [...randomTexts(150, 20, 1), ...long, 'cat', ...randomTexts(60, 40, 3)];
     const together = await model.embedSettled(texts);
     expect(together.errors).toEqual([]);
-    expect(together.batches).toBeLessThan(texts.length / 3);
+    expect(together.batches).toBeLessThan(texts.length / 2);
     const backwards = await model.embed([...texts].reverse());
     let worst = 1;
     for (let i = 0; i < texts.length; i++) {

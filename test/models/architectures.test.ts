@@ -1,9 +1,10 @@
 /** The architectures behind the catalog's models, each as a tiny file with random weights. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { EmbeddingModel, type Pooling } from '../../lib/index.js';
+import { EmbeddingModel, type LorekeepError, type Pooling } from '../../lib/index.js';
 import { LoadedModel } from '../../src/catalog/loaded-model.js';
 import { type CatalogEntry, catalogSchema } from '../../src/catalog/schema.js';
+import { rejection } from '../helpers/errors.js';
 import { randomNumbers, type TestGguf, tinyBert, tinyDecoder, writeBertModel } from '../helpers/models.js';
 import { BertReference } from './bert-reference.js';
 import { readGguf } from './gguf-reader.js';
@@ -82,24 +83,85 @@ const unigramTokenizer = (file: TestGguf): void => {
   file.set('tokenizer.ggml.add_space_prefix', { type: 'bool', value: true });
 };
 
-describe('BERT (all-MiniLM-L6-v2, bge-small-en-v1.5)', () => {
-  test.each<Pooling>(['mean', 'cls'])('%s pooling equals a second computation', async (pooling) => {
-    const path = await tinyBert();
-    const reference = new BertReference(readGguf(path));
-    await using model = await EmbeddingModel.load(path, { pooling });
-    const rows = await model.embed(texts);
-    for (const [i, text] of texts.entries()) {
-      expect(await model.countTokens(text), text).toBe(reference.tokens(text).length);
-      const own = rows.subarray(i * width, (i + 1) * width);
-      expect(dot(own, own), text).toBeCloseTo(1, 5);
-      expect(dot(own, reference.embed(text, pooling as 'mean' | 'cls')), text).toBeGreaterThan(0.9999);
-    }
-  });
+/** A model on one runtime; undefined where the processor does not have it. */
+async function loadedOn(
+  runtime: string,
+  path: string,
+  pooling: Pooling,
+): Promise<EmbeddingModel | undefined> {
+  try {
+    return await EmbeddingModel.load(path, { pooling, runtime });
+  } catch (error) {
+    if ((error as LorekeepError).code !== 'INVALID_ARGUMENT') throw error;
+    expect(runtime, (error as Error).message).not.toBe('llama.cpp');
+    return undefined;
+  }
+}
 
+/** The least cosine to the exact vector: bf16 keeps 8 bits of every weight and every input of a matrix. */
+const runtimes = { 'llama.cpp': 0.9999, avx512: 0.9999, 'avx512-bf16': 0.999 };
+
+describe.each(Object.entries(runtimes))(
+  'BERT (all-MiniLM-L6-v2, bge-small-en-v1.5) on %s',
+  (runtime, least) => {
+    test.for<Pooling>(['mean', 'cls'])(
+      '%s pooling equals a second computation',
+      async (pooling, { skip }) => {
+        const path = await tinyBert();
+        const reference = new BertReference(readGguf(path));
+        await using model = await loadedOn(runtime, path, pooling);
+        if (model === undefined) return skip('this processor does not have it');
+        expect(model.facts).toMatchObject({ runtime, measured: expect.any(Boolean) });
+        const rows = await model.embed(texts);
+        for (const [i, text] of texts.entries()) {
+          expect(await model.countTokens(text), text).toBe(reference.tokens(text).length);
+          const own = rows.subarray(i * width, (i + 1) * width);
+          expect(dot(own, own), text).toBeCloseTo(1, 5);
+          expect(dot(own, reference.embed(text, pooling as 'mean' | 'cls')), text).toBeGreaterThan(least);
+        }
+      },
+    );
+  },
+);
+
+describe('BERT', () => {
   test('the poolings are not the same', async () => {
     const reference = new BertReference(readGguf(await tinyBert()));
     const text = texts[1] as string;
     expect(dot(reference.embed(text, 'mean'), reference.embed(text, 'cls'))).toBeLessThan(0.99);
+  });
+
+  test.for(['F16', 'Q8_0'] as const)(
+    '%s weights mean the same on every runtime',
+    async (weightType, { skip }) => {
+      const path = await tinyBert({ weightType, contextSize: 1024 });
+      await using model = await EmbeddingModel.load(path);
+      if (model.facts.runtime === 'llama.cpp') return skip('this processor has no other');
+      await using llama = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+      const long = Array.from({ length: 300 }, (_, i) => texts[i % texts.length]).join(' ');
+      for (const text of [...texts, long.slice(0, 400), long.slice(0, 2000)]) {
+        expect(dot(await model.embed(text), await llama.embed(text)), text.slice(0, 50)).toBeGreaterThan(
+          0.999,
+        );
+      }
+    },
+  );
+
+  test('heads of an unusual size, and layouts with more than the original, are computed by llama.cpp', async () => {
+    await using narrow = await EmbeddingModel.load(await tinyBert({ heads: 8 }));
+    expect(narrow.facts.runtime).toBe('llama.cpp');
+    const edit = (file: TestGguf) =>
+      file.tensor('blk.0.attn_q_norm.weight', [width], 'F32', new Float32Array(width).fill(1));
+    const path = await writeBertModel('bert-with-more.gguf', { edit });
+    expect(await loadedOn('avx512', path, 'mean')).toBeUndefined();
+  });
+
+  test('a runtime that there is not is refused by its name', async () => {
+    const error = await rejection(
+      EmbeddingModel.load(await tinyBert(), { runtime: 'abacus' }),
+      'INVALID_ARGUMENT',
+    );
+    expect(error.message).toContain('abacus');
   });
 });
 

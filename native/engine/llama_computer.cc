@@ -1,7 +1,6 @@
-#include "engine/context_pool.h"
+#include "engine/llama_computer.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/error.h"
 #include "engine/abort_guard.h"
@@ -25,7 +24,7 @@ bool is_cancelled(void* cancel) {
 
 }  // namespace
 
-EmbeddingContext::EmbeddingContext(llama_model& model, const ContextSettings& settings, std::uint32_t capacity)
+LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity)
     : capacity_(capacity) {
   llama_context_params params = llama_context_default_params();
   // A batch is computed in one piece (bidirectional attention cannot be split), and nothing is kept between batches:
@@ -33,10 +32,10 @@ EmbeddingContext::EmbeddingContext(llama_model& model, const ContextSettings& se
   params.n_ctx = capacity;
   params.n_batch = capacity;
   params.n_ubatch = capacity;
-  params.n_seq_max = std::min(settings.sequences, capacity);
+  params.n_seq_max = std::min(sequences, capacity);
   params.n_threads = 1;
   params.n_threads_batch = 1;
-  params.pooling_type = to_llama(settings.pooling);
+  params.pooling_type = to_llama(pooling);
   params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
   params.embeddings = true;
   params.kv_unified = true;
@@ -52,11 +51,11 @@ EmbeddingContext::EmbeddingContext(llama_model& model, const ContextSettings& se
   }
 }
 
-EmbeddingContext::~EmbeddingContext() {
+LlamaComputer::~LlamaComputer() {
   llama_free(context_);
 }
 
-void EmbeddingContext::fill_batch(std::span<const Sequence> sequences) {
+void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
   tokens_.clear();
   positions_.clear();
   sequence_ids_.clear();
@@ -73,7 +72,7 @@ void EmbeddingContext::fill_batch(std::span<const Sequence> sequences) {
   for (std::size_t t = 0; t < tokens_.size(); ++t) sequence_pointers_[t] = &sequence_ids_[t];
 }
 
-ComputeStatus EmbeddingContext::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
+ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
   fill_batch(sequences);
   if (tokens_.empty() || tokens_.size() > capacity_) fail(Code::kInternal, "a batch does not fit its context");
   llama_batch batch{};
@@ -102,40 +101,6 @@ ComputeStatus EmbeddingContext::compute(std::span<const Sequence> sequences, con
     std::copy_n(vector, sequences[s].vector.size(), sequences[s].vector.begin());
   }
   return ComputeStatus::kDone;
-}
-
-std::unique_ptr<EmbeddingContext> ContextPool::take(std::uint32_t tokens) {
-  {
-    std::lock_guard lock(mutex_);
-    auto best = idle_.end();
-    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
-      if ((*it)->capacity() < tokens) continue;
-      if (best == idle_.end() || (*it)->capacity() < (*best)->capacity()) best = it;
-    }
-    if (best != idle_.end()) {
-      std::unique_ptr<EmbeddingContext> context = std::move(*best);
-      idle_.erase(best);
-      return context;
-    }
-  }
-  // Powers of two, so that texts of growing length do not make a context each.
-  const std::uint32_t capacity =
-      tokens <= settings_.context_tokens ? settings_.context_tokens : std::min(std::bit_ceil(tokens), settings_.limit);
-  return std::make_unique<EmbeddingContext>(model_, settings_, capacity);
-}
-
-void ContextPool::give_back(std::unique_ptr<EmbeddingContext> context) {
-  std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(context));
-}
-
-void ContextPool::trim() {
-  std::vector<std::unique_ptr<EmbeddingContext>> dropped;  // destroyed outside the lock
-  std::lock_guard lock(mutex_);
-  const auto keep = [this](const auto& context) { return context->capacity() <= settings_.context_tokens; };
-  const auto large = std::partition(idle_.begin(), idle_.end(), keep);
-  dropped.assign(std::make_move_iterator(large), std::make_move_iterator(idle_.end()));
-  idle_.erase(large, idle_.end());
 }
 
 }  // namespace lorekeep::engine

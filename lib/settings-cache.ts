@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cpus, homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { packageFolder } from './binding.js';
+import type { NativeKnownSettings } from './native.js';
+
+/** How a model is computed best on a machine, and what that was measured with. */
+export interface ComputeSettings extends NativeKnownSettings {
+  /** The model's own name, for people. */
+  name: string;
+  /** The processor, and the version of this package. */
+  processor: string;
+  version: string;
+}
+
+/** Models of several machines may share a home folder; the oldest entries go. */
+const mostEntries = 200;
+
+/** The folder for what can be made again: LOREKEEP_CACHE, else the platform's. */
+export function cacheFolder(): string {
+  const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
+  if (process.platform === 'win32')
+    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'lorekeep');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'lorekeep');
+  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'lorekeep');
+}
+
+/**
+ * The settings that were measured on this machine, in a JSON file. It saves time and nothing else: a file that is absent,
+ * damaged or cannot be written means that models are measured again.
+ */
+export class ComputeSettingsCache {
+  constructor(
+    readonly file: string,
+    private readonly processor: string,
+    private readonly version: string,
+  ) {}
+
+  static ofUser(): ComputeSettingsCache {
+    const { version } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    const processor = cpus()[0]?.model.trim() || process.arch;
+    return new ComputeSettingsCache(join(cacheFolder(), 'embedding-settings.json'), processor, version);
+  }
+
+  /** What holds for this processor and this version. */
+  async read(): Promise<ComputeSettings[]> {
+    return (await this.readAll()).filter((entry) => this.isOwn(entry));
+  }
+
+  /** Adds a model's settings, in place of older ones of the same processor and version. */
+  async add({
+    fingerprint,
+    name,
+    runtime,
+    batchTokens,
+  }: NativeKnownSettings & { name: string }): Promise<void> {
+    const others = (await this.readAll()).filter(
+      (entry) => !(this.isOwn(entry) && entry.fingerprint === fingerprint),
+    );
+    const { processor, version } = this;
+    const entries = [...others, { fingerprint, name, runtime, batchTokens, processor, version }];
+    await this.write(entries.slice(-mostEntries));
+  }
+
+  private isOwn(entry: ComputeSettings): boolean {
+    return entry.processor === this.processor && entry.version === this.version;
+  }
+
+  private async readAll(): Promise<ComputeSettings[]> {
+    try {
+      const { entries } = JSON.parse(await readFile(this.file, 'utf8')) as { entries: unknown[] };
+      return entries.filter(isEntry);
+    } catch {
+      return [];
+    }
+  }
+
+  private async write(entries: ComputeSettings[]): Promise<void> {
+    const temporary = `${this.file}.${randomUUID()}.tmp`;
+    try {
+      await mkdir(dirname(this.file), { recursive: true });
+      await writeFile(temporary, `${JSON.stringify({ entries }, undefined, 1)}\n`);
+      await rename(temporary, this.file);
+    } catch {
+      await rm(temporary, { force: true }).catch(() => {});
+    }
+  }
+}
+
+function isEntry(value: unknown): value is ComputeSettings {
+  if (typeof value !== 'object' || value === null) return false;
+  const entry = value as Record<string, unknown>;
+  const texts = ['fingerprint', 'name', 'runtime', 'processor', 'version'];
+  return (
+    texts.every((key) => typeof entry[key] === 'string') &&
+    Number.isInteger(entry.batchTokens) &&
+    (entry.batchTokens as number) > 0 &&
+    (entry.batchTokens as number) <= 512
+  );
+}

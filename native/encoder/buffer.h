@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace lorekeep::encoder {
+
+/// An array that starts at a cache line, so that no load of a panel touches two. Not initialised. Throws bad_alloc.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t size)
+      : data_(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{kLine}))), size_(size) {}
+
+  T* data() noexcept { return data_.get(); }
+  const T* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return size_; }
+  /// Room for `size` values; what was in it is lost when it grows.
+  T* at_least(std::size_t size) {
+    if (size > size_) *this = Buffer(size);
+    return data();
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  struct Free {
+    void operator()(T* data) const noexcept { ::operator delete(data, std::align_val_t{kLine}); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lorekeep::encoder

@@ -1,0 +1,58 @@
+// The arithmetic of an encoder's forward pass, one set of functions per kind of processor. All matrices are row-major;
+// `kLanes` divides the width of every one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lorekeep::encoder {
+
+/// Outputs that a matrix multiplication computes side by side: the weights of that many lie together, a panel.
+inline constexpr std::size_t kLanes = 16;
+
+/// c[m][n] = bias[n] + sum over k of a[m][k] * b[n][k], or added to c[m][n]. A row's result does not depend on the
+/// other rows: the order of its sum is always that of k.
+template <class T>
+struct Gemm {
+  const T* a;  // rows x depth
+  std::size_t a_stride;
+  /// Panels: step k (f32) or the pair of steps k, k + 1 (bf16) of 16 outputs starts at
+  /// b + panel * panel_stride + k * kLanes (bf16), or + k * step_stride (f32). In a bf16 panel the two of a pair are
+  /// neighbours.
+  const T* b;
+  std::size_t panel_stride;
+  std::size_t step_stride;
+  const float* bias;  // of panels * kLanes outputs; null: zeros
+  float* c;           // rows x panels * kLanes
+  std::size_t c_stride;
+  std::size_t rows;
+  std::size_t depth;  // even for bf16
+  std::size_t panels;
+  bool accumulate;
+};
+
+struct Kernels {
+  const char* name;
+  void (*gemm_f32)(const Gemm<float>& gemm);
+  /// bf16: the upper half of an f32. Products are exact, sums are f32. Null where the processor has no such
+  /// instruction.
+  void (*gemm_bf16)(const Gemm<std::uint16_t>& gemm);
+  /// Rounds to nearest, ties to even. `count` is a multiple of kLanes, as below.
+  void (*round_bf16)(const float* from, std::uint16_t* to, std::size_t count);
+  /// x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), the tanh form of GELU (Hendrycks, Gimpel 2016).
+  void (*gelu)(float* values, std::size_t count);
+  /// (x - mean) / sqrt(variance + epsilon) * weight + bias, in place.
+  void (*layer_norm)(float* row, const float* weight, const float* bias, std::size_t count, float epsilon);
+  /// exp(scale * (x - largest)) / their sum, in place; any `count` >= 1.
+  void (*softmax)(float* row, std::size_t count, float scale);
+};
+
+/// The sets that this processor runs, plainest first; "scalar" always, which is the measure of the others and too slow
+/// for use.
+std::span<const Kernels* const> available_kernels() noexcept;
+/// One of those; null when the name is none of theirs.
+const Kernels* kernels_named(std::string_view name) noexcept;
+
+}  // namespace lorekeep::encoder

@@ -1,0 +1,34 @@
+// What computes a batch of token sequences into vectors. Internal to native/engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/cancel_token.h"
+
+namespace lorekeep::engine {
+
+/// One text's tokens inside a batch, and where its vector goes.
+struct Sequence {
+  std::span<const std::int32_t> tokens;
+  std::span<float> vector;
+};
+
+enum class ComputeStatus { kDone, kCancelled };
+
+/// Owns the buffers of a computation and serves one batch at a time, on the calling thread alone.
+class BatchComputer {
+ public:
+  virtual ~BatchComputer() = default;
+
+  /// Most tokens of a batch.
+  virtual std::uint32_t capacity() const noexcept = 0;
+
+  /// Fills every sequence's vector with the pooled, not yet normalised embedding. Precondition: no sequence is empty,
+  /// their tokens fit the capacity. Throws Error: kOutOfMemory, kModelInvalid, kInternal; the computer is then to be
+  /// destroyed. `cancel` may be null; its grain is one operation of the graph.
+  virtual ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) = 0;
+};
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,183 @@
+#include "engine/bert_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ggml.h"
+
+namespace lorekeep::engine {
+namespace {
+
+using encoder::BertLayer;
+using encoder::BertShape;
+using encoder::BertWeights;
+using encoder::Linear;
+using encoder::Norm;
+
+/// Thrown when the file is none that native/encoder computes; never leaves this file.
+struct Unsuited {};
+
+void need(bool condition) {
+  if (!condition) throw Unsuited{};
+}
+
+// Values that are stored together: a row of a matrix. `to` has room for `count`, a multiple of the type's block.
+void decode(const TensorType& type, const std::byte* from, float* to, std::size_t count) {
+  if (type.id == kTensorF32) {
+    std::copy_n(from, count * sizeof(float), reinterpret_cast<std::byte*>(to));
+    return;
+  }
+  ggml_get_type_traits(static_cast<ggml_type>(type.id))->to_float(from, to, static_cast<std::int64_t>(count));
+}
+
+class Reader {
+ public:
+  Reader(const GgufFile& file, encoder::Precision precision) : file_(file), precision_(precision) {}
+
+  std::vector<float> matrix(const std::string& name, std::size_t inputs, std::size_t outputs) {
+    return values(find(name, inputs, outputs), inputs * outputs);
+  }
+  std::vector<float> vector(const std::string& name, std::size_t size) { return matrix(name, size, 1); }
+  std::vector<float> optional_vector(const std::string& name, std::size_t size) {
+    return file_.tensor(name) == nullptr ? std::vector<float>(size) : vector(name, size);
+  }
+  Norm norm(const std::string& name, std::size_t size) {
+    return {vector(name + ".weight", size), vector(name + ".bias", size)};
+  }
+  Linear linear(const std::string& name, std::size_t inputs, std::size_t outputs) {
+    return {matrix(name + ".weight", inputs, outputs), optional_vector(name + ".bias", outputs), inputs, outputs,
+            precision_};
+  }
+  /// Several matrices over the same inputs as one.
+  Linear stacked(const std::vector<std::pair<std::string, std::size_t>>& parts, std::size_t inputs) {
+    std::vector<float> weights;
+    std::vector<float> bias;
+    for (const auto& [name, outputs] : parts) {
+      const std::vector<float> part = matrix(name + ".weight", inputs, outputs);
+      const std::vector<float> part_bias = optional_vector(name + ".bias", outputs);
+      weights.insert(weights.end(), part.begin(), part.end());
+      bias.insert(bias.end(), part_bias.begin(), part_bias.end());
+    }
+    return {weights, bias, inputs, bias.size(), precision_};
+  }
+  /// A matrix that stays in the file.
+  const GgufTensor& find(const std::string& name, std::size_t inputs, std::size_t outputs) {
+    const GgufTensor* tensor = file_.tensor(name);
+    need(tensor != nullptr && tensor->shape[0] == inputs && tensor->elements() == inputs * outputs);
+    need(tensor->shape[1] == outputs);
+    used_.insert(tensor->name);
+    return *tensor;
+  }
+  bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
+  /// Whether every tensor of the file was asked for. `cls` belongs to reranking, not to embeddings.
+  bool all_used() const {
+    return std::all_of(file_.tensors().begin(), file_.tensors().end(), [this](const GgufTensor& tensor) {
+      return used_.contains(tensor.name) || tensor.name.starts_with("cls.");
+    });
+  }
+
+ private:
+  static std::vector<float> values(const GgufTensor& tensor, std::size_t count) {
+    std::vector<float> found(count);
+    decode(*tensor.type, tensor.bytes.data(), found.data(), count);
+    need(std::all_of(found.begin(), found.end(), [](float value) { return std::isfinite(value); }));
+    return found;
+  }
+
+  const GgufFile& file_;
+  encoder::Precision precision_;
+  std::set<std::string_view> used_;
+};
+
+BertShape read_shape(const GgufFile& file, const ModelProfile& profile) {
+  need(profile.architecture == "bert");
+  const auto size = [&file](const char* key) { return static_cast<std::size_t>(file.integer(key).value_or(0)); };
+  BertShape shape{};
+  shape.dimension = profile.dimension;
+  shape.heads = size("bert.attention.head_count");
+  shape.kv_heads =
+      file.find("bert.attention.head_count_kv") == nullptr ? shape.heads : size("bert.attention.head_count_kv");
+  shape.feed_forward = size("bert.feed_forward_length");
+  shape.context = profile.training_context;
+  const auto epsilon = file.number("bert.attention.layer_norm_epsilon");
+  need(epsilon.has_value());
+  shape.epsilon = static_cast<float>(*epsilon);
+  const GgufValue* causal = file.find("bert.attention.causal");
+  need(causal == nullptr || (causal->bytes.size() == 1 && causal->bytes[0] == std::byte{0}));
+  need(shape.fits());
+  return shape;
+}
+
+BertLayer read_layer(Reader& reader, const BertShape& shape, std::size_t index) {
+  const std::string block = "blk." + std::to_string(index) + ".";
+  const std::size_t width = shape.dimension;
+  BertLayer layer;
+  const std::string fused = block + "attn_qkv";
+  layer.qkv =
+      reader.has(fused + ".weight")
+          ? reader.linear(fused, width, width + 2 * shape.kv_width())
+          : reader.stacked(
+                {{block + "attn_q", width}, {block + "attn_k", shape.kv_width()}, {block + "attn_v", shape.kv_width()}},
+                width);
+  layer.attention_output = reader.linear(block + "attn_output", width, width);
+  layer.attention_norm = reader.norm(block + "attn_output_norm", width);
+  layer.up = reader.linear(block + "ffn_up", width, shape.feed_forward);
+  layer.down = reader.linear(block + "ffn_down", shape.feed_forward, width);
+  layer.output_norm = reader.norm(block + "layer_output_norm", width);
+  return layer;
+}
+
+// What is added at each position, and for token type 0.
+std::vector<float> read_positions(Reader& reader, const GgufFile& file, const BertShape& shape) {
+  std::vector<float> positions = reader.matrix("position_embd.weight", shape.dimension, shape.context);
+  const GgufTensor* types = file.tensor("token_types.weight");
+  if (types == nullptr) return positions;
+  const std::vector<float> rows = reader.matrix("token_types.weight", shape.dimension, types->shape[1]);
+  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] += rows[i % shape.dimension];
+  return positions;
+}
+
+std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
+                                  encoder::Precision precision) {
+  auto weights = std::make_unique<BertWeights>();
+  weights->shape = read_shape(*file, profile);
+  const BertShape& shape = weights->shape;
+  Reader reader(*file, precision);
+  const std::size_t tokens = file->strings("tokenizer.ggml.tokens")->size();
+  const GgufTensor& table = reader.find("token_embd.weight", shape.dimension, tokens);
+  const std::size_t row_bytes = table.bytes.size() / tokens;
+  need(row_bytes * tokens == table.bytes.size());
+  weights->token_row = [file, &type = *table.type, bytes = table.bytes.data(), row_bytes, width = shape.dimension](
+                           std::int32_t token, float* row) {
+    decode(type, bytes + static_cast<std::size_t>(token) * row_bytes, row, width);
+  };
+  std::vector<float> row(shape.dimension);
+  for (std::size_t token = 0; token < tokens; ++token) {
+    weights->token_row(static_cast<std::int32_t>(token), row.data());
+    need(std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); }));
+  }
+  weights->positions = read_positions(reader, *file, shape);
+  weights->embedding_norm = reader.norm("token_embd_norm", shape.dimension);
+  const std::size_t layers = *file->integer("bert.block_count");
+  for (std::size_t i = 0; i < layers; ++i) weights->layers.push_back(read_layer(reader, shape, i));
+  need(reader.all_used());
+  return weights;
+}
+
+}  // namespace
+
+std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
+                                                encoder::Precision precision) {
+  try {
+    return read(std::move(file), profile, precision);
+  } catch (const Unsuited&) {
+    return nullptr;
+  }
+}
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,45 @@
+// llama.cpp's context of one thread. Internal to native/engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/batch_computer.h"
+#include "engine/pooling.h"
+#include "llama.h"
+
+namespace lorekeep::engine {
+
+struct ModelFree {
+  void operator()(llama_model* model) const noexcept { llama_model_free(model); }
+};
+using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
+
+class LlamaComputer : public BatchComputer {
+ public:
+  /// For batches of at most `capacity` tokens and `sequences` texts; `model` outlives it. Throws Error(kOutOfMemory)
+  /// or Error(kModelInvalid).
+  LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity);
+  ~LlamaComputer() override;
+  LlamaComputer(const LlamaComputer&) = delete;
+  LlamaComputer& operator=(const LlamaComputer&) = delete;
+
+  std::uint32_t capacity() const noexcept override { return capacity_; }
+  ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) override;
+
+ private:
+  void fill_batch(std::span<const Sequence> sequences);
+
+  llama_context* context_ = nullptr;
+  std::uint32_t capacity_;
+  std::vector<llama_token> tokens_;
+  std::vector<llama_pos> positions_;
+  std::vector<std::int32_t> sequence_counts_;
+  std::vector<llama_seq_id> sequence_ids_;
+  std::vector<llama_seq_id*> sequence_pointers_;
+  std::vector<std::int8_t> outputs_;
+};
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,55 @@
+#include "engine/settings_memory.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace lorekeep::engine {
+namespace {
+
+// A batch of no more tokens than an ordinary computer takes, and not of a single one: settings may come from a file.
+constexpr std::uint32_t kLeastBatch = 16;
+constexpr std::uint32_t kMostBatch = 512;
+
+struct Memory {
+  std::mutex mutex;
+  std::vector<KnownSettings> measured;
+};
+
+Memory& memory() {
+  static auto* found = new Memory;  // outlives models that statics of other files may own
+  return *found;
+}
+
+const KnownSettings* find(std::string_view fingerprint, std::span<const KnownSettings> among) {
+  for (const KnownSettings& entry : among) {
+    if (entry.fingerprint == fingerprint) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::span<const KnownSettings> known) {
+  {
+    std::lock_guard lock(memory().mutex);
+    if (const KnownSettings* entry = find(fingerprint, memory().measured)) return entry->settings;
+  }
+  const KnownSettings* entry = find(fingerprint, known);
+  if (entry == nullptr) return std::nullopt;
+  const std::uint32_t tokens = entry->settings.batch_tokens;
+  if (tokens < kLeastBatch || tokens > kMostBatch) return std::nullopt;
+  return entry->settings;
+}
+
+bool settings_measured(std::string_view fingerprint) {
+  std::lock_guard lock(memory().mutex);
+  return find(fingerprint, memory().measured) != nullptr;
+}
+
+void remember_settings(KnownSettings settings) {
+  std::lock_guard lock(memory().mutex);
+  if (find(settings.fingerprint, memory().measured) == nullptr) memory().measured.push_back(std::move(settings));
+}
+
+}  // namespace lorekeep::engine

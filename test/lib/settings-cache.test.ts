@@ -1,0 +1,125 @@
+/** How a model is computed is measured once on a machine, and nothing depends on the file that remembers it. */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { ComputeSettingsCache, cacheFolder } from '../../lib/settings-cache.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { tinyBert } from '../helpers/models.js';
+
+const inFolder = temporaryFolder();
+let seed = 100;
+let folder: string;
+let file: string;
+const own = process.env.LOREKEEP_CACHE;
+beforeEach(() => {
+  folder = inFolder(`cache-${seed++}`);
+  file = join(folder, 'embedding-settings.json');
+  mkdirSync(folder);
+  process.env.LOREKEEP_CACHE = folder;
+});
+afterEach(() => {
+  process.env.LOREKEEP_CACHE = own;
+});
+
+const entries = () => JSON.parse(readFileSync(file, 'utf8')).entries;
+/** A model that this process has not measured. */
+const fresh = () => tinyBert({ seed: seed++, layers: 1 });
+
+describe('the settings of a model', () => {
+  test('are measured by the first load, kept, and used by the next', async () => {
+    const path = await fresh();
+    await using first = await EmbeddingModel.load(path);
+    expect(first.facts.measured).toBe(true);
+    expect([128, 256, 512]).toContain(first.facts.batchTokens);
+    const { name, fingerprint, runtime, batchTokens } = first.facts;
+    expect(entries()).toMatchObject([
+      { name, fingerprint, runtime, batchTokens, version: expect.any(String) },
+    ]);
+    await using second = await EmbeddingModel.load(path);
+    expect(second.facts).toMatchObject({ runtime, batchTokens });
+  });
+
+  test('are taken from the file, without a measurement', async () => {
+    const path = await fresh();
+    await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+    const { fingerprint } = forced.facts;
+    expect(forced.facts).toMatchObject({ runtime: 'llama.cpp', measured: false });
+    await ComputeSettingsCache.ofUser().add({
+      fingerprint,
+      name: 'x',
+      runtime: 'llama.cpp',
+      batchTokens: 64,
+    });
+    await using model = await EmbeddingModel.load(path);
+    expect(model.facts).toMatchObject({ runtime: 'llama.cpp', batchTokens: 64, measured: false });
+  });
+
+  test('of another processor, another version or a runtime that is not there are measured again', async () => {
+    const path = await fresh();
+    await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+    const { fingerprint } = forced.facts;
+    const entry = { fingerprint, name: 'x', runtime: 'llama.cpp', batchTokens: 64 };
+    await new ComputeSettingsCache(file, 'an abacus', '0.0.0').add(entry);
+    await ComputeSettingsCache.ofUser().add({ ...entry, runtime: 'abacus' });
+    await using model = await EmbeddingModel.load(path);
+    expect(model.facts.measured).toBe(true);
+    expect(entries()).toHaveLength(2);
+  });
+});
+
+describe('the cache file', () => {
+  test.each([
+    ['no JSON', '{"entries": [{'],
+    ['an empty file', ''],
+    ['another JSON', '[1, 2]'],
+    ['entries of other kinds', '{"entries": [null, 7, {"fingerprint": 1}, {"batchTokens": -1}]}'],
+    ['bytes', Buffer.from([0xff, 0xfe, 0, 1])],
+  ])('may hold %s: the model is measured, and the file is right again', async (_, content) => {
+    writeFileSync(file, content);
+    await using model = await EmbeddingModel.load(await fresh());
+    expect(model.facts.measured).toBe(true);
+    expect(entries()).toHaveLength(1);
+  });
+
+  test('may be a folder, or lie where nothing can be written', async () => {
+    mkdirSync(file);
+    await using one = await EmbeddingModel.load(await fresh());
+    expect(one.facts.measured).toBe(true);
+    const locked = join(folder, 'locked');
+    mkdirSync(locked);
+    chmodSync(locked, 0o500);
+    process.env.LOREKEEP_CACHE = join(locked, 'below');
+    await using two = await EmbeddingModel.load(await fresh());
+    expect(two.facts.measured).toBe(true);
+  });
+
+  test('survives loads at the same time', async () => {
+    const paths = await Promise.all([fresh(), fresh(), fresh()]);
+    const models = await Promise.all(paths.map((path) => EmbeddingModel.load(path)));
+    await Promise.all(models.map((model) => model.close()));
+    expect(entries().length).toBeGreaterThanOrEqual(1);
+  });
+
+  test('keeps the newest entries when there are many', async () => {
+    const cache = ComputeSettingsCache.ofUser();
+    const many = Array.from({ length: 300 }, (_, i) => ({
+      fingerprint: String(i),
+      name: 'x',
+      runtime: 'y',
+      batchTokens: 1,
+      processor: 'z',
+      version: '0',
+    }));
+    writeFileSync(file, JSON.stringify({ entries: many }));
+    await cache.add({ fingerprint: 'new', name: 'x', runtime: 'y', batchTokens: 1 });
+    expect(entries()).toHaveLength(200);
+    expect(entries().at(-1).fingerprint).toBe('new');
+  });
+
+  test('lies where LOREKEEP_CACHE says, else in the cache folder of the user', () => {
+    expect(cacheFolder()).toBe(folder);
+    process.env.LOREKEEP_CACHE = '';
+    expect(cacheFolder()).toMatch(/lorekeep$/);
+  });
+});
