@@ -13,11 +13,13 @@ await runScript('generate-schemas', async (args) => {
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
   const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
+  const { catalogJsonSchema } = await import(join(dist, 'catalog', 'json-schema.js'));
   const protocol = await import(join(dist, 'protocol', 'json-schemas.js'));
   const texts = {
     ...jsonSchemas(),
     ...protocol.jsonSchemas(),
     'server-config.schema.json': configJsonSchema(),
+    'model-catalog.schema.json': catalogJsonSchema(),
   };
   for (const [name, text] of Object.entries(texts)) {
     const path = join(root, 'schemas', name);

@@ -48,8 +48,8 @@ void load_plugins(const std::filesystem::path& directory) {
     const std::filesystem::path wanted(forced);
     const std::filesystem::path plugin = wanted.has_parent_path() ? wanted : directory / wanted;
     if (!std::filesystem::exists(plugin)) {
-      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + plugin.string() + " does not exist; of " + directory.string() +
-                                   ": " + plugins_in(directory));
+      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + plugin.string() + " does not exist; name another plugin of " +
+                                   directory.string() + ": " + plugins_in(directory));
     }
     ggml_backend_load(plugin.string().c_str());
     if (!has_cpu_backend()) {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { modelFusionSchema } from '../fusion/model-fusion.js';
 
-const variantSchema = z.strictObject({
-  name: z.string().min(1).optional(),
+/** One file of a model. Exactly one of `file` and `url` is set. */
+export const variantSchema = z.strictObject({
+  name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
   file: z
     .string()
     .min(1)
@@ -12,22 +13,27 @@ const variantSchema = z.strictObject({
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected')
-    .optional(),
-  size_bytes: z.int().min(0).optional(),
+    .optional()
+    .describe('SHA-256 of the file, hexadecimal: what `lorekeep doctor` and `lorekeep check` compare.'),
+  size_bytes: z.int().min(0).optional().describe('Length of the file, compared likewise.'),
   context_size: z
     .int()
     .min(1)
     .max(1_048_576)
     .optional()
-    .describe('Longest text in tokens. Default: as trained.'),
-  placement: z.string().optional(),
+    .describe(
+      "Longest text in tokens. Default: `engines.llm_engine.embedding.default_n_ctx` of the server's config.",
+    ),
+  placement: z.string().optional().describe('Where its memory is. No effect yet.'),
 });
 
 /** One model. Fields that only embedding models have are ignored on the others. */
 export const catalogEntrySchema = z.strictObject({
-  name: z.string().min(1).max(128),
-  model_type: z.enum(['embedding', 'llm', 'vad', 'stt', 'reranker']),
-  variants: z.array(variantSchema).min(1),
+  name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
+  model_type: z
+    .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
+    .describe('This version uses embedding models.'),
+  variants: z.array(variantSchema).min(1).describe('The first that has a file is used.'),
   query_prefix: z
     .string()
     .default('')

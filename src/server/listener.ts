@@ -16,6 +16,14 @@ const loopback = '127.0.0.1';
 /** All interfaces, of IPv6 and IPv4 both; where there is no IPv6, of IPv4. */
 const everywhere = ['::', '0.0.0.0'] as const;
 
+/** Addresses that a server listens on: the first that this machine has. */
+export const hostsOf = (access: ServerConfig['network_access']): readonly string[] =>
+  access === 'local' ? [loopback] : everywhere;
+
+/** Whether a system's code says that the machine has no such address. */
+export const isAddressMissing = (code: string | undefined): boolean =>
+  code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL';
+
 /** Accepts clients, from this machine alone or from the local network, and turns all others away. */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -30,12 +38,12 @@ export class Listener {
   /** Resolves when clients can connect. @throws StartupError: a busy port, missing rights */
   static async open(options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(options);
-    const hosts = options.access === 'local' ? [loopback] : everywhere;
+    const hosts = hostsOf(options.access);
     for (const host of hosts) {
       const error = await listener.#listen(host);
       if (error === undefined) return listener;
-      const noIpv6 = error.code === 'EAFNOSUPPORT' || error.code === 'EADDRNOTAVAIL';
-      if (!noIpv6 || host === hosts.at(-1)) throw listenError(error, host, options.port);
+      if (!isAddressMissing(error.code) || host === hosts.at(-1))
+        throw listenError(error, host, options.port);
     }
     return listener;
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
@@ -41,6 +42,10 @@ export class LorekeepServer {
   static async start({ config, log, limits, onIdle = () => {} }: ServerOptions): Promise<LorekeepServer> {
     const catalog = await Catalog.load(config.models_catalog_path);
     for (const warning of catalog.warnings) log.warn(warning);
+    if (config.storage_root !== '' && !existsSync(config.storage_root))
+      log.warn(
+        `storage_root: ${config.storage_root} does not exist: no knowledge base is found before it does`,
+      );
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new EmbeddingModels(catalog, log, embeddingModelOptions(config));

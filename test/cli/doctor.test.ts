@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -75,6 +76,39 @@ describe('lorekeep doctor', () => {
     });
     for (const subject of ['port', 'model m', 'models', 'logs_dir'])
       expect(found.of(subject)?.fix).toBeTruthy();
+  });
+
+  it('tries the embedding models out: a file of the right name and size may be none', async () => {
+    const bytes = Buffer.from('GGUF, but not a model');
+    writeFileSync(inFolder('model.gguf'), bytes);
+    const variant = { file: 'model.gguf', size_bytes: bytes.length };
+    const models = [{ name: 'm', model_type: 'embedding', variants: [variant] }];
+    writeFileSync(inFolder('models.json'), JSON.stringify({ version: 1, models }));
+    const config = { port: 0, models_catalog_path: 'models.json', logs_dir: '' };
+    const found = await findings(config);
+    expect(found.status).toBe(1);
+    const message = expect.stringMatching(/^[^:]*model\.gguf: [^/]*$/);
+    expect(found.of('model m')).toMatchObject({ status: 'failed', message });
+    expect(found.of('models')).toMatchObject({ status: 'failed' });
+
+    const wrongSum = [{ ...variant, sha256: '0'.repeat(64) }];
+    writeFileSync(
+      inFolder('models.json'),
+      JSON.stringify({ version: 1, models: [{ ...models[0], variants: wrongSum }] }),
+    );
+    const { of } = await findings(config);
+    expect(of('model m')?.message).toContain(
+      `its SHA-256 is ${createHash('sha256').update(bytes).digest('hex')}`,
+    );
+  });
+
+  it('warns of a storage root that is not there', async () => {
+    const found = await findings({ port: 0, storage_root: 'gone', network_access: 'local_network' });
+    expect(found.of('storage_root')).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('gone does not exist'),
+    });
+    expect(found.of('port')).toMatchObject({ status: 'ok' });
   });
 
   it('knows a lorekeep server on the port from another program', async () => {

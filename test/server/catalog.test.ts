@@ -1,10 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Catalog } from '../../src/catalog/catalog.js';
+import { catalogJsonSchema } from '../../src/catalog/json-schema.js';
 import { StartupError } from '../../src/config/startup-error.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();
+const project = join(import.meta.dirname, '../..');
 
 async function load(content: string | object): Promise<Catalog> {
   const path = inFolder(`models-${Math.random()}.json`);
@@ -64,4 +68,34 @@ describe('the model catalog', () => {
       'model "e5": variants[0]: exactly one of',
     );
   });
+});
+
+describe('the JSON Schema of the catalog', () => {
+  it('is current (scripts/generate-schemas.mjs writes it)', () => {
+    const path = join(project, 'schemas', 'model-catalog.schema.json');
+    expect(readFileSync(path, 'utf8')).toBe(catalogJsonSchema());
+  });
+
+  it('has the fields of a variant, and asks for one place of the file', () => {
+    const { properties } = JSON.parse(catalogJsonSchema()).properties.models.items;
+    const variant = properties.variants.items;
+    expect(Object.keys(variant.properties)).toEqual(
+      expect.arrayContaining(['file', 'url', 'sha256', 'size_bytes', 'context_size']),
+    );
+    expect(variant.oneOf).toEqual([{ required: ['file'] }, { required: ['url'] }]);
+  });
+});
+
+it('the shipped catalog is right about the files that are there', async () => {
+  const catalog = await Catalog.load(join(project, 'data', 'models.json'));
+  expect(catalog.warnings).toEqual([]);
+  const files = catalog.entries.flatMap(({ variants }) => variants);
+  const present = files.filter(({ file }) => file !== undefined && existsSync(catalog.resolveFile(file)));
+  expect(present.length).toBeGreaterThan(0);
+  for (const { file = '', size_bytes, sha256 } of present) {
+    const path = catalog.resolveFile(file);
+    expect(size_bytes ?? statSync(path).size, file).toBe(statSync(path).size);
+    const found = createHash('sha256').update(readFileSync(path)).digest('hex');
+    expect(sha256?.toLowerCase() ?? found, file).toBe(found);
+  }
 });

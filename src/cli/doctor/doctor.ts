@@ -8,17 +8,16 @@ import { padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { type Finding, failed, ok, warning } from './finding.js';
-import { checkModels, checkPort, checkWritable } from './installation.js';
+import { checkPort, checkStorageRoot, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
+import { checkModels } from './models.js';
 
 /** `lorekeep doctor`: looks at everything that the server needs, and goes on after what is wrong. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
-    const findings = [
-      checkNode(),
-      ...(await checkAddon()),
-      ...(await checkInstallation(flags.config, signal)),
-    ];
+    const machine = [checkNode(), ...(await checkAddon())];
+    const tryOut = machine.every(({ status }) => status !== 'failed');
+    const findings = [...machine, ...(await checkInstallation(flags.config, { tryOut, signal }))];
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ ok: failures === 0, findings });
@@ -26,20 +25,24 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   });
 }
 
-async function checkInstallation(path: string | undefined, signal: AbortSignal): Promise<Finding[]> {
+async function checkInstallation(
+  path: string | undefined,
+  options: { tryOut: boolean; signal: AbortSignal },
+): Promise<Finding[]> {
   try {
     const { config, file, warnings } = await findConfig(path);
-    const { logs_dir, models_download_dir } = config;
+    const { logs_dir, models_download_dir, storage_root } = config;
     return [
       ok('config', file ?? 'built-in defaults'),
       ...warnings.map((text) => warning('config', text, 'correct the file')),
-      ...(await checkModels(config, signal)),
+      ...(await checkModels(config, options)),
       await checkPort(config),
+      ...(storage_root === '' ? [] : [await checkStorageRoot(config)]),
       ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
       await checkWritable('models_download_dir', models_download_dir),
     ];
   } catch (error) {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     return [
       failed('config', (error as Error).message, 'correct the file: lorekeep check shows all mistakes'),
     ];

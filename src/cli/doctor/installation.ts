@@ -2,58 +2,27 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { Catalog } from '../../catalog/catalog.js';
 import { connect } from '../../client/index.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { modelFiles } from '../model-files.js';
-import { size } from '../terminal/amounts.js';
+import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
-
-/** The catalog, and the file of each of its models. */
-export async function checkModels(
-  { models_catalog_path }: ServerConfig,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  let catalog: Catalog;
-  try {
-    catalog = await Catalog.load(models_catalog_path);
-  } catch (error) {
-    const { message } = error as Error;
-    return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
-  }
-  const files = await modelFiles(catalog, signal);
-  const findings = files.map(({ model, type, path, state, reason, bytes = 0, verified }): Finding => {
-    const subject = `model ${model}`;
-    if (state === 'remote') return warning(subject, 'has a URL only', 'download it and name it with "file"');
-    if (state === 'absent')
-      return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
-    if (state === 'damaged')
-      return failed(subject, `${path}: ${reason}`, 'download it again, or correct the catalog');
-    const checked = verified ? 'as the catalog states' : 'the catalog states no checksum';
-    return ok(subject, `${path}, ${size(bytes)}, ${checked}`);
-  });
-  const usable = files.some(({ type, state }) => type === 'embedding' && state === 'present');
-  return [
-    ok('catalog', models_catalog_path),
-    ...catalog.warnings.map((text) => warning('catalog', text, 'remove the key')),
-    ...findings,
-    ...(usable
-      ? []
-      : [failed('models', 'there is no embedding model to work with', 'put one where the catalog says')]),
-  ];
-}
 
 /** How long a program on the port may take to say who it is. */
 const greetingMs = 1000;
 
 /** Whether a server could listen. */
-export async function checkPort({ port }: ServerConfig): Promise<Finding> {
-  const host = '127.0.0.1';
-  const code = await listenOnce(host, port);
+export async function checkPort({ port, network_access }: ServerConfig): Promise<Finding> {
+  const code = await listenAsServer(hostsOf(network_access), port);
   if (code === undefined) return ok('port', port === 0 ? 'any free one' : `${port} is free`);
+  if (code === 'EACCES')
+    return failed(
+      'port',
+      `${port} needs more rights than this user has`,
+      'choose one from 1024 on with --port',
+    );
   if (code !== 'EADDRINUSE') return failed('port', `${port}: ${code}`, 'choose another one with --port');
   try {
-    await using client = await connect({ host, port, signal: AbortSignal.timeout(greetingMs) });
+    await using client = await connect({ port, signal: AbortSignal.timeout(greetingMs) });
     return ok('port', `${port}: a lorekeep server is running, version ${client.hello.version}`);
   } catch {
     return failed(
@@ -64,12 +33,34 @@ export async function checkPort({ port }: ServerConfig): Promise<Finding> {
   }
 }
 
+/** The system's code for why not; undefined when it could. */
+async function listenAsServer(hosts: readonly string[], port: number): Promise<string | undefined> {
+  let code: string | undefined;
+  for (const host of hosts) {
+    code = await listenOnce(host, port);
+    if (!isAddressMissing(code)) break;
+  }
+  return code;
+}
+
 function listenOnce(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
+}
+
+/** Whether the folder that storages are looked for in is there. The server starts without it. */
+export async function checkStorageRoot({ storage_root }: ServerConfig): Promise<Finding> {
+  const found = await stat(storage_root).catch(() => undefined);
+  if (found?.isDirectory()) return ok('storage_root', storage_root);
+  const what = found === undefined ? 'does not exist' : 'is a file';
+  return warning(
+    'storage_root',
+    `${storage_root} ${what}: no knowledge base is found`,
+    'make the folder, or name another one with storage_root',
+  );
 }
 
 /** Whether a folder that the server writes to can be written or made; nothing is. */

@@ -1,0 +1,90 @@
+import { Catalog } from '../../catalog/catalog.js';
+import type { CatalogEntry } from '../../catalog/schema.js';
+import type { ServerConfig } from '../../config/schema.js';
+import { silentLog } from '../../log/log.js';
+import { type ModelFile, modelFiles } from '../model-files.js';
+import { size } from '../terminal/amounts.js';
+import { type Finding, failed, ok, warning } from './finding.js';
+
+/**
+ * The catalog, the file of each of its models, and with `tryOut` whether the embedding models embed: only that tells a model
+ * from a file of its name. Without, because the addon is missing, their files are looked at alone.
+ */
+export async function checkModels(
+  config: ServerConfig,
+  { tryOut, signal }: { tryOut: boolean; signal: AbortSignal },
+): Promise<Finding[]> {
+  const path = config.models_catalog_path;
+  let catalog: Catalog;
+  try {
+    catalog = await Catalog.load(path);
+  } catch (error) {
+    const { message } = error as Error;
+    return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
+  }
+  const findings: Finding[] = [];
+  let usable = false;
+  for (const file of await modelFiles(catalog, signal)) {
+    const embeds = file.type === 'embedding' && file.state === 'present';
+    const tried = tryOut && embeds && isUsed(catalog, file);
+    const reason = tried ? await failureOf(file.model, catalog, config, signal) : undefined;
+    signal.throwIfAborted();
+    usable ||= embeds && reason === undefined;
+    findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }));
+  }
+  if (!usable)
+    findings.push(
+      failed('models', 'there is no embedding model to work with', 'put one where the catalog says'),
+    );
+  const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
+  return [ok('catalog', path), ...warnings, ...findings];
+}
+
+function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: ModelFile): Finding {
+  const subject = `model ${model}`;
+  switch (state) {
+    case 'remote':
+      return warning(subject, 'has a URL only', 'download it and name it with "file"');
+    case 'absent':
+      return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
+    case 'damaged':
+      return failed(subject, reasonAt(path, reason), 'put the right file there, or correct the catalog');
+    case 'present': {
+      const checked = verified ? 'as the catalog states' : 'the catalog states no checksum';
+      return ok(subject, `${path}, ${size(bytes)}, ${checked}`);
+    }
+  }
+}
+
+/** The reasons of the library begin with the path themselves. */
+function reasonAt(path = '', reason = ''): string {
+  return reason.startsWith(path) ? reason : `${path}: ${reason}`;
+}
+
+/** Of several variants the server takes the first that has a file. */
+function isUsed(catalog: Catalog, { model, path }: ModelFile): boolean {
+  const file = catalog.find(model)?.variants.find((variant) => variant.file !== undefined)?.file;
+  return file !== undefined && catalog.resolveFile(file) === path;
+}
+
+/** Loads a model as the server would and embeds one text. Gives why that fails, or undefined. */
+async function failureOf(
+  model: string,
+  catalog: Catalog,
+  config: ServerConfig,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // What needs the addon.
+  const { EmbeddingModels, embeddingModelOptions } = await import('../../catalog/embedding-models.js');
+  const models = new EmbeddingModels(catalog, silentLog(), { ...embeddingModelOptions(config), idleMs: 0 });
+  try {
+    const loaded = await models.load(models.find(model) as CatalogEntry);
+    await loaded.embedQuery('lorekeep', signal);
+    return undefined;
+  } catch (error) {
+    // The outer error is for clients, which get no paths.
+    return ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+  } finally {
+    await models.close();
+  }
+}
