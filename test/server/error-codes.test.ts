@@ -1,0 +1,273 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { type ErrorCode, errorTable } from '../../src/protocol/errors.js';
+import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
+import { handlers } from '../../src/server/handlers.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { overlong, strings } from './corpus.js';
+import type { RawClient } from './raw-client.js';
+import { retrieveGraph, TestServer } from './test-server.js';
+
+const file = temporaryFolder();
+
+/** A session of a raw client, with the storage "docs" and the agent `agent_id`. */
+interface Scene {
+  server: TestServer;
+  raw: RawClient;
+  session_id: string;
+  agent_id: string;
+  /** Sends a request of the session and gives its reply. */
+  ask(type: string, fields?: object): Promise<ServerFrame>;
+  /** Sends a turn of the agent and gives its TurnComplete's error. */
+  turn(text: string, graph?: object): Promise<Failure>;
+}
+
+type Failure = Omit<ServerFrames['Error'], 'type' | 'reply_to'>;
+
+const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+
+async function makeScene(): Promise<Scene> {
+  writeFileSync(file('bad.txt'), '(');
+  const server = await TestServer.start({
+    config: { storage_root: file(), default_canned_responses_path: file('absent.txt') },
+  });
+  const raw = await server.raw();
+  let asked = 0;
+  const ask = (type: string, fields: object = {}) =>
+    raw.request<never>({ session_id, ...fields, type, id: asked++ });
+  let session_id: string | undefined;
+  ({ session_id } = (await ask('CreateSessionRequest')) as { session_id: string } & ServerFrame);
+  await ask('CreateEmbeddedStringStorageRequest', docs);
+  const agentOf = async (graph: object) =>
+    (await ask('CreateAgentRequest', { graph })) as ServerFrames['CreateAgentResponse'];
+  const { agent_id } = await agentOf(retrieveGraph());
+  const turn = async (text: string, graph?: object) => {
+    const id = graph === undefined ? agent_id : (await agentOf(graph)).agent_id;
+    const started = await ask('TurnRequest', { agent_id: id, text });
+    const { turn_id } = started as ServerFrames['TurnStarted'];
+    const ends = (frame: ServerFrame) => frame.type === 'TurnComplete' && frame.turn_id === turn_id;
+    const { error } = await raw.next<ServerFrames['TurnComplete']>(ends);
+    return error ?? expect.fail('the turn did not fail');
+  };
+  return { server, raw, session_id, agent_id, ask, turn };
+}
+
+/** What a server says before it closes a connection whose framing it lost. */
+async function lost(bytes: Buffer): Promise<ServerFrame> {
+  const raw = await (await TestServer.start({ limits: { frameMs: 50 } })).raw();
+  raw.bytes(bytes);
+  const error = await raw.next<ServerFrame>(({ type }) => type === 'Error');
+  await raw.closed;
+  return error;
+}
+
+const agentWith =
+  (graph: object) =>
+  ({ ask }: Scene) =>
+    ask('CreateAgentRequest', { graph });
+
+const search =
+  (fields: object) =>
+  ({ ask }: Scene) =>
+    ask('SearchEmbeddedStringStorageRequest', { name: 'docs', text: 'bees', ...fields });
+
+const storage =
+  (fields: object) =>
+  ({ ask }: Scene) =>
+    ask('CreateEmbeddedStringStorageRequest', { ...docs, name: 'other', ...fields });
+
+/** Makes the next embedding fail. */
+function failEmbedding(outcome: () => Promise<never>): void {
+  const spy = vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockImplementationOnce(outcome);
+  onTestFinished(() => spy.mockRestore());
+}
+
+const guard = { id: 'guard', type: 'regex_guardrail', params: {} };
+
+type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message: RegExp, path?: string];
+
+/** Codes of what has a number too large to be reached here: limits.test.ts does. */
+type Counted = 2003 | 4013 | 8006;
+
+/** How each code is come by, what its message says, and the field that its details name. */
+const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
+  1001: [() => lost(Buffer.from('GET /')), /^frame kind 71: 1 \(JSON\) is expected/],
+  1002: [({ ask }) => ask('TurnRequst'), /^type: "TurnRequst" .* did you mean "TurnRequest"\?$/],
+  1003: [() => lost(Buffer.from([1, 255, 0, 0, 0])), /over the limit of 67108864/],
+  1004: [search({ top_k: 0 }), /^top_k: a number of at least 1 is expected, not 0$/, 'top_k'],
+  1005: [
+    async ({ raw }) => {
+      raw.bytes(Buffer.from([2, 0, 0, 0, 0]));
+      return raw.next((frame) => frame.type === 'Error' && frame.code === 1005);
+    },
+    /^binary frames are not there yet$/,
+  ],
+  1006: [() => lost(Buffer.from([1])), /^a frame was begun and not finished within 50 ms/],
+  1008: [
+    async ({ server, ask }) => {
+      const ping = vi.spyOn(handlers, 'Ping').mockImplementation(() => new Promise(() => {}));
+      onTestFinished(() => ping.mockRestore());
+      void ask('Ping', { session_id: undefined }).catch(() => {});
+      await vi.waitFor(() => expect(ping).toHaveBeenCalled());
+      void server.server.stop();
+      return ask('CreateSessionRequest', { session_id: undefined });
+    },
+    /^the server is stopping$/,
+  ],
+  1009: [
+    ({ ask }) => {
+      const ping = vi.spyOn(handlers, 'Ping').mockImplementationOnce(() => {
+        throw new TypeError('/secret');
+      });
+      onTestFinished(() => ping.mockRestore());
+      return ask('Ping', { session_id: undefined });
+    },
+    /^the server failed to do this; its log says why$/,
+  ],
+  2001: [
+    ({ ask }) => ask('DestroySessionRequest', { session_id: 's0' }),
+    /^session_id: .*"s0"/,
+    'session_id',
+  ],
+  2002: [
+    async ({ ask }) => {
+      const making = storage({ strings: Array.from({ length: 2000 }, (_, n) => `bee ${n}`) })({
+        ask,
+      } as Scene);
+      void ask('DestroySessionRequest');
+      return making;
+    },
+    /^the session was destroyed$/,
+  ],
+  3009: [
+    storage({ strings: undefined, config_path: '../kb.json' }),
+    /^config_path: "\.\.\/kb\.json" .* leaves the storage root; a path inside it is expected$/,
+    'config_path',
+  ],
+  3010: [
+    storage({ strings: undefined, config_path: 'kb/kb.json' }),
+    /^config_path: there is no file "kb\/kb\.json"/,
+    'config_path',
+  ],
+  4001: [
+    agentWith({ nodes: [{ id: 'a', type: 'retreive' }] }),
+    /^graph\.nodes\[0\]\.type: "retreive" .* did you mean "retrieve"\?$/,
+    'graph.nodes[0].type',
+  ],
+  4002: [
+    agentWith(retrieveGraph({ topk: 1 })),
+    /^graph\.nodes\[0\]\.params\.topk: .* did you mean "top_k"\?$/,
+    'graph.nodes[0].params.topk',
+  ],
+  4003: [
+    agentWith(retrieveGraph({ top_k: 1001 })),
+    /^graph\.nodes\[0\]\.params\.top_k: a number of at most 1000 is expected, not 1001$/,
+    'graph.nodes[0].params.top_k',
+  ],
+  4004: [
+    agentWith({ nodes: [guard, guard] }),
+    /^graph\.nodes\[1\]\.id: "guard" is the id of graph\.nodes\[0\] already$/,
+    'graph.nodes[1].id',
+  ],
+  4005: [
+    agentWith({ nodes: [guard], edges: [['guard', 'gard']] }),
+    /^graph\.edges\[0\]\[1\]: the graph has no node "gard"; did you mean "guard"\?$/,
+    'graph.edges[0][1]',
+  ],
+  4006: [
+    agentWith({ nodes: [guard], edges: [['guard', 'guard']] }),
+    /lead in a circle: guard -> guard$/,
+    'graph.edges',
+  ],
+  4007: [
+    ({ ask }) => ask('DestroyAgentRequest', { agent_id: 'a' }),
+    /^agent_id: the session has no agent "a"/,
+    'agent_id',
+  ],
+  4008: [
+    ({ ask }) => ask('CancelTurnRequest', { turn_id: 't' }),
+    /^turn_id: the turn "t" is not one of this session$/,
+    'turn_id',
+  ],
+  4009: [
+    ({ raw, session_id, agent_id }) => {
+      const embed = vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockImplementation((_, options) => {
+        const { signal } = options as { signal: AbortSignal };
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      });
+      onTestFinished(() => embed.mockRestore());
+      const turn = { type: 'TurnRequest', session_id, agent_id, text: 'bees' };
+      raw.send(...Array.from({ length: 257 }, (_, index) => ({ ...turn, id: `turn ${index}` })));
+      return raw.next(({ type }) => type === 'Error');
+    },
+    /^the session has 256 unfinished turns, as many as it may have; wait for a TurnComplete$/,
+  ],
+  4010: [
+    agentWith({ nodes: [{ ...guard, params: { string_storage: 'bad.txt' } }] }),
+    /^graph\.nodes\[0\]\.params\.string_storage: "bad\.txt": line 1: "\(" is no regular expression: /,
+    'graph.nodes[0].params.string_storage',
+  ],
+  4011: [
+    agentWith({ nodes: [{ id: 'reply', type: 'canned_response' }] }),
+    /^graph\.nodes\[0\]\.params\.string_storage: .* default_canned_responses_path, .* does not exist$/,
+    'graph.nodes[0].params.string_storage',
+  ],
+  4012: [
+    ({ turn }) => turn('a'.repeat(200_000), { nodes: [guard] }),
+    /^text: has 200000 characters; the guardrail "guard" looks at 131072 at most$/,
+    'text',
+  ],
+  5001: [storage({ embedding_model: 'absent' }), /^model "absent": /],
+  5002: [search({ text: overlong }), /^text: the text has \d+ tokens, the model takes \d+$/, 'text'],
+  5003: [
+    (scene) => {
+      failEmbedding(() => Promise.reject(new LorekeepError('OUT_OF_MEMORY', 'out of memory', {})));
+      return search({})(scene);
+    },
+    /^out of memory$/,
+  ],
+  5004: [search({ text: '\u200b' }), /^text: the text has no tokens/, 'text'],
+  5005: [
+    (scene) => {
+      const item = {
+        index: 0,
+        code: 'MODEL_INVALID',
+        message: 'the model computed values that are not numbers',
+      };
+      failEmbedding(() => Promise.resolve({ errors: [{ ...item, tokens: 1, limit: 9 }] } as never));
+      return search({})(scene);
+    },
+    /^text: the model computed values that are not numbers$/,
+    'text',
+  ],
+  8001: [storage({ name: 'a b' }), /^name: "a b" is malformed: /, 'name'],
+  8002: [
+    storage({ name: 'docs' }),
+    /^name: the session has a storage "docs" already; use another name, or destroy that one first$/,
+    'name',
+  ],
+  8003: [storage({ strings: [] }), /^strings: at least one string is expected$/, 'strings'],
+  8004: [
+    storage({ config_path: 'kb.json' }),
+    /^config_path, strings: exactly one of them is expected, and both are set$/,
+  ],
+  8005: [
+    search({ name: 'dosc' }),
+    /^name: the session has no storage "dosc"; did you mean "docs"\?$/,
+    'name',
+  ],
+};
+
+const table = Object.entries(cases).map(([code, [provoke, message, path]]) => {
+  const { name } = errorTable[Number(code) as ErrorCode];
+  return { code: Number(code), name, provoke, message, path };
+});
+
+it.each(table)('$code $name says what is wrong and where', async ({ code, name, provoke, message, path }) => {
+  const error = await provoke(await makeScene());
+  expect(error).toMatchObject({ code, name, message: expect.stringMatching(message) });
+  const { details } = error as Failure;
+  if (path !== undefined) expect(details.path).toBe(path);
+  expect(JSON.stringify([(error as Failure).message, details])).not.toContain(file());
+});
