@@ -30,17 +30,25 @@ export interface Greeted {
   hello: ServerFrames['Hello'];
 }
 
-/** Opens a connection and waits for the greeting. @throws ConnectionLostError; the signal's reason */
+/**
+ * Opens a connection and waits for the greeting. The signal means nothing afterwards.
+ * @throws ConnectionLostError; the signal's reason
+ */
 export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
-  const socket = openSocket({ ...address, noDelay: true, signal });
-  const channel = new Channel(socket);
+  signal?.throwIfAborted();
+  const socket = openSocket({ ...address, noDelay: true });
+  const giveUp = () => void socket.destroy();
+  signal?.addEventListener('abort', giveUp, { once: true });
   try {
+    const channel = new Channel(socket);
     const hello = serverSchemas.Hello.safeParse(await channel.hello);
     if (hello.success) return { channel, hello: hello.data };
   } catch (error) {
     socket.destroy();
     signal?.throwIfAborted();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
   }
   socket.destroy();
   const { host, port } = address;

@@ -5,7 +5,8 @@ import { type Client, type ConnectionState, type ConnectOptions, connect } from 
 import { delayOf, reconnectPolicy } from '../../src/client/reconnect.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
-import { retrieveGraph, TestServer } from '../server/test-server.js';
+import { Program } from '../server/program.js';
+import { catalogPath, retrieveGraph, TestServer } from '../server/test-server.js';
 
 const file = temporaryFolder();
 const strings = corpus.map(({ text }) => text);
@@ -132,6 +133,41 @@ describe('a client that may reconnect', () => {
     await expect(client.ping()).rejects.toMatchObject(lost);
     expect(states).toEqual(['closed']);
   });
+});
+
+/** The real server in a process of its own. Resolves with its port when it listens. */
+async function serve(config: string, port: string): Promise<{ program: Program; port: string }> {
+  const program = Program.run('dist/src/cli/main.js', 'serve', '--config', config, '--port', port);
+  const [, listening] = await program.printed(/"port":(\d+)/);
+  return { program, port: listening as string };
+}
+
+it('a client outlives a server that is killed: the one that takes its place has everything again', async () => {
+  // Makes the catalog and its model.
+  await TestServer.start();
+  const config = file('server-config.json');
+  writeFileSync(config, JSON.stringify({ models_catalog_path: catalogPath, logs_dir: '' }));
+  const { program, port } = await serve(config, '0');
+  const client = await connect({ port: Number(port), reconnect: { ...quick, attempts: 10_000 } });
+  onTestFinished(() => client.close());
+  const session = await client.createSession();
+  await session.createEmbeddedStringStorage(docs);
+  const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+  // Enough that the server dies in the middle of it.
+  const many = Array.from({ length: 100_000 }, (_, index) => `honey of the year ${index}`);
+  const making = session.createEmbeddedStringStorage({ ...docs, name: 'many', strings: many });
+  const outcome = making.catch((error: unknown) => error);
+  await client.ping();
+  program.child.kill('SIGKILL');
+  expect(await outcome).toMatchObject(lost);
+  await program.ended;
+  const waiting = agent.turn(corpus[0].question);
+  await serve(config, port);
+  expect(await waiting).toMatchObject({
+    status: 'completed',
+    diagnostics: { nodes: [{ type: 'retrieve' }] },
+  });
+  await expect(session.search({ name: 'many', text: 'honey' })).rejects.toMatchObject({ code: 8005 });
 });
 
 describe('a reconnect policy', () => {

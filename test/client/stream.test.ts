@@ -127,6 +127,22 @@ describe('a client', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('is given up by the signal of connect() until it is there, and not any more', async () => {
+    const { port } = await TestServer.start();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const client = await connect({ port, signal });
+    onTestFinished(() => client.close());
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    controller.abort(new Error('enough'));
+    await client.ping();
+    await expect(connect({ port, signal })).rejects.toThrow('enough');
+    const late = new AbortController();
+    const connecting = connect({ port, signal: late.signal });
+    late.abort(new Error('too late'));
+    await expect(connecting).rejects.toThrow('too late');
+  });
+
   it('gives up a connection whose server says of no request what is wrong', async () => {
     const answer = (request: Record<string, unknown>) =>
       request.type === 'TurnRequest'
