@@ -19,6 +19,10 @@ export async function callNative<T>(
   signal: AbortSignal | undefined,
   call: (cancel: NativeCancelToken | undefined) => Promise<T> | T,
 ): Promise<T> {
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    const message = `signal: an AbortSignal is expected, not ${describe(signal)}`;
+    throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'signal' });
+  }
   if (signal?.aborted) throw new AbortError(signal.reason);
   const cancel = signal && new binding.CancelToken();
   const onAbort = () => cancel?.cancel();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 
 #include "core/error.h"
@@ -40,8 +41,6 @@ void check(const Storage& storage, const SearchRequest& request) {
     check_weight("rrf.lexical_weight", request.rrf.lexical_weight);
     if (request.rrf.dense_weight == 0 && request.rrf.lexical_weight == 0) refuse("rrf", "both weights are 0");
   }
-  if (request.filter != nullptr && storage.metadata() == nullptr)
-    refuse("filter", "the storage has no metadata fields");
   if (request.allowed != nullptr && request.allowed->size() != storage.size()) {
     refuse("allowed", "its size is not the storage's");
   }
@@ -68,7 +67,9 @@ class Search {
   /// Which records may be found at all, known before anything is searched.
   void select() {
     if (request_.filter != nullptr) {
-      filtered_ = filter::evaluate(*request_.filter, *storage_.metadata(), request_.cancel);
+      const filter::Columns none(std::make_shared<const filter::Schema>(), storage_.size(), {});
+      const filter::Columns* metadata = storage_.metadata() == nullptr ? &none : storage_.metadata();
+      filtered_ = filter::evaluate(*request_.filter, *metadata, request_.cancel);
       if (request_.allowed != nullptr) filtered_.intersect(*request_.allowed);
       selected_ = &filtered_;
     } else {

@@ -1,10 +1,15 @@
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { configSchema, type ServerConfig } from '../config/schema.js';
-import type { Log } from '../log/log.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Catalog } from './catalog.js';
 import { LoadedModel } from './loaded-model.js';
 import type { CatalogEntry } from './schema.js';
+
+/** Where it is told what was loaded and unloaded; a server's log is one. */
+export interface ModelLog {
+  info(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
 
 export interface EmbeddingModelOptions {
   /** Longest text in tokens where the catalog says nothing. */
@@ -31,7 +36,7 @@ export function embeddingModelOptions({
 /** The embedding models in use: each is loaded once, on first use, stays while it is used, and is unloaded after a while. */
 export class EmbeddingModels {
   readonly #catalog: Catalog;
-  readonly #log: Log;
+  readonly #log: ModelLog;
   readonly #options: EmbeddingModelOptions;
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
@@ -39,7 +44,7 @@ export class EmbeddingModels {
   /** Default of `options`: what a config without fields says, and nothing is unloaded. */
   constructor(
     catalog: Catalog,
-    log: Log,
+    log: ModelLog,
     options: EmbeddingModelOptions = { ...embeddingModelOptions(configSchema.parse({})), idleMs: 0 },
   ) {
     this.#catalog = catalog;

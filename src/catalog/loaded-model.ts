@@ -93,7 +93,9 @@ export class LoadedModel {
   }
 
   /** As embedQuery(), with the tokens and batches that it took. */
-  embedQueryCounted(text: string, signal: AbortSignal): Promise<EmbedResult> {
+  async embedQueryCounted(text: string, signal: AbortSignal): Promise<EmbedResult> {
+    // A prefix alone has an embedding, too, and it means nothing.
+    if (text.trim() === '') throw new TextError({ ...emptyQuery, limit: this.#facts.contextSize });
     return this.#embed([this.queryPrefix + text], signal);
   }
 
@@ -163,11 +165,18 @@ export class TextError extends Error {
     this.item = item;
   }
 
+  /** Whether it has nothing that the model can see. */
+  get isUnseen(): boolean {
+    return this.item.code === 'INVALID_ARGUMENT';
+  }
+
   /** The error for the one text of a request, which is, or comes from, the field `path`. */
   toServerError(path: string): ServerError {
     const { code, tokens, limit, message } = this.item;
     return serverError(errorCodes[code], `${path}: ${message}`, { path, tokens, limit }, { cause: this });
   }
 }
+
+const emptyQuery = { index: 0, code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;
 
 const errorCodes = { TEXT_TOO_LONG: 5002, INVALID_ARGUMENT: 5004, MODEL_INVALID: 5005 } as const;

@@ -1,9 +1,5 @@
 import { join } from 'node:path';
-import { Catalog } from '../catalog/catalog.js';
-import { EmbeddingModels } from '../catalog/embedding-models.js';
-import { buildKnowledgeBase, type ModelResolver, openKnowledgeBase } from '../knowledge/index.js';
-import { silentLog } from '../log/log.js';
-import { requireEmbeddingModel } from '../storages/embedding-model-name.js';
+import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../knowledge/index.js';
 import { replaceFile } from './folder.js';
 import type { DemoModel } from './model.js';
 import type { Paragraph } from './paragraphs.js';
@@ -21,9 +17,7 @@ export async function writeKnowledgeBase(
   { catalog, name }: DemoModel,
 ): Promise<number | undefined> {
   const path = join(folder, knowledgeBaseFile);
-  const embedding = new EmbeddingModels(await Catalog.load(catalog), silentLog());
-  const models = (wanted: string) =>
-    embedding.load(requireEmbeddingModel(embedding, wanted, 'embedding_model'));
+  const models = await CatalogModels.open(catalog);
   try {
     if (await opens(path, models)) return undefined;
     await writeSources(folder, paragraphs, name);
@@ -31,11 +25,11 @@ export async function writeKnowledgeBase(
     await buildKnowledgeBase(path, { models });
     return performance.now() - started;
   } finally {
-    await embedding.close();
+    await models.close();
   }
 }
 
-async function opens(path: string, models: ModelResolver): Promise<boolean> {
+async function opens(path: string, models: CatalogModels): Promise<boolean> {
   try {
     await (await openKnowledgeBase(path, { models })).close();
     return true;

@@ -6,7 +6,12 @@ const legs = {
   dense: weight.describe('Weight of the dense leg. Default 1.'),
   lexical: weight.describe('Weight of the lexical leg. Default 1.'),
   k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),
-  candidates: z.int().min(1).max(10_000).optional().describe('Depth of each leg. Default max(50, 4 top_k).'),
+  candidates: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Depth of each leg, never less than top_k. Default max(50, 4 top_k).'),
 };
 const legsSchema = z.strictObject(legs);
 
@@ -43,4 +48,10 @@ export function fusionFor(
     },
     candidates: said.candidates ?? model.candidates,
   };
+}
+
+/** The same fusion without its dense leg, for a query in which the model sees nothing; undefined when no leg would be left. */
+export function wordsAlone(fusion: FusionOptions): FusionOptions | undefined {
+  if (fusion.weights?.lexical === 0) return undefined;
+  return { ...fusion, weights: { ...fusion.weights, dense: 0 } };
 }

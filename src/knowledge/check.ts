@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
 import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { matchEmbeddings } from './embeddings.js';
-import { type KnowledgeModel, recordsError } from './model.js';
+import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
-import { type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
+import { configArgument, type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
 import { openVectors, vectorsWarning } from './vectors.js';
 import { reuseWords } from './words.js';
 
@@ -52,7 +51,7 @@ export async function checkKnowledgeBase(
   configPath: string,
   options: CheckKnowledgeBaseOptions = {},
 ): Promise<KnowledgeBaseCheck> {
-  const path = resolve(configPath);
+  const path = configArgument(configPath);
   const findings: KnowledgeBaseFinding[] = [];
   const { signal, models } = options;
   const loaded = await found(findings, path, () => loadKnowledgeBaseConfig(path));
@@ -71,7 +70,7 @@ export async function checkKnowledgeBase(
 }
 
 async function findModel(path: string, name: string, models: OpenKnowledgeBaseOptions['models']) {
-  const model = await models(name);
+  const model = await modelResolver(models)(name);
   if (model === undefined) throw unknownModel(path, name);
   return model;
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { coerceDefault, expectedDefault, wellFormed } from './field-default.js';
 
 const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
 
-/** Half of a surrogate pair is no character, and no records file can hold one. */
-const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 const text = () =>
   z.string().min(1).refine(wellFormed, { error: 'half of a surrogate pair is no character' });
 const path = () => text().refine((name) => !name.includes('\0'), { error: 'no file name has a NUL' });
@@ -13,46 +12,27 @@ const fieldSchema = z
     name: text().describe('The key in records, and what filters call the field.'),
     type: z.enum(fieldTypes),
     default: z
-      .union([z.number(), z.string(), z.boolean(), z.array(z.string())])
+      .union([z.number(), z.string(), z.boolean(), z.array(z.string())], {
+        error: 'a number, a string, true, false or an array of strings is expected',
+      })
       .optional()
-      .describe('Value of records that omit the field. Exactly one of default and optional is needed.'),
+      .describe(
+        'Value of records that omit the field: of its type, or what says the same in other words, such as "5" of an int. Exactly one of default and optional is needed.',
+      ),
     optional: z.boolean().optional().describe('true: records may omit the field.'),
     filterable: z.boolean().default(true).describe('false: shown with hits, but no filter may name it.'),
   })
   .refine((field) => (field.default !== undefined) !== (field.optional === true), {
     error: 'exactly one of "default" and "optional": true is expected',
   })
-  .superRefine(({ type, default: value }, context) => {
-    if (value === undefined || isOfType(value, type)) return;
-    const message = `${defaults[type]} is expected, because the type is ${type}`;
+  .transform(({ default: written, ...field }, context) => {
+    if (written === undefined) return field;
+    const value = coerceDefault(written, field.type);
+    if (value !== undefined) return { ...field, default: value };
+    const message = `${expectedDefault[field.type]} is expected, because the type is ${field.type}`;
     context.addIssue({ code: 'custom', path: ['default'], message });
+    return z.NEVER;
   });
-
-type FieldType = (typeof fieldTypes)[number];
-
-/** What a default is to be, by type: a JSON value is never converted to one of another kind. */
-const defaults: Readonly<Record<FieldType, string>> = {
-  int: 'an integer within 2^53',
-  float: 'a number',
-  string: 'a string',
-  bool: 'true or false',
-  'set<string>': 'an array of strings',
-};
-
-function isOfType(value: unknown, type: FieldType): boolean {
-  switch (type) {
-    case 'int':
-      return Number.isSafeInteger(value);
-    case 'float':
-      return typeof value === 'number';
-    case 'string':
-      return typeof value === 'string' && wellFormed(value);
-    case 'bool':
-      return typeof value === 'boolean';
-    case 'set<string>':
-      return Array.isArray(value) && value.every((element) => wellFormed(element));
-  }
-}
 
 /** Names are unique; the second of a pair is the wrong one. */
 function uniqueNames(fields: readonly { name: string }[], context: z.RefinementCtx): void {

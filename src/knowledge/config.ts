@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
@@ -68,10 +69,15 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** At most one byte more than is allowed: a device or a pipe has no size and may have no end. */
+/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** At most one byte more than is allowed. */
 async function readBounded(path: string): Promise<Buffer> {
   try {
-    await using file = await open(path, 'r');
+    await using file = await open(path, readOnly);
+    const found = await file.stat();
+    if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
     const chunks: Buffer[] = [];
     for await (const chunk of file.createReadStream({ autoClose: false, end: largestFile })) {
       chunks.push(chunk as Buffer);

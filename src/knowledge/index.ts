@@ -1,4 +1,5 @@
 /** Knowledge bases opened from files, for scripts: `lorekeep/knowledge-base`. The server opens them in the same way. */
+export { CatalogModels } from '../catalog/catalog-models.js';
 export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
 export {
@@ -18,7 +19,7 @@ export {
   type KnowledgeBasePin,
 } from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
-export type { KnowledgeModel, ModelResolver } from './model.js';
+export type { KnowledgeModel, ModelResolver, ModelSource } from './model.js';
 export { openKnowledgeBase } from './open.js';
 export type { ConfigFiles, PathResolver } from './paths.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';

@@ -1,20 +1,20 @@
 import { totalmem } from 'node:os';
-import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { fileIdentity } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
-import type { ModelResolver } from './model.js';
+import { type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { openKnowledgeBase } from './open.js';
 import { type ConfigFiles, plainFiles } from './paths.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
+import { configArgument } from './source.js';
 
 /** Share of the machine's memory that knowledge bases may take before unused ones are closed. */
 const defaultShare = 0.25;
 
 export interface KnowledgeBaseCacheOptions {
   /** Gives the model that a config file names. */
-  models: ModelResolver;
+  models: ModelSource;
   /** Knowledge bases that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
   maxBytes?: number | undefined;
   /** Default: silent. */
@@ -46,7 +46,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   readonly #pins: PinCache<KnowledgeBase>;
 
   constructor({ models, maxBytes = totalmem() * defaultShare, log = noLog }: KnowledgeBaseCacheOptions) {
-    this.#models = models;
+    this.#models = modelResolver(models);
     this.#log = log;
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
   }
@@ -70,8 +70,8 @@ export class KnowledgeBaseCache implements AsyncDisposable {
    * A claim on the knowledge base of a config file, whose relative paths start at its folder.
    * @throws as openKnowledgeBase(); the signal's reason
    */
-  open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
-    return this.openFiles(plainFiles(resolve(configPath)), options);
+  async open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
+    return this.openFiles(plainFiles(configArgument(configPath)), options);
   }
 
   /** As open(), for files that were resolved in another way. They are closed when they are not needed any more. */

@@ -1,8 +1,8 @@
 import type { Storage, StorageSearchResult } from '../../lib/index.js';
-import { fusionFor } from '../fusion/model-fusion.js';
+import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import type { KnowledgeModel } from './model.js';
+import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
 import { type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
 /** A storage of texts with the model that embeds queries for it. */
@@ -33,16 +33,23 @@ export class SearchableStorage implements AsyncDisposable {
   }
 
   /**
-   * Embeds the text as the mode needs and searches.
-   * @throws as EmbeddingModel.embed() and Storage.search(); INVALID_ARGUMENT for an option that there is none of.
+   * Embeds the text as the mode needs and searches. A text without words has `plan.lexical.tokens` 0; one in which the model
+   * sees nothing (blanks alone) is an error in dense mode, and in hybrid mode only its words are looked for (no `plan.dense`).
+   * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an option that there is none of; as Storage.search()
    */
   async search(options: KnowledgeSearchOptions): Promise<StorageSearchResult> {
     const { text, ...rest } = searchOptions(options);
-    const { model, queryPrefix = '', fusion } = this.#model;
-    const { signal } = rest;
-    const vector = rest.mode === 'lexical' ? undefined : await model.embed(queryPrefix + text, { signal });
-    const rrf = fusionFor(this.storage.tokenizer, fusion, rest.rrf);
-    return this.storage.search({ ...rest, rrf, text, vector });
+    if (rest.mode === 'lexical') return this.storage.search({ ...rest, text });
+    const rrf = fusionFor(this.storage.tokenizer, this.#model.fusion, rest.rrf);
+    try {
+      const vector = await embedQuery(this.#model, text, rest.signal);
+      return await this.storage.search({ ...rest, rrf, text, vector });
+    } catch (error) {
+      const lexical = rest.mode === 'hybrid' && isUnseenText(error) ? wordsAlone(rrf) : undefined;
+      if (lexical === undefined) throw error;
+      const nothing = new Float32Array(this.dimension);
+      return this.storage.search({ ...rest, rrf: lexical, text, vector: nothing });
+    }
   }
 
   /** Closes the storage. The model stays its owner's. */

@@ -16,6 +16,17 @@ export interface KnowledgeModel {
 /** Gives the model that a config file names, or undefined when there is none of that name. It stays the caller's. */
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
+/** Models by name: a function, or an object that has one, such as CatalogModels. */
+export type ModelSource = ModelResolver | { resolve: ModelResolver };
+
+/** @throws INVALID_ARGUMENT when it is neither */
+export function modelResolver(models: ModelSource): ModelResolver {
+  if (typeof models === 'function') return models;
+  if (typeof models?.resolve === 'function') return (name) => models.resolve(name);
+  const message = 'models: CatalogModels, or a function that gives a model for a name, is expected';
+  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'models' });
+}
+
 /** What becomes of a text that the model's context does not hold. */
 export type LongText = 'error' | 'truncate';
 
@@ -50,4 +61,38 @@ export function recordsError(records: Records, file: string, errors: readonly It
   const { index, tokens, limit } = first;
   const detail = { file, record: index, id: records.idOf(index), tokens, limit };
   return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
+}
+
+/** The error about texts of an argument that a model cannot embed. Precondition: there is one. */
+export function textsError(argument: string, errors: readonly ItemError[]): LorekeepError {
+  const { code, index, tokens, limit } = errors[0] as ItemError;
+  const lines = errors.slice(0, listedErrors).map((error) => `${argument}[${error.index}]: ${error.message}`);
+  if (errors.length > listedErrors) lines.push(`and ${errors.length - listedErrors} more`);
+  return new LorekeepError(code, lines.join('\n'), { argument, index, tokens, limit });
+}
+
+/**
+ * The embedding of a query, behind the prefix that the model wants.
+ * @throws TEXT_TOO_LONG; INVALID_ARGUMENT with `detail.argument` "text" for a text in which the model sees nothing
+ */
+export async function embedQuery(
+  { model, queryPrefix = '' }: KnowledgeModel,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<Float32Array> {
+  // A prefix alone has an embedding, too, and it means nothing.
+  if (text.trim() === '') throw new LorekeepError('INVALID_ARGUMENT', 'text: the text is empty', emptyText);
+  const { vectors, errors } = await model.embedSettled([queryPrefix + text], { signal });
+  if (errors[0] === undefined) return vectors;
+  const { code, message, tokens, limit } = errors[0];
+  throw new LorekeepError(code, `text: ${message}`, { argument: 'text', tokens, limit });
+}
+
+const emptyText = { argument: 'text', tokens: 0 };
+
+/** Whether an error is about a query in which the model sees nothing: words may find something yet. */
+export function isUnseenText(error: unknown): boolean {
+  return (
+    error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT' && error.detail.argument === 'text'
+  );
 }

@@ -1,5 +1,5 @@
-import { LorekeepError, type StorageSearchOptions } from '../../lib/index.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { type FusionOptions, LorekeepError, type StorageSearchOptions } from '../../lib/index.js';
+import { checkOptionNames, type OptionNames } from './option-names.js';
 
 export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text'> {
   text: string;
@@ -7,8 +7,7 @@ export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vect
   top_k?: number | undefined;
 }
 
-/** What a search takes. An object literal of this type cannot miss one. */
-const known: Record<keyof KnowledgeSearchOptions, true> = {
+const known: OptionNames<KnowledgeSearchOptions> = {
   text: true,
   mode: true,
   topK: true,
@@ -21,20 +20,18 @@ const known: Record<keyof KnowledgeSearchOptions, true> = {
   signal: true,
 };
 
+const knownFusion: OptionNames<FusionOptions> = { k: true, weights: true, candidates: true };
+const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense: true, lexical: true };
+
 /**
- * The options in the library's spelling. A mistyped name would be ignored in silence otherwise.
+ * The options in the library's spelling.
  * @throws INVALID_ARGUMENT for a name that is none of a search's options, with the nearest; for both topK and top_k
  */
 export function searchOptions(options: KnowledgeSearchOptions): Omit<KnowledgeSearchOptions, 'top_k'> {
-  if (typeof options !== 'object' || options === null) {
-    throw new LorekeepError('INVALID_ARGUMENT', 'search: an object with a text is expected');
-  }
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) {
-    const hint = didYouMean(nearestName(unknown, Object.keys(known)));
-    const message = `${unknown}: is not an option of a search${hint}`;
-    throw new LorekeepError('INVALID_ARGUMENT', message, { argument: unknown });
-  }
+  checkOptionNames(options, known, 'a search');
+  const { rrf } = options;
+  if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
+  if (rrf?.weights !== undefined) checkOptionNames(rrf.weights, knownWeights, 'a search', 'rrf.weights.');
   const { top_k, ...rest } = options;
   if (typeof rest.text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { argument: 'text' });

@@ -9,7 +9,12 @@ const fusionSchema = z.strictObject({
     .strictObject({ dense: weight, lexical: weight })
     .optional()
     .describe('Weights of the two legs. Default 1 each.'),
-  candidates: z.int().min(1).max(10_000).optional().describe('Depth of each leg. Default max(50, 4 top_k).'),
+  candidates: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Depth of each leg, never less than top_k. Default max(50, 4 top_k).'),
 });
 
 /** How a storage is searched: the Retrieve node's params but for the storage, and the search request's. */

@@ -87,7 +87,9 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   ) {
     return unwrap(schema.def.innerType);
   }
-  return schema instanceof z.ZodPipe ? unwrap(schema.def.out) : schema;
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  const { in: before, out: after } = schema.def;
+  return unwrap(after instanceof z.ZodTransform ? before : after);
 }
 
 function lowerFirst(text: string): string {

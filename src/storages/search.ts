@@ -8,7 +8,7 @@ import {
   type StoragePlan,
 } from '../../lib/index.js';
 import { type LoadedModel, TextError } from '../catalog/loaded-model.js';
-import { fusionFor } from '../fusion/model-fusion.js';
+import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
 import type { StoragePin } from './shared-storage.js';
@@ -81,23 +81,30 @@ function filterError(error: unknown, where: string, invalid: Query['invalid']): 
   });
 }
 
-/** Embeds the query with the storage's own model, as the mode needs, and searches. */
+/**
+ * Embeds the query with the storage's own model, as the mode needs, and searches. A hybrid search for a text in which the
+ * model sees nothing looks for its words alone.
+ */
 export async function searchStorage(
   { storage, model }: StoragePin,
   { text, textPath, retrieval, filter, filterPath, variables, invalid }: Query,
   signal: AbortSignal,
 ): Promise<SearchOutcome> {
   const started = performance.now();
+  const rrf = fusionFor(storage.tokenizer, model.fusion, retrieval.rrf);
+  const lexical = retrieval.mode === 'hybrid' ? wordsAlone(rrf) : undefined;
   const embedding =
-    retrieval.mode === 'lexical' ? undefined : await embedQuery(model, text, textPath, signal);
+    retrieval.mode === 'lexical'
+      ? undefined
+      : await embedQuery(model, text, textPath, lexical !== undefined, signal);
   const embedded = performance.now();
   const searching = storage.search({
     mode: retrieval.mode,
-    vector: embedding?.vectors,
+    vector: embedding?.vectors ?? new Float32Array(storage.dimension),
     text,
     topK: retrieval.top_k,
     threshold: retrieval.threshold,
-    rrf: fusionFor(storage.tokenizer, model.fusion, retrieval.rrf),
+    rrf: embedding === undefined ? lexical : rrf,
     filter,
     variables: filter && usedVariables(filter, variables),
     signal,
@@ -120,12 +127,15 @@ async function embedQuery(
   model: LoadedModel,
   text: string,
   textPath: string,
+  unseenIsFine: boolean,
   signal: AbortSignal,
-): Promise<EmbedResult> {
+): Promise<EmbedResult | undefined> {
   try {
     return await model.embedQueryCounted(text, signal);
   } catch (error) {
-    throw error instanceof TextError ? error.toServerError(textPath) : error;
+    if (!(error instanceof TextError)) throw error;
+    if (unseenIsFine && error.isUnseen) return undefined;
+    throw error.toServerError(textPath);
   }
 }
 

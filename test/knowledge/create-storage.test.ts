@@ -50,3 +50,48 @@ test.each([
   const error = await rejection(createStorage({ strings: given as never, model }), 'INVALID_ARGUMENT');
   expect(error.message).toContain(place);
 });
+
+test('an option that there is none of, and a string that the model cannot embed, are named', async () => {
+  const create = (options: object) =>
+    rejection(createStorage({ strings, model, ...options }), 'INVALID_ARGUMENT');
+  expect((await create({ tokeniser: 'enhanced' })).message).toContain('did you mean "tokenizer"?');
+  expect((await create({ strings: ['bees', '\0'] })).message).toMatch(
+    /^strings\[1\]: the text has no tokens/,
+  );
+  expect((await rejection(createStorage(undefined as never), 'INVALID_ARGUMENT')).message).toContain(
+    'an object',
+  );
+  await using storage = await createStorage({ strings, model });
+  const search = (options: object) =>
+    rejection(storage.search({ text: 'bees', ...options }), 'INVALID_ARGUMENT');
+  expect((await search({ rrf: { weight: {} } })).message).toContain('rrf.weight: is not an option');
+  expect((await search({ rrf: { weights: { words: 1 } } })).message).toContain('rrf.weights.words: ');
+  expect((await search({ rrf: 5 })).message).toBe('rrf: an object is expected');
+  expect((await search({ signal: 5 })).message).toContain('signal: an AbortSignal is expected');
+});
+
+test.each(['', ' \n', '\0'])('a query of %j says that it is empty, in every mode', async (text) => {
+  await using storage = await createStorage({ strings, model });
+  const nothing = { tokens: 0, terms: 0, scored: 0 };
+  for (const mode of ['lexical', 'hybrid'] as const) {
+    expect(await storage.search({ text, mode })).toEqual({ hits: [], plan: { mode, lexical: nothing } });
+  }
+  expect((await rejection(storage.search({ text }), 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
+  const rrf = { weights: { lexical: 0 } };
+  await rejection(storage.search({ text, mode: 'hybrid', rrf }), 'INVALID_ARGUMENT');
+});
+
+test('a blank query is empty behind a prefix, too', async () => {
+  await using storage = await createStorage({ strings, model: { model, queryPrefix: 'bees ' } });
+  expect((await rejection(storage.search({ text: ' ' }), 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
+});
+
+test('a filter that names no field works without fields', async () => {
+  await using storage = await createStorage({ strings, model });
+  const found = async (filter: object) =>
+    (await storage.search({ text: 'bees', filter: filter as never })).plan.dense?.matched;
+  expect(await found({ and: [] })).toBe(3);
+  expect(await found({ or: [] })).toBe(0);
+  const naming = storage.search({ text: 'bees', filter: { '==': [{ knowledge: 'year' }, 1] } });
+  expect((await rejection(naming, 'INVALID_ARGUMENT')).message).toContain('year');
+});

@@ -1,0 +1,26 @@
+import { LorekeepError } from '../../lib/index.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+
+/** All names of an options type: an object literal of this type cannot miss one. */
+export type OptionNames<T> = Record<keyof T, true>;
+
+/**
+ * A mistyped name would be ignored in silence otherwise. `prefix` is what the options are called in errors, such as "rrf.".
+ * @throws INVALID_ARGUMENT for what is no object, and for a name that is none of `known`, with the nearest
+ */
+export function checkOptionNames(
+  given: unknown,
+  known: Record<string, true>,
+  what: string,
+  prefix = '',
+): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const message = `${prefix === '' ? what : prefix.slice(0, -1)}: an object is expected`;
+    throw new LorekeepError('INVALID_ARGUMENT', message, { argument: prefix.slice(0, -1) || what });
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const hint = didYouMean(nearestName(unknown, Object.keys(known)));
+  const message = `${prefix}${unknown}: is not an option of ${what}${hint}`;
+  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: `${prefix}${unknown}` });
+}
