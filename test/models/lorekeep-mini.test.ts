@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -51,6 +52,18 @@ async function foundFirst(kind: string): Promise<number> {
 describe('the embedding model in the package', () => {
   test('is at most 8 MiB', () => {
     expect(statSync(path).size).toBeLessThanOrEqual(8 * mebibyte);
+  });
+
+  test('is the file that the catalog describes', () => {
+    const catalog = JSON.parse(readFileSync(new URL('../../data/models.json', import.meta.url), 'utf8'));
+    const [entry] = catalog.models;
+    expect(entry.name).toBe('lorekeep-mini');
+    expect(entry.variants).toMatchObject([
+      {
+        size_bytes: statSync(path).size,
+        sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+      },
+    ]);
   });
 
   test('is an ordinary BERT with a context of 512 and mean pooling', () => {
