@@ -1,38 +1,76 @@
-// A contestant is a process of its own that holds one index and answers one call at a time: the parent lets them take
+// A contestant is a process of its own that holds one index or model and answers one call at a time: the parent lets them take
 // turns, so that whatever else the machine does meets all of them alike.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+
+const bootstrap = fileURLToPath(new URL('contestant-process.mjs', import.meta.url));
+const defaultLimitSeconds = 600;
+const graceMs = 3000;
+
+/** A peer that can't take part, for a reason that is not its fault: it is not installed, or not built. */
+export class Unavailable extends Error {}
 
 /** The parent's end. `call(name, argument)` resolves with what the contestant's function of that name returned. */
 export class Contestant {
   #child;
   #pending;
+  #ended;
 
-  constructor(name, module, options = {}) {
+  /** @param module URL of a module that calls serve() */
+  constructor(name, module, options = {}, env = {}) {
     this.name = name;
-    this.#child = fork(fileURLToPath(module), [], {
-      env: { ...process.env, LOREKEEP_BENCH: JSON.stringify(options) },
+    this.#child = fork(bootstrap, [String(module)], {
+      env: { ...process.env, ...env, LOREKEEP_BENCH: JSON.stringify(options) },
       serialization: 'advanced',
     });
-    this.#child.on('message', ({ error, result }) => {
-      if (error) this.#pending?.reject(new Error(`${name}: ${error}`));
-      else this.#pending?.resolve(result);
+    this.#child.on('message', (message) => this.#receive(message));
+    this.#child.on('exit', (code, signal) => {
+      this.#ended ??= new Error(`the process ended with ${signal ?? code}`);
+      this.#settle('reject', this.#ended);
     });
-    this.#child.on('exit', (code, signal) =>
-      this.#pending?.reject(new Error(`${name} ended with ${signal ?? code}`)),
-    );
+    this.started = this.#reply();
+    this.started.catch(() => {}); // reported by whoever waits for it
   }
 
-  call(method, argument) {
-    return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject };
+  async call(method, argument, limitSeconds = defaultLimitSeconds) {
+    if (this.#ended) throw this.#ended;
+    const late = setTimeout(() => {
+      this.#ended = new Error(`${method}: no answer in ${limitSeconds} s`);
+      this.#settle('reject', this.#ended);
+      this.#child.kill('SIGKILL');
+    }, limitSeconds * 1000);
+    try {
       this.#child.send({ method, argument });
-    });
+      return await this.#reply();
+    } finally {
+      clearTimeout(late);
+    }
   }
 
+  /** The process ends by itself, so that it can remove its files; by force where it does not. */
   end() {
     this.#pending = undefined;
-    this.#child.kill();
+    this.#ended ??= new Error('it was ended');
+    if (this.#child.connected) this.#child.disconnect();
+    setTimeout(() => this.#child.kill('SIGKILL'), graceMs).unref();
+  }
+
+  #reply() {
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+    });
+  }
+
+  #receive({ error, unavailable, result }) {
+    if (unavailable) this.#settle('reject', new Unavailable(unavailable));
+    else if (error) this.#settle('reject', new Error(error));
+    else this.#settle('resolve', result);
+  }
+
+  #settle(how, value) {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.[how](value);
   }
 }
 
@@ -42,33 +80,10 @@ export function serve(methods) {
     try {
       process.send({ result: await methods[method](argument) });
     } catch (error) {
-      process.send({ error: error?.stack ?? String(error) });
+      process.send({ error: error?.message ?? String(error) });
     }
   });
 }
 
 /** What the parent passed to this contestant. */
 export const contestantOptions = () => JSON.parse(process.env.LOREKEEP_BENCH ?? '{}');
-
-/**
- * Calls `search(i)`, which gives the ordinals found, for i in [0, count), one after the other.
- * @returns per query latency and CPU time of the whole process in microseconds (the latter is what remains comparable
- * beside busy neighbours), and all ordinals, k to a query.
- */
-export async function timeQueries(count, k, search) {
-  const latencies = new Float64Array(count);
-  const found = new Int32Array(count * k).fill(-1);
-  const cpu = new Float64Array(count);
-  const begin = process.hrtime.bigint();
-  for (let i = 0; i < count; i++) {
-    const before = process.cpuUsage();
-    const started = process.hrtime.bigint();
-    const ordinals = await search(i);
-    latencies[i] = Number(process.hrtime.bigint() - started) / 1000;
-    const used = process.cpuUsage(before);
-    cpu[i] = used.user + used.system;
-    for (let j = 0; j < Math.min(k, ordinals.length); j++) found[i * k + j] = Number(ordinals[j]);
-  }
-  const seconds = Number(process.hrtime.bigint() - begin) / 1e9;
-  return { seconds, cpu, latencies, found };
-}

@@ -1,100 +1,82 @@
 // Hybrid search against the sum of its legs: the same queries in the three modes, interleaved query by query, one caller from
-// JavaScript. Texts are the first chunks of corpus-large, queries are 3 to 6 words of a chunk; vectors are generated
-// ("latent" of vector/sets.mjs), and a query's vector has nothing to do with its words, so the two legs rarely agree: the
-// costly case for fusion.
+// JavaScript; LanceDB beside it. Texts and queries as in harness/texts.mjs; vectors are generated ("latent" of vector/sets.mjs), and a
+// query's vector has nothing to do with its words, so the two legs rarely agree: the costly case for fusion.
 //
-//   node hybrid/hybrid.mjs [--rows N] [--dimension N] [--seed N] [--queries N] [--top-k N]
+//   node hybrid/hybrid.mjs [--rows N] [--dimension N] [--seed N] [--queries N] [--top-k N] [--rounds N] [--peers lancedb]
 //
 // Caveat: the legs are measured as searches of their own with the same top_k; inside a hybrid search each leg goes deeper
 // (max(50, 4 top_k) candidates), which its time includes.
-import { createReadStream, existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { createGunzip } from 'node:zlib';
-import { median, quantile, Random } from '../harness/numbers.mjs';
-import { printTable, writeResults } from '../harness/report.mjs';
-import { Storage } from '../lorekeep.mjs';
-import { baseRows, queryRows, vectorSet } from '../vector/sets.mjs';
+import { Contestants } from '../harness/contestants.mjs';
+import { modes } from '../harness/modes.mjs';
+import { median, quantile } from '../harness/numbers.mjs';
+import { textSource } from '../harness/texts.mjs';
+import { runTrial } from '../harness/trial.mjs';
+import { describeSet, vectorSet } from '../vector/sets.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    rows: { type: 'string', default: '100000' },
-    dimension: { type: 'string', default: '384' },
-    queries: { type: 'string', default: '500' },
-    seed: { type: 'string', default: '7' },
-    'top-k': { type: 'string', default: '10' },
-  },
-});
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const corpus = resolve(process.env.LOREKEEP_DATA ?? resolve(root, '../shared/data'), 'corpus-large.jsonl.gz');
-if (!existsSync(corpus)) {
-  console.log(`bench/hybrid: left out, ${corpus} is absent; LOREKEEP_DATA names its folder`);
-  process.exit(0);
-}
-const topK = Number(options['top-k']);
-const set = vectorSet('latent', {
-  rows: Number(options.rows),
-  dimension: Number(options.dimension),
-  queries: Number(options.queries),
-  seed: Number(options.seed),
-});
-const random = new Random(set.seed + 1);
-const texts = await readTexts(set.rows);
-const records = texts.map((text, i) => ({ id: String(i), text }));
-const storage = await Storage.build(records, baseRows(set), set.dimension);
-const queries = Array.from({ length: set.queries }, (_, i) => ({
-  text: wordsOf(texts[random.integer(texts.length)]),
-  vector: queryRows(set).subarray(i * set.dimension, (i + 1) * set.dimension),
-}));
-console.log(`${set.rows} records of ${set.dimension} dimensions, ${set.queries} queries, seed ${set.seed}\n`);
+const module = (file) => new URL(`contestants/${file}`, import.meta.url);
+const defaults = {
+  rows: 100_000,
+  dimension: 384,
+  queries: 500,
+  seed: 7,
+  'top-k': 10,
+  rounds: 2,
+  peers: 'lancedb',
+};
 
-const modes = ['dense', 'lexical', 'hybrid'];
-const wall = Object.fromEntries(modes.map((mode) => [mode, []]));
-const cpu = Object.fromEntries(modes.map((mode) => [mode, []]));
-for (const [round, query] of [...queries.slice(0, 50), ...queries].entries()) {
-  for (const mode of modes) {
-    const used = process.cpuUsage();
-    const begin = process.hrtime.bigint();
-    await storage.search({ mode, topK, ...query });
-    const micros = Number(process.hrtime.bigint() - begin) / 1000;
-    const { user, system } = process.cpuUsage(used);
-    if (round < 50) continue; // warming up
-    wall[mode].push(micros);
-    cpu[mode].push(user + system);
+await runTrial('hybrid', defaults, async (options) => {
+  const set = vectorSet('latent', options);
+  const given = { set, topK: options['top-k'] };
+  const list = [{ name: 'lorekeep', module: module('lorekeep.mjs'), options: given, peer: false }];
+  if (options.peers.split(',').includes('lancedb')) {
+    const env = { LANCE_CPU_THREADS: '8', LANCE_FTS_NUM_SHARDS: '2' }; // see text/lexical.mjs
+    list.push({ name: 'LanceDB', module: module('lancedb.mjs'), options: given, env });
   }
-}
-await storage.close();
-
-const rows = modes.map((mode) => ({
-  mode,
-  'p50 µs': Math.round(median(wall[mode])),
-  'p99 µs': Math.round(quantile(wall[mode], 0.99)),
-  'CPU p50 µs': Math.round(median(cpu[mode])),
-}));
-const sums = wall.dense.map((dense, i) => wall.hybrid[i] / (dense + wall.lexical[i]));
-const cpuSums = cpu.dense.map((dense, i) => cpu.hybrid[i] / (dense + cpu.lexical[i]));
-printTable(rows);
-console.log(
-  `\nhybrid / (dense + lexical), median over queries: ${median(sums).toFixed(2)} by time, ${median(cpuSums).toFixed(2)} by CPU time`,
-);
-writeResults('hybrid', { set, topK, rows, ratio: median(sums), cpuRatio: median(cpuSums) });
-
-async function readTexts(count) {
-  const found = [];
-  const lines = createInterface({ input: createReadStream(corpus).pipe(createGunzip()) });
-  for await (const line of lines) {
-    found.push(JSON.parse(line).text);
-    if (found.length === count) break;
-  }
-  return found;
-}
-
-function wordsOf(text) {
-  const words = text.split(/\s+/).filter((word) => /^[A-Za-z]{3,}$/.test(word));
-  const count = 3 + random.integer(4);
-  return Array.from({ length: count }, () => words[random.integer(Math.max(1, words.length))] ?? 'data').join(
-    ' ',
+  const contestants = await Contestants.start(list);
+  const results = new Map();
+  await contestants.each(
+    'build',
+    () => ({}),
+    (name, seconds) => {
+      console.log(`${name}: built in ${seconds.toFixed(1)} s`);
+      results.set(name, []);
+    },
   );
+  for (let round = 0; round < options.rounds; round++) {
+    console.log(`round ${round + 1} of ${options.rounds}`);
+    await contestants.each(
+      'ask',
+      () => ({}),
+      (name, timed) => results.get(name).push(timed),
+    );
+  }
+  contestants.end();
+  return report(`${describeSet(set)}; ${textSource()}`, given.topK, results, contestants);
+});
+
+function report(data, topK, results, { leftOut, failed }) {
+  const rows = [...results]
+    .filter(([, rounds]) => rounds.length > 0)
+    .map(([name, rounds]) => summary(name, rounds));
+  for (const row of rows) row.ratio = row.hybrid / rows[0].hybrid;
+  const columns = [
+    { key: 'name', label: '' },
+    ...modes.map((mode) => ({ key: mode, label: `${mode} p50 µs` })),
+    { key: 'p99', label: 'hybrid p99 µs' },
+    { key: 'cpu', label: 'hybrid CPU µs' },
+    { key: 'legs', label: 'hybrid / (dense + lexical)', digits: 2 },
+    { key: 'ratio', label: 'hybrid, theirs / ours', digits: 2 },
+  ];
+  const failures = failed.map(({ name, reason }) => ({ name, failed: reason }));
+  const title = `Hybrid search and its legs, top ${topK}: ${data}`;
+  return { data, tables: [{ id: 'hybrid', title, columns, rows: [...rows, ...failures] }], leftOut, failed };
+}
+
+function summary(name, rounds) {
+  const all = (how, mode) => rounds.flatMap((round) => round[how][mode]);
+  const row = { name, p99: quantile(all('wall', 'hybrid'), 0.99), cpu: median(all('cpu', 'hybrid')) };
+  for (const mode of modes) row[mode] = median(all('wall', mode));
+  const [dense, lexical] = [all('wall', 'dense'), all('wall', 'lexical')];
+  row.legs = median(all('wall', 'hybrid').map((micros, i) => micros / (dense[i] + lexical[i])));
+  return row;
 }

@@ -1,13 +1,8 @@
 // The retrieval test collections: documents, queries and judgments, read from LOREKEEP_DATA.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-
-/** Where the collections lie: LOREKEEP_DATA, or shared/data beside the project. */
-export const dataFolder = resolve(process.env.LOREKEEP_DATA ?? join(root, '..', 'shared', 'data'));
+import { dataFolder } from '../harness/cache.mjs';
 
 const collections = {
   'scifact-train': { folder: 'scifact', judgments: 'qrels-train.tsv.gz' },

@@ -4,13 +4,8 @@
 //   node bench/quality/lexical.mjs [--only scifact,xquad-zh] [--engines lorekeep,sqlite] [--json FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import {
-  collectionNames,
-  collectionsPresent,
-  dataFolder,
-  readCollection,
-  xquadLanguages,
-} from './collections.mjs';
+import { dataFolder } from '../harness/cache.mjs';
+import { collectionNames, collectionsPresent, readCollection, xquadLanguages } from './collections.mjs';
 import { mean, ndcg, recall } from './measures.mjs';
 
 const depth = 100;

@@ -2,49 +2,39 @@
 // What a turn costs beyond the bare search and embedding (hybrid, top 5, in a process without a server), what an idle session
 // weighs, and whether there is one copy of the knowledge base.
 //
-//   node bench/server/load.mjs [--sessions 1000] [--records 100000] [--rate 200] [--seconds 30] [--json FILE]
+//   node bench/server/load.mjs [--sessions 1000] [--records 100000] [--rate 200] [--seconds 30]
 //
 // Client and server share the machine, so the client's own work is part of the latencies. Turns are sent by the clock, whether
 // earlier ones have been answered or not (an open loop): a stall shows in every turn that it delays.
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
+import { textSource } from '../harness/texts.mjs';
+import { runTrial } from '../harness/trial.mjs';
 import { connect, openKnowledgeBase } from '../lorekeep.mjs';
 import { knowledgeBase, loadModel } from './knowledge-base.mjs';
 import { percentile, startServer, wait } from './server-process.mjs';
 
-const { values } = parseArgs({
-  options: {
-    sessions: { type: 'string', default: '1000' },
-    records: { type: 'string', default: '100000' },
-    rate: { type: 'string', default: '200' },
-    seconds: { type: 'string', default: '30' },
-    json: { type: 'string' },
-  },
-});
-const [sessions, records, rate, seconds] = ['sessions', 'records', 'rate', 'seconds'].map((name) =>
-  Number(values[name]),
-);
 const graph = {
   nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } }],
 };
-const { folder, config, questions } = await knowledgeBase(records);
-const question = (turn) => questions[(turn * 7919) % questions.length];
 
-const bare = await bareLatencies();
-const server = await startServer(folder);
-const agents = [];
-const memory = await sessionMemory();
-const turns = await turnLatencies();
-const after = server.memory();
-await server.stop();
-report();
+await runTrial('server', { sessions: 1000, records: 100_000, rate: 200, seconds: 30 }, async (options) => {
+  const { folder, config, questions } = await knowledgeBase(options.records);
+  const question = (turn) => questions[(turn * 7919) % questions.length];
+  console.log('knowledge base ready');
+  const bare = await bareLatencies(config, question, options);
+  const server = await startServer(folder);
+  const agents = [];
+  const memory = await sessionMemory(server, agents, question, options);
+  console.log(`${agents.length} sessions`);
+  const turns = await turnLatencies(agents, question, options);
+  await server.stop();
+  return report(options, bare, memory, turns);
+});
 
 /** The same searches at the same rate, straight from a knowledge base opened here. */
-async function bareLatencies() {
+async function bareLatencies(config, question, options) {
   const model = await loadModel();
   const kb = await openKnowledgeBase(config, { models: async () => ({ model }) });
-  const latencies = await paced(async (turn) => {
+  const latencies = await paced(options, async (turn) => {
     await kb.search({ text: question(turn), mode: 'hybrid', topK: 5 });
     return {};
   });
@@ -54,20 +44,20 @@ async function bareLatencies() {
 }
 
 /** KiB per idle session, and what the first session, which loads the knowledge base, added. */
-async function sessionMemory() {
+async function sessionMemory(server, agents, question, { sessions }) {
   const empty = server.memory();
-  await open(1);
+  await open(server, agents, 1);
   await agents[0].turn(question(0));
   await wait(1000);
   const first = server.memory();
-  await open(sessions - 1);
+  await open(server, agents, sessions - 1);
   await wait(5000);
   const all = server.memory();
   const each = (name) => (all[name] - first[name]) / (sessions - 1);
   return { empty, first, all, perSession: { resident: each('resident'), anonymous: each('anonymous') } };
 }
 
-async function open(count) {
+async function open(server, agents, count) {
   for (let made = 0; made < count; made += 50) {
     const batch = Array.from({ length: Math.min(50, count - made) }, async () => {
       const session = await (await connect({ port: server.port })).createSession();
@@ -77,8 +67,8 @@ async function open(count) {
   }
 }
 
-function turnLatencies() {
-  return paced(async (turn) => {
+function turnLatencies(agents, question, options) {
+  return paced(options, async (turn) => {
     const complete = await agents[(turn * 389) % agents.length].turn(question(turn));
     if (complete.status !== 'completed') throw new Error(JSON.stringify(complete));
     const [{ embed_ms, search_ms }] = complete.diagnostics.nodes;
@@ -87,7 +77,7 @@ function turnLatencies() {
 }
 
 /** Calls `rate` times a second for `seconds`, after two seconds that do not count. */
-async function paced(call) {
+async function paced({ rate, seconds }, call) {
   const measured = [];
   const pending = [];
   const warmUp = 2 * rate;
@@ -106,42 +96,45 @@ async function paced(call) {
   return measured;
 }
 
-function report() {
+function report({ sessions, records, rate, seconds }, bare, { first, all, perSession }, turns) {
   const total = turns.map((turn) => turn.total);
-  const overhead = turns.map((turn) => turn.total - turn.native);
-  const ms = (value) => `${value.toFixed(2)} ms`;
-  const row = (name, list) =>
-    console.log(
-      `${name.padEnd(52)} p50 ${ms(percentile(list, 0.5)).padStart(9)}   p99 ${ms(percentile(list, 0.99)).padStart(9)}`,
-    );
-  console.log(
-    `${sessions} sessions, ${records} records, ${rate} turns a second for ${seconds} s, hybrid, top 5`,
-  );
-  console.log(`${cpus().length} x ${cpus()[0]?.model}, Node.js ${process.version}\n`);
-  row('bare: embedding and search, no server', bare);
-  row('turn, as the client sees it', total);
-  row('turn beyond its own embedding and search', overhead);
-  const p50 = percentile(total, 0.5) - percentile(bare, 0.5);
-  console.log(`\nmedian turn - median bare search: ${ms(p50)}`);
-  const mib = (kib) => `${(kib / 1024).toFixed(0)} MiB`;
-  const { empty, first, all, perSession } = memory;
-  console.log(
-    `memory: ${mib(empty.resident)} empty, ${mib(first.resident)} with the knowledge base, ${mib(all.resident)} with all sessions`,
-  );
-  console.log(
-    `idle session: ${perSession.resident.toFixed(1)} KiB resident, ${perSession.anonymous.toFixed(1)} KiB anonymous`,
-  );
-  if (values.json === undefined) return;
-  const quantiles = (list) => ({ p50: percentile(list, 0.5), p99: percentile(list, 0.99) });
-  const facts = {
-    sessions,
-    records,
-    rate,
-    seconds,
-    bare: quantiles(bare),
-    turn: quantiles(total),
-    overhead: quantiles(overhead),
+  const beyond = turns.map((turn) => turn.total - turn.native);
+  const bareP50 = percentile(bare, 0.5);
+  const row = (name, list) => ({
+    name,
+    p50: percentile(list, 0.5),
+    p99: percentile(list, 0.99),
+    ratio: percentile(list, 0.5) / bareP50,
+  });
+  const columns = [
+    { key: 'name', label: '' },
+    { key: 'p50', label: 'p50 ms', digits: 2 },
+    { key: 'p99', label: 'p99 ms', digits: 2 },
+    { key: 'ratio', label: 'p50 / bare', digits: 2 },
+  ];
+  const latency = {
+    id: 'server',
+    title: `Server: ${sessions} sessions over one knowledge base of ${records} records, ${rate} turns a second for ${seconds} s, hybrid, top 5`,
+    columns,
+    rows: [
+      row('bare: embedding and search, no server', bare),
+      row('turn, as the client sees it', total),
+      row('turn beyond its own embedding and search', beyond),
+    ],
   };
-  writeFileSync(values.json, JSON.stringify({ ...facts, memory: { ...memory, after } }, undefined, 2));
+  const memory = {
+    id: 'server-memory',
+    title: 'Server memory',
+    columns: [
+      { key: 'name', label: '' },
+      { key: 'value', label: 'resident' },
+    ],
+    rows: [
+      { name: 'with the knowledge base and one session', value: `${(first.resident / 1024).toFixed(0)} MiB` },
+      { name: `with ${sessions} sessions`, value: `${(all.resident / 1024).toFixed(0)} MiB` },
+      { name: 'an idle session', value: `${perSession.resident.toFixed(1)} KiB` },
+    ],
+  };
+  const data = `${records} records (${textSource()}), cut to 400 characters, embedded by lorekeep-mini`;
+  return { data, tables: [latency, memory] };
 }
-process.exit(0);

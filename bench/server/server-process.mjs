@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './knowledge-base.mjs';
+import { root } from '../harness/cache.mjs';
 
 export async function startServer(folder, settings = {}) {
   const config = join(folder, 'server-config.json');

@@ -1,269 +1,199 @@
-// Opens a large knowledge base: time from openKnowledgeBase() to the first query's answer, resident memory, and what the
-// vector types cost in memory and recall.
+// Opens knowledge bases of several sizes: time from openKnowledgeBase() to the first query's answer, and resident memory. Beside it,
+// what peers take to open a vector index alone and answer from it; ours alone, too.
 //
-// Data: made from a printed seed, nothing is read or downloaded. Vectors of 384 numbers lie around cluster centres of
-// random norms, as text embeddings do; texts are 60 words drawn from 50,000 by a Zipf law; two metadata fields. The model is
-// a stand-in that gives made vectors: no text is embedded, here or in the time that is measured.
-// Caveats: the files are in the page cache when they are opened (they have just been read once); each opening and each
-// type runs in a process of its own; recall is taken against an exact search of the f32 rows; a kernel that is short
-// of memory evicts mapped pages, and then resident memory says less than the index needs.
+//   node storage/open.mjs [--sizes 10000,100000,500000] [--types f32,f16,i8] [--rounds 3] [--seed N] [--ef-construction 24]
+//     [--recall] [--peers hnswlib,usearch,usearch-f16] [--peer-sizes 10000]
 //
-// node bench/storage/open.mjs [--records 500000] [--folder F] [--seed N] [--types f32,f16,i8] [--rounds 3]
-//   [--ef-construction 200] [--json]
-// needs `npm run build`, for 500,000 records 3 GB of disk per type and 4 GB of memory
-import { execFileSync } from 'node:child_process';
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+// Data: made-base.mjs for the knowledge bases, vector/sets.mjs ("clusters") for the indexes alone.
+// Caveats: the files are in the page cache when they are opened (they have just been read once); each opening runs in a process of its
+// own, and they take turns; a kernel that is short of memory evicts mapped pages, and then resident memory says less than the
+// index needs. ef_construction 24 makes the graph in a tenth of the time: opening does not depend on the graph's quality,
+// recall does (--recall wants 200). Peers open what an earlier trial of the run has built, else only --peer-sizes are built.
+// 500,000 records need 2 GB of disk per type and 4 GB of memory.
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { cached } from '../harness/cache.mjs';
+import { Contestants } from '../harness/contestants.mjs';
+import { median } from '../harness/numbers.mjs';
+import { runTrial } from '../harness/trial.mjs';
+import { ours, peersNamed } from '../vector/contestants.mjs';
+import { indexFile } from '../vector/index-file.mjs';
+import { vectorSet } from '../vector/sets.mjs';
 
+const defaults = {
+  sizes: '10000,50000,100000,500000',
+  types: 'f32',
+  rounds: 3,
+  seed: 1,
+  'ef-construction': 24,
+  recall: false,
+  peers: 'hnswlib,usearch,usearch-f16',
+  'index-sizes': '10000,100000',
+  'peer-sizes': '10000',
+};
+const numbers = (list) => list.split(',').filter(Boolean).map(Number);
 const dimension = 384;
-const wordsPerText = 60;
-const vocabulary = 50_000;
-const queries = 200;
-const self = fileURLToPath(import.meta.url);
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** mulberry32, values in [0, 1). */
-function random(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Row-major unit vectors around shared centres: `count` rows from `stream` of this seed. */
-function madeVectors(count, seed, stream) {
-  const centres = new Float32Array(1000 * dimension);
-  const centre = random(seed);
-  for (let i = 0; i < centres.length; i++) centres[i] = centre() + centre() + centre() - 1.5;
-  const next = random(seed + stream);
-  const rows = new Float32Array(count * dimension);
-  for (let row = 0; row < count; row++) {
-    const from = Math.floor(next() * 1000) * dimension;
-    let squares = 0;
-    for (let i = 0; i < dimension; i++) {
-      const value = centres[from + i] + 0.8 * (next() + next() + next() - 1.5);
-      rows[row * dimension + i] = value;
-      squares += value * value;
+await runTrial('open', defaults, async (options) => {
+  const folder = cached('open', String(process.pid));
+  const failed = [];
+  const leftOut = [];
+  try {
+    const bases = [];
+    for (const size of numbers(options.sizes))
+      bases.push(...(await openBases(options, folder, size, failed)));
+    const indexes = [];
+    for (const size of numbers(options['index-sizes'])) {
+      indexes.push(...(await openIndexes(options, size, failed, leftOut)));
     }
-    const inverse = 1 / Math.sqrt(squares);
-    for (let i = 0; i < dimension; i++) rows[row * dimension + i] *= inverse;
+    return report(options, bases, indexes, { failed, leftOut });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  return rows;
-}
-
-async function writeRecords(path, count, seed) {
-  const next = random(seed + 3);
-  const word = () => `w${Math.floor(vocabulary ** next())}`;
-  const out = createWriteStream(path);
-  for (let i = 0; i < count; i++) {
-    const text = Array.from({ length: wordsPerText }, word).join(' ');
-    const record = { id: `record-${i}`, text, metadata: { year: 1900 + (i % 120), topic: `t${i % 50}` } };
-    if (!out.write(`${i === 0 ? '[' : ',\n'}${JSON.stringify(record)}`))
-      await new Promise((done) => out.once('drain', done));
-  }
-  await new Promise((done) => out.end(']', done));
-  const hourAgo = Date.now() / 1000 - 3600;
-  utimesSync(path, hourAgo, hourAgo);
-}
-
-const config = (type) => ({
-  embedding_model: 'made',
-  records_file: 'records.json',
-  index_file: `${type}.index`,
-  bm25_file: 'words.bm25',
-  vector_type: type,
-  fields: [
-    { name: 'year', type: 'int', optional: true },
-    { name: 'topic', type: 'string', optional: true },
-  ],
 });
 
-/** In place of an embedding model. */
-function madeModel(query) {
-  const facts = { fingerprint: 'made', dimension };
-  return { model: { dimension, facts, embed: async () => query } };
-}
-
-const library = () => import(join(root, 'dist/lib/index.js'));
-const knowledge = () => import(join(root, 'dist/src/knowledge/index.js'));
-
-/** Child: writes the files of one type, as buildKnowledgeBase() does. */
-async function build({ folder, type, records: count, seed, efConstruction }) {
-  const { Records, TextIndex, VectorIndex } = await library();
-  const { indexFingerprint } = await import(join(root, 'dist/src/knowledge/model.js'));
-  const path = join(folder, 'records.json');
-  if (!existsSync(path)) await writeRecords(path, count, seed);
-  const { fields } = config(type);
-  const records = await Records.read(path, { fields });
-  const vectors = await VectorIndex.build(madeVectors(count, seed, 1), dimension, {
-    vectorType: type,
-    efConstruction,
-  });
-  const fingerprint = indexFingerprint(records, madeModel(), 'error');
-  await vectors.save(join(folder, `${type}.index`), { fingerprint, records });
-  if (!existsSync(join(folder, 'words.bm25'))) {
-    const words = await TextIndex.fromRecords(records, {});
-    await words.save(join(folder, 'words.bm25'), { fingerprint: records.fingerprint });
-  }
-  writeFileSync(join(folder, `${type}.json`), JSON.stringify(config(type)));
-}
-
-const residentBytes = () => {
-  if (!existsSync('/proc/self/status')) return { all: process.memoryUsage().rss };
-  const status = readFileSync('/proc/self/status', 'utf8');
-  const field = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
-  return { all: field('VmRSS'), anonymous: field('RssAnon'), file: field('RssFile'), peak: field('VmHWM') };
-};
-
-/** Child: opens, answers one hybrid query, then all dense ones. */
-async function open({ folder, type, seed }) {
-  const { openKnowledgeBase } = await knowledge();
-  const rows = madeVectors(queries, seed, 2);
-  const query = (i) => rows.subarray(i * dimension, (i + 1) * dimension);
-  const log = {
-    info: (facts, message) => process.stderr.write(`${message}: ${facts.reason}\n`),
-    warn: console.error,
-  };
-  const started = performance.now();
-  const kb = await openKnowledgeBase(join(folder, `${type}.json`), {
-    models: async () => madeModel(query(0)),
-    log,
-  });
-  const opened = performance.now();
-  await kb.search({ text: 'w12 w3400 w77', mode: 'hybrid', topK: 10 });
-  const answered = performance.now();
-  const atOnce = residentBytes();
-  const hits = [];
-  const before = performance.now();
-  for (let i = 0; i < queries; i++) {
-    const found = await kb.storage.search({ vector: query(i), topK: 10 });
-    hits.push(found.hits.map(({ ordinal }) => ordinal));
-  }
-  const perQuery = (performance.now() - before) / queries;
-  const result = {
-    open: opened - started,
-    firstQuery: answered - started,
-    perQuery,
-    atOnce,
-    resident: residentBytes(),
-    memoryBytes: kb.storage.memoryBytes,
-    hits,
-  };
-  await kb.close();
+/** One fresh process that does `method`; undefined when it failed. */
+async function inProcess(one, method, argument, failed, leftOut = []) {
+  const contestants = await Contestants.start([one]);
+  const result = await contestants.call(one.name, method, argument ?? {}, 900);
+  contestants.end();
+  failed.push(...contestants.failed);
+  leftOut.push(...contestants.leftOut);
   return result;
 }
 
-/** Child: the ten nearest rows of every query, by comparing all. */
-async function truth({ records: count, seed }) {
-  const { VectorIndex } = await library();
-  const index = await VectorIndex.build(madeVectors(count, seed, 1), dimension, { kind: 'flat' });
-  const found = await index.searchMany(madeVectors(queries, seed, 2), { k: 10 });
-  return found.map(({ ordinals }) => [...ordinals]);
-}
-
-const { values } = parseArgs({
-  options: {
-    records: { type: 'string', default: '500000' },
-    folder: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    types: { type: 'string', default: 'f32,f16,i8' },
-    rounds: { type: 'string', default: '3' },
-    'ef-construction': { type: 'string', default: '200' },
-    json: { type: 'boolean', default: false },
-    step: { type: 'string' },
-    type: { type: 'string' },
-  },
-});
-const options = {
-  ...values,
-  records: Number(values.records),
-  seed: Number(values.seed),
-  efConstruction: Number(values['ef-construction']),
-};
-
-if (values.step !== undefined) {
-  const result = await { build, open, truth }[values.step](options);
-  process.stdout.write(JSON.stringify(result ?? null));
-  process.exit(0);
-}
-
-const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'lorekeep-bench-'));
-mkdirSync(folder, { recursive: true });
-const child = (step, type) => {
-  const args = [
-    '--max-old-space-size=8192',
-    self,
-    '--step',
-    step,
-    '--folder',
-    folder,
-    '--records',
-    values.records,
-    '--ef-construction',
-    values['ef-construction'],
-    '--seed',
-    values.seed,
-  ];
-  if (type !== undefined) args.push('--type', type);
-  const output = execFileSync(process.execPath, args, {
-    maxBuffer: 1 << 28,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(output);
-};
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
-const megabytes = (bytes) => Math.round(bytes / 1e6);
-try {
-  const expected = child('truth');
-  const rows = [];
-  for (const type of values.types.split(',')) {
-    if (!existsSync(join(folder, `${type}.json`))) child('build', type);
-    const runs = Array.from({ length: Number(values.rounds) + 1 }, () => child('open', type)).slice(1);
-    const [run] = runs;
-    const right = run.hits.map(
-      (found, i) => found.filter((ordinal) => expected[i].includes(ordinal)).length / 10,
-    );
-    rows.push({
-      type,
-      'open, ms': Math.round(median(runs.map((r) => r.open))),
-      'first answer, ms': Math.round(median(runs.map((r) => r.firstQuery))),
-      'index, MB': megabytes(statSync(join(folder, `${type}.index`)).size),
-      'RSS, MB': megabytes(run.resident.all),
-      'of it heap, MB': megabytes(run.resident.anonymous ?? 0),
-      'peak RSS, MB': megabytes(run.resident.peak ?? 0),
-      'recall@10': (right.reduce((sum, r) => sum + r, 0) / right.length).toFixed(4),
-      'query, ms': run.perQuery.toFixed(2),
-    });
+async function openBases(options, folder, records, failed) {
+  const out = [];
+  const own = join(folder, String(records));
+  mkdirSync(own, { recursive: true });
+  const settings = { folder: own, records, seed: options.seed, efConstruction: options['ef-construction'] };
+  for (const type of options.types.split(',')) {
+    const one = {
+      name: `${records} records, ${type}`,
+      module: new URL('contestant.mjs', import.meta.url),
+      options: { ...settings, type },
+      peer: false,
+    };
+    const truth = options.recall && (await inProcess(one, 'truth', {}, failed));
+    const bytes = await inProcess(one, 'build', {}, failed);
+    const runs = [];
+    // The first opening brings the files into the page cache.
+    for (let round = -1; bytes && round < options.rounds; round++) {
+      const run = await inProcess(one, 'open', {}, failed);
+      if (run && round >= 0) runs.push(run);
+    }
+    if (runs.length > 0) out.push(base(records, type, bytes, runs, truth));
+    console.log(`${one.name}: opened`);
   }
-  const facts = {
-    records: options.records,
-    dimension,
-    seed: options.seed,
-    node: process.version,
-    recordsFileMB: megabytes(statSync(join(folder, 'records.json')).size),
-    sidecarMB: megabytes(statSync(join(folder, 'words.bm25')).size),
+  rmSync(own, { recursive: true, force: true });
+  return out;
+}
+
+function base(records, type, bytes, runs, truth) {
+  const [{ resident, hits }] = runs;
+  const row = {
+    records,
+    type,
+    open: median(runs.map((run) => run.open)),
+    first: median(runs.map((run) => run.firstAnswer)),
+    index: bytes.index / 1e6,
+    resident: resident.all / 1e6,
+    anonymous: (resident.anonymous ?? 0) / 1e6,
+    share: resident.all / bytes.index,
   };
-  if (values.json) process.stdout.write(`${JSON.stringify({ ...facts, rows }, null, 2)}\n`);
-  else {
-    console.log(facts);
-    console.table(rows);
+  if (truth) {
+    const right = hits.map((found, i) => found.filter((ordinal) => truth[i].includes(ordinal)).length / 10);
+    row.recall = right.reduce((sum, share) => sum + share, 0) / right.length;
   }
-} finally {
-  if (values.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  return row;
+}
+
+/** Opening a graph alone, ours and the peers' in turns. */
+async function openIndexes(options, rows, failed, leftOut) {
+  const set = vectorSet('clusters', { rows, dimension, queries: 1000 });
+  const path = indexFile(set, 'lorekeep-open');
+  const list = [ours(set, 'lorekeep', { path }), ...peersNamed(options.peers, set)];
+  const times = new Map();
+  await inProcess(list[0], 'build', { save: true }, failed);
+  for (let round = -1; round < options.rounds; round++) {
+    for (const one of list) {
+      if (failed.concat(leftOut).some(({ name }) => name === one.name)) continue;
+      let opened = await inProcess(one, 'open', {}, failed, leftOut);
+      if (!opened && round < 0 && numbers(options['peer-sizes']).includes(rows)) {
+        await inProcess(one, 'build', { save: true }, failed, leftOut);
+        opened = await inProcess(one, 'open', {}, failed, leftOut);
+      }
+      if (opened && round >= 0) times.set(one.name, [...(times.get(one.name) ?? []), opened.ms]);
+    }
+  }
+  await inProcess(list[0], 'remove', {}, failed);
+  const own = median(times.get('lorekeep') ?? []);
+  return [...times].map(([name, list]) => ({ name, rows, ms: median(list), ratio: median(list) / own }));
+}
+
+function report(
+  { seed, rounds, 'ef-construction': efConstruction, recall },
+  bases,
+  indexes,
+  { failed, leftOut },
+) {
+  const columns = [
+    { key: 'records', label: 'records', digits: 0 },
+    { key: 'type', label: 'vectors' },
+    { key: 'open', label: 'open ms' },
+    { key: 'first', label: 'first answer ms' },
+    { key: 'index', label: 'index MB', digits: 0 },
+    { key: 'resident', label: 'resident MB', digits: 0 },
+    { key: 'share', label: 'resident / index', digits: 2 },
+    { key: 'anonymous', label: 'memory alone MB', digits: 0 },
+    ...(recall ? [{ key: 'recall', label: 'recall@10', digits: 3 }] : []),
+  ];
+  const failures = failed.map(({ name, reason }) => ({ records: name, name, failed: reason }));
+  const whole = {
+    id: 'open',
+    title: 'Opening a whole knowledge base',
+    columns,
+    rows: [...bases, ...failures],
+  };
+  const alone = {
+    id: 'open-index',
+    title: 'Opening a vector index alone, to the first answer',
+    columns: [
+      { key: 'name', label: '' },
+      { key: 'rows', label: 'rows', digits: 0 },
+      { key: 'ms', label: 'ms' },
+      { key: 'ratio', label: 'theirs / ours', digits: 2 },
+    ],
+    rows: indexes,
+  };
+  const names = [...new Set(indexes.map(({ name }) => name))];
+  const series = [
+    {
+      name: 'lorekeep, whole',
+      points: pointsOf(
+        bases.filter(({ type }) => type === bases[0].type),
+        'records',
+        'first',
+      ),
+    },
+    ...names.map((name) => ({
+      name: name === 'lorekeep' ? 'lorekeep, vectors' : name,
+      points: pointsOf(
+        indexes.filter((one) => one.name === name),
+        'rows',
+        'ms',
+      ),
+    })),
+  ];
+  return {
+    data: `made-up records of 60 words, ${dimension} dimensions, seed ${seed}, ef_construction ${efConstruction}, ${rounds} openings each`,
+    tables: [whole, alone],
+    curves: [{ chart: 'open-size', panel: 'to the first answer', series }],
+    leftOut,
+    failed,
+  };
+}
+
+function pointsOf(rows, x, y) {
+  return rows.map((row) => ({ x: row[x], y: row[y] }));
 }

@@ -1,15 +1,10 @@
 // Sets of unit vectors with queries, generated from a printed seed or read from the data folder; written to a raw f32 file
 // that every contestant reads.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { cached, dataFolder } from '../harness/cache.mjs';
 import { Random } from '../harness/numbers.mjs';
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const data = process.env.LOREKEEP_DATA ?? resolve(root, '../shared/data');
-const cache = join(tmpdir(), 'lorekeep-bench');
 
 /**
  * What there is:
@@ -22,10 +17,11 @@ const cache = join(tmpdir(), 'lorekeep-bench');
 export const setNames = ['clusters', 'latent', 'mnist', 'glove'];
 
 export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500, seed = 7 } = {}) {
+  if (!setNames.includes(name)) throw new Error(`--set ${name}: ${setNames.join(', ')} are there`);
   if (name === 'mnist') return stored(name, ...mnist());
   if (name === 'glove') return stored(name, ...glove());
   const id = `${name}-${rows}x${dimension}-${queries}-${seed}`;
-  const path = join(cache, `${id}.f32`);
+  const path = cached('vectors', `${id}.f32`);
   const clusters = Math.max(1, Math.round(rows / 100));
   if (!existsSync(path)) {
     const shape = { rows: rows + queries, dimension, clusters, latent: name === 'latent' ? 32 : 0 };
@@ -34,14 +30,26 @@ export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500
   return { name: id, path, rows, queries, dimension, seed, clusters };
 }
 
-/** All rows of the set, the queries last. */
-export function readRows(set) {
-  const bytes = readFileSync(set.path);
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+export const baseRows = (set) => readRows(set, 0, set.rows);
+export const queryRows = (set) => readRows(set, set.rows, set.queries);
+
+/** Rows `first` to `first + count - 1` of the file, in which the queries are last. Nothing else is held in memory. */
+function readRows({ path, dimension }, first, count) {
+  const rows = new Float32Array(count * dimension);
+  const bytes = new Uint8Array(rows.buffer);
+  const file = openSync(path);
+  for (let at = 0; at < bytes.length; ) {
+    const read = readSync(file, bytes, at, Math.min(bytes.length - at, 1 << 28), first * dimension * 4 + at);
+    if (read === 0) throw new Error(`${path} is shorter than its ${count} rows`);
+    at += read;
+  }
+  closeSync(file);
+  return rows;
 }
 
-export const baseRows = (set) => readRows(set).subarray(0, set.rows * set.dimension);
-export const queryRows = (set) => readRows(set).subarray(set.rows * set.dimension);
+/** A sentence for the result. */
+export const describeSet = ({ name, rows, dimension, queries, seed }) =>
+  `${rows} rows of ${dimension} dimensions ("${name.split('-')[0]}"${seed === undefined ? '' : `, generated with seed ${seed}`}), ${queries} queries`;
 
 /** The cluster of each row of a generated set, its queries included. */
 export function clustersOf(set) {
@@ -86,7 +94,6 @@ function normalise(vector) {
 }
 
 function writeRows(path, values) {
-  mkdirSync(cache, { recursive: true });
   const partial = `${path}.${process.pid}`;
   writeFileSync(partial, new Uint8Array(values.buffer));
   renameSync(partial, path);
@@ -97,14 +104,14 @@ function stored(name, rows, queries, dimension) {
   all.set(rows);
   all.set(queries, rows.length);
   for (let i = 0; i < all.length; i += dimension) normalise(all.subarray(i, i + dimension));
-  const path = join(cache, `${name}.f32`);
+  const path = cached('vectors', `${name}.f32`);
   writeRows(path, all);
   return { name, path, rows: rows.length / dimension, queries: queries.length / dimension, dimension };
 }
 
 function mnist() {
   const read = (file) => {
-    const bytes = gunzipSync(readFileSync(join(data, 'vectors/mnist-784', file)));
+    const bytes = gunzipSync(readFileSync(join(dataFolder, 'vectors/mnist-784', file)));
     const width = bytes.readInt32LE(0);
     const count = bytes.length / (4 + width);
     const out = new Float32Array(count * width);
@@ -117,7 +124,7 @@ function mnist() {
 
 // Every tenth word is a query, as in the set's own ground truth.
 function glove() {
-  const folder = join(data, 'vectors/glove-5k-50d');
+  const folder = join(dataFolder, 'vectors/glove-5k-50d');
   const text = gunzipSync(readFileSync(join(folder, 'glove-5k-50d.txt.gz'))).toString();
   const words = text
     .trim()

@@ -30,10 +30,14 @@ export class Truth {
     return limits;
   }
 
-  /** Mean recall@k of `found`, k ordinals to a query; `passes(i, row)` tells whether the row may be found at all. */
+  /**
+   * Mean recall@k of `found`, k ordinals to a query, of as many of the first queries as it holds; `passes(i, row)` tells whether
+   * the row may be found at all.
+   */
   recall(found, k, limits, passes = () => true) {
+    const asked = Math.min(limits.length, found.length / k);
     let sum = 0;
-    for (let i = 0; i < limits.length; i++) {
+    for (let i = 0; i < asked; i++) {
       const { count, distance } = limits[i];
       const rows = new Set(found.subarray(i * k, (i + 1) * k));
       let hits = 0;
@@ -42,7 +46,7 @@ export class Truth {
         hits += this.#distance(i, row) <= distance + tolerance && passes(i, row) ? 1 : 0;
       sum += count === 0 ? 1 : Math.min(hits, count) / count;
     }
-    return sum / limits.length;
+    return sum / asked;
   }
 
   close() {

@@ -6,6 +6,7 @@ export async function lorekeep(texts, { tokenizer = 'basic' } = {}) {
   return {
     search: async (query, k) => [...(await index.search(query, { k })).ordinals],
     save: (path) => index.save(path, { fingerprint: '0000000000000001' }),
+    open: (path) => TextIndex.load(path),
     close: () => index.close(),
   };
 }

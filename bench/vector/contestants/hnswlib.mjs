@@ -1,7 +1,9 @@
 // hnswlib-node: rows are added one by one, on one thread (it offers no other way).
 import { createRequire } from 'node:module';
-import { performance } from 'node:perf_hooks';
-import { contestantOptions, serve, timeQueries } from '../../harness/contestant.mjs';
+import { contestantOptions, serve } from '../../harness/contestant.mjs';
+import { grownBy } from '../../harness/memory.mjs';
+import { timeQueries } from '../../harness/queries.mjs';
+import { indexFile, indexFileThere } from '../index-file.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
 const hnswlib = createRequire(import.meta.url)('hnswlib-node');
@@ -10,11 +12,12 @@ const all = queryRows(set);
 const queries = Array.from({ length: set.queries }, (_, i) => [
   ...all.subarray(i * set.dimension, (i + 1) * set.dimension),
 ]);
+const path = indexFile(set, 'hnswlib', 'hnswlib-node');
 let index;
 let columns;
 
 serve({
-  build(given) {
+  build({ save = false, columns: given } = {}) {
     columns = given;
     const rows = baseRows(set);
     const begin = performance.now();
@@ -23,15 +26,28 @@ serve({
     for (let row = 0; row < set.rows; row++) {
       index.addPoint([...rows.subarray(row * set.dimension, (row + 1) * set.dimension)], row);
     }
-    return (performance.now() - begin) / 1000;
+    const seconds = (performance.now() - begin) / 1000;
+    if (save) index.writeIndexSync(path);
+    return seconds;
   },
-  search({ ef, k }) {
-    index.setEf(ef);
-    return timeQueries(set.queries, k, (i) => index.searchKnn(queries[i], k).neighbors);
+  /** Undefined where no file was kept. */
+  open({ columns: given } = {}) {
+    columns = given;
+    if (!indexFileThere(path)) return undefined;
+    return grownBy(() => {
+      index = new hnswlib.HierarchicalNSW('ip', set.dimension);
+      index.readIndexSync(path);
+      index.searchKnn(queries[0], 10);
+    });
   },
-  filtered({ ef, k, filters }) {
+  search({ ef, k, budget }) {
     index.setEf(ef);
-    return timeQueries(set.queries, k, (i) => index.searchKnn(queries[i], k, passes(filters[i])).neighbors);
+    return timeQueries(set.queries, k, (i) => index.searchKnn(queries[i], k).neighbors, budget);
+  },
+  filtered({ ef, k, filters, budget }) {
+    index.setEf(ef);
+    const search = (i) => index.searchKnn(queries[i], k, passes(filters[i])).neighbors;
+    return timeQueries(set.queries, k, search, budget);
   },
 });
 

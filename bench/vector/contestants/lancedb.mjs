@@ -1,10 +1,9 @@
 // LanceDB: IVF_HNSW_SQ in one partition (the fastest of its indexes here), prefilter on, a B-tree index per column.
-import { mkdtempSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { contestantOptions, serve, timeQueries } from '../../harness/contestant.mjs';
+import { cached } from '../../harness/cache.mjs';
+import { contestantOptions, serve } from '../../harness/contestant.mjs';
+import { timeQueries } from '../../harness/queries.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
 process.env.LANCE_LOG ??= 'error'; // a warning per query otherwise
@@ -16,12 +15,14 @@ const { set } = contestantOptions();
 const queries = queryRows(set);
 const query = (i) => queries.subarray(i * set.dimension, (i + 1) * set.dimension);
 const refine = 2; // Times k candidates are scored again on the f32 rows; without it recall stays below 0.95.
+const folder = cached('indexes', `${set.name}.lancedb-${process.pid}`);
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 let table;
 
 serve({
-  async build(columns = {}) {
-    const db = await lancedb.connect(mkdtempSync(join(tmpdir(), 'lorekeep-bench-lance-')));
-    table = await db.createTable('rows', arrowTable(columns));
+  async build({ columns = {} } = {}) {
+    const db = await lancedb.connect(folder);
+    table = await db.createTable('rows', arrowTable(columns), { mode: 'overwrite' });
     const begin = performance.now();
     await table.createIndex('vector', {
       config: lancedb.Index.hnswSq({ distanceType: 'cosine', numPartitions: 1, m: 16, efConstruction: 200 }),
@@ -29,8 +30,9 @@ serve({
     for (const name of Object.keys(columns)) await table.createIndex(name, { config: lancedb.Index.btree() });
     return (performance.now() - begin) / 1000;
   },
-  search: ({ ef, k }) => timeQueries(set.queries, k, (i) => run(i, k, ef)),
-  filtered: ({ ef, k, filters }) => timeQueries(set.queries, k, (i) => run(i, k, ef, filters[i])),
+  search: ({ ef, k, budget }) => timeQueries(set.queries, k, (i) => run(i, k, ef), budget),
+  filtered: ({ ef, k, filters, budget }) =>
+    timeQueries(set.queries, k, (i) => run(i, k, ef, filters[i]), budget),
 });
 
 async function run(i, k, ef, filter) {

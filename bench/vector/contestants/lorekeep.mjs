@@ -1,30 +1,37 @@
-import { performance } from 'node:perf_hooks';
-import { contestantOptions, serve, timeQueries } from '../../harness/contestant.mjs';
+import { rmSync } from 'node:fs';
+import { contestantOptions, serve } from '../../harness/contestant.mjs';
+import { grownBy } from '../../harness/memory.mjs';
+import { timeQueries } from '../../harness/queries.mjs';
 import { Storage, VectorIndex } from '../../lorekeep.mjs';
+import { indexFile } from '../index-file.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
-const { set, threads = 2, vectorType, records } = contestantOptions();
+const { set, threads = 2, vectorType = 'f32', path = indexFile(set, 'lorekeep') } = contestantOptions();
 const queries = queryRows(set);
 const query = (i) => queries.subarray(i * set.dimension, (i + 1) * set.dimension);
 let index;
 
 serve({
-  /** Seconds. `records`: a storage whose integer fields are the columns, for filters; else the index alone. */
-  async build(columns) {
+  /** Seconds. `columns`: a storage whose integer fields they are, for filters; else the index alone. */
+  async build({ columns, save = false } = {}) {
     const rows = baseRows(set);
-    const options = { m: 16, efConstruction: 200, threads };
-    if (vectorType) options.vectorType = vectorType;
+    const options = { m: 16, efConstruction: 200, threads, vectorType };
     const begin = performance.now();
-    if (records)
-      index = await Storage.build(recordsWith(columns), rows, set.dimension, {
-        ...options,
-        fields: fieldsOf(columns),
-      });
-    else index = await VectorIndex.build(rows, set.dimension, options);
-    return (performance.now() - begin) / 1000;
+    if (columns) {
+      const fields = Object.keys(columns).map((name) => ({ name, type: 'int', default: 0 }));
+      index = await Storage.build(recordsWith(columns), rows, set.dimension, { ...options, fields });
+    } else index = await VectorIndex.build(rows, set.dimension, options);
+    const seconds = (performance.now() - begin) / 1000;
+    if (save) await index.save(path);
+    return seconds;
   },
-  search: ({ ef, k }) =>
-    timeQueries(set.queries, k, async (i) => (await index.search(query(i), { k, ef })).ordinals),
+  open: () =>
+    grownBy(async () => {
+      index = await VectorIndex.load(path);
+      await index.search(query(0), { k: 10 });
+    }),
+  search: ({ ef, k, budget }) =>
+    timeQueries(set.queries, k, async (i) => (await index.search(query(i), { k, ef })).ordinals, budget),
   /** Batches of `size` queries in one call, on all threads. */
   batches: ({ ef, k, size }) =>
     timeQueries(Math.floor(set.queries / size), k * size, async (i) => {
@@ -33,24 +40,23 @@ serve({
       return hits.flatMap(({ ordinals }) => [...ordinals]);
     }),
   /** `filters[i]` is the condition of query i: [field, from, to], to excluded; or nothing. */
-  async filtered({ ef, k, filters }) {
+  async filtered({ ef, k, filters, budget }) {
     const paths = { exact: 0, graph: 0 };
     const compiled = new Map();
     for (const filter of filters) {
       const key = filter?.join();
       if (filter && !compiled.has(key)) compiled.set(key, index.compileFilter(expressionOf(filter)));
     }
-    const timed = await timeQueries(set.queries, k, async (i) => {
+    const search = async (i) => {
       const filter = filters[i] && compiled.get(filters[i].join());
       const { hits, plan } = await index.search({ mode: 'dense', vector: query(i), topK: k, ef, filter });
       paths[plan.dense.path]++;
       return hits.map(({ ordinal }) => ordinal);
-    });
-    return { ...timed, paths };
+    };
+    return { ...(await timeQueries(set.queries, k, search, budget)), paths };
   },
+  remove: () => rmSync(path, { force: true }),
 });
-
-const fieldsOf = (columns) => Object.keys(columns).map((name) => ({ name, type: 'int', default: 0 }));
 
 function recordsWith(columns) {
   return Array.from({ length: set.rows }, (_, row) => ({

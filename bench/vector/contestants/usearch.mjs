@@ -1,9 +1,9 @@
 // usearch: expansion_search is fixed when an index is made, so each width is the same file, loaded again.
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { contestantOptions, serve, timeQueries } from '../../harness/contestant.mjs';
+import { contestantOptions, serve } from '../../harness/contestant.mjs';
+import { grownBy } from '../../harness/memory.mjs';
+import { timeQueries } from '../../harness/queries.mjs';
+import { indexFile, indexFileThere } from '../index-file.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
 const usearch = createRequire(import.meta.url)('usearch');
@@ -12,7 +12,8 @@ const all = queryRows(set);
 const queries = Array.from({ length: set.queries }, (_, i) =>
   all.slice(i * set.dimension, (i + 1) * set.dimension),
 );
-const path = join(tmpdir(), `lorekeep-bench-${process.pid}.usearch`);
+const path = indexFile(set, `usearch ${quantization}`, 'usearch');
+const defaultWidth = 64;
 let loaded;
 
 const make = (ef) =>
@@ -26,22 +27,42 @@ const make = (ef) =>
     multi: false,
   });
 
+function loadFor(ef) {
+  if (loaded?.ef === ef) return;
+  loaded = { ef, index: make(ef) };
+  loaded.index.load(path);
+}
+
 serve({
+  /** The file is always saved: a search loads it. */
   build() {
-    const index = make(64);
+    const index = make(defaultWidth);
     const keys = BigUint64Array.from({ length: set.rows }, (_, row) => BigInt(row));
     const rows = baseRows(set).slice();
     const begin = performance.now();
     index.add(keys, rows, threads);
     const seconds = (performance.now() - begin) / 1000;
     index.save(path);
+    loaded = undefined;
     return seconds;
   },
-  search({ ef, k }) {
-    if (loaded?.ef !== ef) {
-      loaded = { ef, index: make(ef) };
-      loaded.index.load(path);
-    }
-    return timeQueries(set.queries, k, (i) => loaded.index.search(queries[i], k, 1).keys);
+  open() {
+    if (!indexFileThere(path)) return undefined;
+    return grownBy(() => {
+      loadFor(defaultWidth);
+      loaded.index.search(queries[0], 10, 1);
+    });
+  },
+  search({ ef, k, budget }) {
+    loadFor(ef);
+    return timeQueries(set.queries, k, (i) => loaded.index.search(queries[i], k, 1).keys, budget);
+  },
+  /** Batches of `size` queries in one call, on `threads` threads. */
+  batches({ ef, k, size }) {
+    loadFor(ef);
+    return timeQueries(Math.floor(set.queries / size), k * size, (i) => {
+      const part = all.slice(i * size * set.dimension, (i + 1) * size * set.dimension);
+      return loaded.index.search(part, k, threads).keys;
+    });
   },
 });

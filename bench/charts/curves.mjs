@@ -1,0 +1,75 @@
+// The curves of the suite: which file each is, what its axes are. A trial's result names the chart; trials may share one, a panel each.
+// All axes are logarithmic: what is compared are ratios.
+
+/** Above a recall of 0.9995 there is no more to tell, at the number of queries that are asked. */
+const fewestMissed = 0.0005;
+
+export const charts = {
+  'recall-qps': {
+    title: 'Recall against queries per second',
+    caption:
+      'One caller from JavaScript; each point is a search width that no other width beats in both. Up and right is better.',
+    x: {
+      label: 'recall@10 →',
+      reverse: true,
+      ticks: [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001],
+      tickFormat: (miss) => String(Number((1 - miss).toFixed(4))),
+    },
+    y: { label: '↑ queries per second' },
+    points: unbeatenByMissed,
+  },
+  'latency-selectivity': {
+    title: 'Latency of a filtered search against its selectivity',
+    caption: 'Median of one search, filter included. Lower is better.',
+    x: {
+      label: 'records that match →',
+      ticks: [0.0001, 0.001, 0.01, 0.1, 0.5],
+      tickFormat: (share) => `${Number((share * 100).toPrecision(1))} %`,
+    },
+    y: { label: '↑ milliseconds' },
+  },
+  'throughput-batch': {
+    title: 'Throughput against batch size',
+    caption: 'What is done a second when one call carries so many. Higher is better.',
+    x: {
+      label: 'in one call →',
+      ticks: [1, 4, 16, 64, 256, 1024],
+      tickFormat: (size) => String(Math.round(size)),
+    },
+    y: { label: '↑ a second' },
+  },
+  'open-size': {
+    title: 'Open time against size',
+    caption: 'From the call to the first answer, page cache warm. Lower is better.',
+    x: { label: 'records →' },
+    y: { label: '↑ milliseconds' },
+  },
+};
+
+/** Recall is drawn by what is missing to 1, as 0.95, 0.99 and 0.999 would otherwise lie on one another. */
+function unbeatenByMissed(points) {
+  const placed = points.map(({ x, y }) => ({ x: Math.max(fewestMissed, 1 - x), y }));
+  const beats = (a, b) => a !== b && a.x <= b.x && a.y >= b.y && (a.x < b.x || a.y > b.y);
+  return placed.filter((point) => !placed.some((other) => beats(other, point))).sort((a, b) => b.x - a.x);
+}
+
+/** Charts that these trials' results give points for: [{name, ...chart, panels: [{title, series}]}]. */
+export function chartsOf(trials) {
+  const curves = trials.flatMap((trial) => trial.curves ?? []);
+  const unknown = curves.find(({ chart }) => !(chart in charts));
+  if (unknown)
+    throw new Error(
+      `a trial names the chart "${unknown.chart}"; there are ${Object.keys(charts).join(', ')}`,
+    );
+  return Object.entries(charts)
+    .map(([name, chart]) => {
+      const own = curves.filter((one) => one.chart === name);
+      return { name, ...chart, panels: own.map((one) => panelOf(one, chart.points)) };
+    })
+    .filter(({ panels }) => panels.length > 0);
+}
+
+function panelOf({ panel, series }, placed = (points) => points) {
+  const drawn = series.filter(({ points }) => points.length > 0);
+  return { title: panel, series: drawn.map(({ name, points }) => ({ name, points: placed(points) })) };
+}

@@ -1,0 +1,52 @@
+// The command line of `npm run bench`.
+import { parseArgs } from 'node:util';
+import { presets, trialNames } from './trials.mjs';
+
+export const usage = `npm run bench -- [--quick] [--only NAME,...] [--publish] [--verbose] | --list | --help
+
+  --quick    small sizes: everything in under five minutes
+  --only     these trials alone, in the suite's order
+  --publish  put the results into docs/benchmarks/ and bench/README.md, which a full run of all trials does anyway
+  --verbose  what each trial says on the way
+  --list     the trials, and how long they take
+`;
+
+/** A mistake of the caller; the message says what is known. */
+export class UsageError extends Error {}
+
+export function readOptions(args) {
+  const values = parsed(args);
+  const only = values.only?.split(',').map((name) => name.trim());
+  const unknown = only?.find((name) => !trialNames.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `--only ${unknown || '""'}: there is no such trial; there are ${trialNames.join(', ')}`,
+    );
+  }
+  const preset = values.quick ? presets.quick : presets.full;
+  const all = only === undefined || trialNames.every((name) => only.includes(name));
+  return {
+    ...values,
+    preset,
+    names: trialNames.filter((name) => only?.includes(name) ?? true),
+    publish: values.publish || (all && preset === presets.full),
+  };
+}
+
+function parsed(args) {
+  const flag = { type: 'boolean', default: false };
+  const options = {
+    quick: flag,
+    publish: flag,
+    verbose: flag,
+    list: flag,
+    help: flag,
+    only: { type: 'string' },
+  };
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw new UsageError(`${error.message.split('. ')[0]}; the options are ${known.join(', ')}`);
+  }
+}

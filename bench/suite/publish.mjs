@@ -1,0 +1,56 @@
+// Puts results where people read them: docs/benchmarks/results.json (by trial, the newest of each), the curves beside it as SVG, and the
+// tables between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of the pages below. No number there is typed by hand.
+//
+//   node bench/suite/publish.mjs [RESULTS.json]     what `npm run bench -- --publish` does, from a file; without one, from results.json
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { drawCharts } from '../charts/files.mjs';
+import { root } from '../harness/cache.mjs';
+import { markdownTable } from '../harness/table.mjs';
+import { runLines } from './run-lines.mjs';
+import { trialNames } from './trials.mjs';
+
+const pages = ['docs/benchmarks/README.md', 'bench/README.md'];
+const absent = 'Not measured yet.';
+const significant = 5;
+
+/** @param records of trials that ran; those that gave no result leave the published ones as they are. @returns paths written */
+export function publish(records, at = root) {
+  const folder = join(at, 'docs', 'benchmarks');
+  const file = join(folder, 'results.json');
+  const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).trials : [];
+  const fresh = records.filter(({ tables }) => tables !== undefined).map(forPublication);
+  const newest = new Map([...known, ...fresh].map((record) => [record.name, record]));
+  const trials = trialNames.map((name) => newest.get(name)).filter(Boolean);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ trials }, undefined, 1)}\n`);
+  const places = new Map([['run', runLines(trials)]]);
+  for (const table of trials.flatMap(({ tables }) => tables)) places.set(table.id, markdownTable(table));
+  const written = [file, ...drawCharts(trials, folder)];
+  for (const page of pages.map((name) => join(at, name)).filter(existsSync)) {
+    writeFileSync(page, withPlaces(readFileSync(page, 'utf8'), places));
+    written.push(page);
+  }
+  return written;
+}
+
+/** Without the raw measurements, and with as many digits as mean something. */
+function forPublication({ detail, ...record }) {
+  const short = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(significant)) : value);
+  return JSON.parse(JSON.stringify(record, short));
+}
+
+/** The page with each place filled; a place that nothing is known for says so. */
+export function withPlaces(page, places) {
+  return page.replace(
+    /<!-- begin ([\w-]+) -->[\s\S]*?<!-- end \1 -->/g,
+    (_, name) => `<!-- begin ${name} -->\n\n${places.get(name) ?? absent}\n\n<!-- end ${name} -->`,
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , path] = process.argv;
+  const records = path ? JSON.parse(readFileSync(path, 'utf8')).trials : [];
+  for (const written of publish(records)) console.log(`wrote ${written}`);
+}

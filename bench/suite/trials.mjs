@@ -1,0 +1,98 @@
+// The trials of `npm run bench`: their programs, and what they are asked at each preset. `minutes` is what one took on two cores,
+// for the time left that is printed; `limit` is when it is ended.
+
+const quick = 'quick';
+const full = 'full';
+export const presets = { quick, full };
+
+/** Rows that the peers' indexes of vectors are built with once, by `dense`; the trials after it open them. */
+const sharedRows = '100000';
+
+export const trials = [
+  {
+    name: 'dense',
+    what: 'dense search: recall against queries per second, beside hnswlib-node, usearch and LanceDB',
+    program: 'vector/dense.mjs',
+    full: { args: ['--rows', sharedRows], minutes: 9, limit: 20 },
+    quick: { args: ['--rows', '5000', '--rounds', '2'], minutes: 0.6, limit: 3 },
+  },
+  {
+    name: 'batch',
+    what: 'many queries in one call: throughput against batch size',
+    program: 'vector/batch.mjs',
+    full: { args: ['--rows', sharedRows], minutes: 1, limit: 8 },
+    quick: { args: ['--rows', '5000', '--rounds', '2'], minutes: 0.2, limit: 2 },
+  },
+  {
+    name: 'filtered',
+    what: 'filtered search, 50 % to 0.01 %, independent of the vectors, correlated and anti-correlated',
+    program: 'vector/filtered.mjs',
+    full: { args: ['--rows', sharedRows], minutes: 5, limit: 15 },
+    quick: {
+      args: ['--rows', '10000', '--queries', '50', '--rounds', '1', '--seconds', '0.2'],
+      minutes: 0.7,
+      limit: 3,
+    },
+  },
+  {
+    name: 'memory',
+    what: 'resident memory of an open vector index, and its recall',
+    program: 'vector/memory.mjs',
+    full: { args: ['--rows', sharedRows], minutes: 1, limit: 10 },
+    quick: { args: ['--rows', '5000'], minutes: 0.2, limit: 2 },
+  },
+  {
+    name: 'build',
+    what: 'time to build a vector index at the same M and ef_construction',
+    program: 'vector/build.mjs',
+    full: { args: ['--rows', '20000'], minutes: 2.5, limit: 10 },
+    quick: { args: ['--rows', '3000', '--rounds', '2'], minutes: 0.3, limit: 2 },
+  },
+  {
+    name: 'lexical',
+    what: 'lexical search, top 10, beside LanceDB, SQLite FTS5 and MiniSearch',
+    program: 'text/lexical.mjs',
+    full: { args: [], minutes: 3, limit: 12 },
+    quick: { args: ['--documents', '5000', '--rounds', '2', '--seconds', '0.5'], minutes: 0.3, limit: 3 },
+  },
+  {
+    name: 'hybrid',
+    what: 'hybrid search against its two legs, beside LanceDB',
+    program: 'hybrid/hybrid.mjs',
+    full: { args: [], minutes: 2, limit: 10 },
+    quick: { args: ['--rows', '3000', '--queries', '100'], minutes: 0.2, limit: 2 },
+  },
+  {
+    name: 'open',
+    what: 'opening a knowledge base of 10,000 to 500,000 records; a vector index alone, beside the peers',
+    program: 'storage/open.mjs',
+    full: { args: [], minutes: 4.5, limit: 15 },
+    quick: {
+      args: [
+        '--sizes',
+        '2000,10000',
+        '--index-sizes',
+        '1000,5000',
+        '--peer-sizes',
+        '1000,5000',
+        '--rounds',
+        '2',
+      ],
+      minutes: 0.8,
+      limit: 4,
+    },
+  },
+  {
+    name: 'server',
+    what: 'server load: 1,000 sessions over one knowledge base, turns at a steady rate',
+    program: 'server/load.mjs',
+    full: { args: [], minutes: 3, limit: 12 },
+    quick: {
+      args: ['--sessions', '50', '--records', '2000', '--rate', '100', '--seconds', '5'],
+      minutes: 0.6,
+      limit: 3,
+    },
+  },
+];
+
+export const trialNames = trials.map(({ name }) => name);

@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const bench = join(root, 'bench');
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(bench, 'suite', 'main.mjs'), ...args],
+    {
+      encoding: 'utf8',
+    },
+  );
+  return { status, stdout, stderr: stderr.trim() };
+}
+
+/** A process that has ended may still wait, as a zombie, for a parent to ask. */
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const stat = `/proc/${pid}/stat`;
+    return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('the command line of npm run bench', () => {
+  test('lists every trial, and each is a program that is there', async () => {
+    const { trials } = await import(join(bench, 'suite', 'trials.mjs'));
+    const { status, stdout } = run('--list');
+    expect(status).toBe(0);
+    expect(trials.length).toBeGreaterThan(8);
+    for (const { name, program } of trials) {
+      expect(stdout).toMatch(new RegExp(`^${name} `, 'm'));
+      expect(existsSync(join(bench, program)), program).toBe(true);
+    }
+  });
+
+  test('says what is known when it is wrong, and runs nothing', () => {
+    const { status, stderr } = run('--only', 'dense,dence');
+    expect(stderr).toMatch(/^bench: --only dence: there is no such trial; there are dense,/);
+    expect(status).toBe(2);
+  });
+
+  test.each([
+    [['--qick'], "Unknown option '--qick'; the options are --quick,"],
+    [['--only', ''], '--only "": there is no such trial;'],
+    [['dense'], "Unexpected argument 'dense'"],
+  ])('refuses %j', async (args, message) => {
+    const { readOptions } = await import(join(bench, 'suite', 'options.mjs'));
+    expect(() => readOptions(args)).toThrow(message);
+  });
+
+  test('publishes what is whole: all trials at full size, or what is asked for', async () => {
+    const { readOptions } = await import(join(bench, 'suite', 'options.mjs'));
+    expect(readOptions([]).publish).toBe(true);
+    expect(readOptions(['--quick']).publish).toBe(false);
+    expect(readOptions(['--only', 'dense']).publish).toBe(false);
+    expect(readOptions(['--only', 'server,dense', '--publish'])).toMatchObject({
+      publish: true,
+      names: ['dense', 'server'],
+    });
+  });
+});
+
+describe('results', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lorekeep-bench-test-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const sample = () =>
+    JSON.parse(readFileSync(join(import.meta.dirname, 'bench-sample.json'), 'utf8')).trials;
+
+  async function publish(trials: unknown[], page: string) {
+    const path = join(folder, 'docs', 'benchmarks', 'README.md');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, page);
+    const module = await import(join(bench, 'suite', 'publish.mjs'));
+    module.publish(trials, folder);
+    return readFileSync(path, 'utf8');
+  }
+
+  test('become tables between the markers, and the rest of the page stays', async () => {
+    const page =
+      'Before.\n<!-- begin dense-clusters -->\nold\n<!-- end dense-clusters -->\nAfter.\n<!-- begin run --><!-- end run -->\n';
+    const written = await publish(sample(), page);
+    expect(written).toMatch(/^Before\.\n<!-- begin dense-clusters -->\n\n\| {2}\| queries\/s/);
+    expect(written).toContain('| lorekeep | 12346 | 1.00 |');
+    expect(written).toContain('| hnswlib-node | failed: no answer in 600 s |');
+    expect(written).toContain('lorekeep 9.9.9 abcdef0, 2026-01-02, full sizes. 2 cores of Some Processor');
+    expect(written).toContain('Not all went well: dense: partly.');
+    expect(written).not.toContain('old');
+    expect(written).toContain('After.');
+  });
+
+  test('become curves: well-formed SVG with each series drawn and named', async () => {
+    await publish(sample(), '');
+    const chart = readFileSync(join(folder, 'docs', 'benchmarks', 'recall-qps.svg'), 'utf8');
+    const { DOMParser } = await import('linkedom');
+    const svg = new DOMParser().parseFromString(chart, 'image/svg+xml');
+    const texts = [...svg.querySelectorAll('text')].map((text) => text.textContent);
+    expect(texts).toEqual(
+      expect.arrayContaining(['Recall against queries per second', 'lorekeep', 'usearch f16', '0.95']),
+    );
+    expect(svg.querySelectorAll('path').length).toBeGreaterThanOrEqual(2);
+    expect(chart).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  test('of a trial that gave none leave what was published', async () => {
+    const page =
+      '<!-- begin dense-clusters -->\n<!-- end dense-clusters -->\n<!-- begin server -->\n<!-- end server -->\n';
+    await publish(sample(), page);
+    const failed = [{ name: 'dense', status: 'out of time', reason: 'not done in 3 minutes' }];
+    const written = await publish(failed, page);
+    expect(written).toContain('| lorekeep | 12346 |');
+    expect(written).toContain('<!-- begin server -->\n\nNot measured yet.');
+  });
+
+  test('the pages of this repository have a place for every published table', () => {
+    const published = join(root, 'docs', 'benchmarks', 'results.json');
+    const { trials } = existsSync(published) ? JSON.parse(readFileSync(published, 'utf8')) : { trials: [] };
+    const page = readFileSync(join(root, 'docs', 'benchmarks', 'README.md'), 'utf8');
+    for (const { tables } of trials) {
+      for (const { id } of tables) expect(page).toContain(`<!-- begin ${id} -->`);
+    }
+    expect(page).toContain('<!-- begin run -->');
+  });
+});
+
+describe('a trial process', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lorekeep-bench-test-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  async function start(code: string, limitMinutes = 1, say: (line: string) => void = () => {}) {
+    const { TrialProcess } = await import(join(bench, 'suite', 'trial-process.mjs'));
+    const program = join(folder, 'trial.mjs');
+    writeFileSync(program, code);
+    return new TrialProcess(program, [], limitMinutes, say);
+  }
+
+  test('that throws is failed, with its own words', async () => {
+    const { status, reason } = await (await start("throw new Error('no such index')")).finished();
+    expect(status).toBe('failed');
+    expect(reason).toContain('Error: no such index');
+  });
+
+  test('that does not end runs out of time', async () => {
+    const { status, reason } = await (await start('setInterval(() => {}, 1000);', 1 / 600)).finished();
+    expect(status).toBe('out of time');
+    expect(reason).toContain('not done in');
+  });
+
+  test('takes what it started along', async () => {
+    const child = 'console.log(process.pid); setInterval(() => {}, 1000);';
+    const code = `import { spawn } from 'node:child_process';
+      spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: 'inherit' }); setInterval(() => {}, 1000);`;
+    let started: (line: string) => void = () => {};
+    const line = new Promise<string>((resolve) => {
+      started = resolve;
+    });
+    const trial = await start(code, 1, started);
+    const pid = Number(await line);
+    trial.kill();
+    // Its output closes when the last process that holds it has ended.
+    expect((await trial.finished()).status).toBe('failed');
+    expect(runs(pid)).toBe(false);
+  });
+
+  test('whose contestant fell is partly done', async () => {
+    const result = { tables: [], curves: [], leftOut: [], failed: [{ name: 'peer', reason: 'fell' }] };
+    const code = `process.send({ result: ${JSON.stringify(result)} }, () => process.exit(1));`;
+    const { status } = await (await start(code)).finished();
+    expect(status).toBe('partly');
+  });
+});
