@@ -225,6 +225,17 @@ describe('a regex_guardrail node', () => {
     expect(await agent.turn('y'.repeat(131_072))).toMatchObject({ status: 'completed' });
   });
 
+  it('looks at less of a message when a pattern of its list is very large, so that no message holds up the others', async () => {
+    const agent = await agentOf({ nodes: [guard({ string_storage: list('(a?){900}b\n') })] });
+    const refused = await agent.turn('a'.repeat(131_072));
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 4012, details: { path: 'text' } } });
+    const limit = refused.error?.details.limit as number;
+    expect(limit).toBeGreaterThan(2000);
+    expect(limit).toBeLessThan(3000);
+    expect(await agent.turn('a'.repeat(limit))).toMatchObject({ status: 'completed' });
+    expect(await agent.turn('a'.repeat(limit + 1))).toMatchObject({ status: 'failed' });
+  });
+
   it('can be cancelled while it searches, and lets others in', async () => {
     const string_storage = list(Array.from({ length: 500 }, (_, index) => `[a-y]+${index}z`).join('\n'));
     const agent = await agentOf({ nodes: [guard({ string_storage })] });

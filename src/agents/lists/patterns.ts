@@ -12,10 +12,15 @@ export interface Pattern {
   readonly source: string;
   readonly line: number;
   readonly compiled: RE2JS;
+  /** Instructions of the compiled pattern: for each character of a text, at most so many are looked at. */
+  readonly size: number;
 }
 
-/** Compilations between two pauses: each takes about a millisecond. */
-const compiledAtOnce = 20;
+/** Instructions compiled between two pauses: some milliseconds. */
+const compiledAtOnce = 1000;
+
+/** What compiling takes however small a pattern is, in instructions. */
+const perPattern = 50;
 
 /** @throws InvalidStringStorage with the file, the line and the pattern */
 export async function compilePatterns(lines: readonly TextLine[], source: TextSource): Promise<Pattern[]> {
@@ -23,9 +28,16 @@ export async function compilePatterns(lines: readonly TextLine[], source: TextSo
     refuseFile(source, `${lines.length} patterns are more than ${maxPatterns}`, { limit: maxPatterns });
   }
   const patterns: Pattern[] = [];
+  let fresh = 0;
   for (const { text, line } of lines) {
-    if (patterns.length % compiledAtOnce === 0) await nextTurnOfLoop();
-    patterns.push({ source: text, line, compiled: compile(text, line, source) });
+    if (fresh > compiledAtOnce) {
+      fresh = 0;
+      await nextTurnOfLoop();
+    }
+    const compiled = compile(text, line, source);
+    const size = Math.max(1, compiled.programSize());
+    fresh += perPattern + size;
+    patterns.push({ source: text, line, compiled, size });
   }
   return patterns;
 }

@@ -7,11 +7,17 @@ import type { Pattern } from '../lists/patterns.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
 import { parseParams } from '../params.js';
 
-/** Longest message that is looked at, in UTF-16 units: one pattern takes some 0.3 microseconds for each. */
-export const maxMessageLength = 131_072;
+/** Longest message that is looked at, in UTF-16 units. */
+const maxMessageLength = 131_072;
 
-/** Work between two pauses, in patterns times units: a few milliseconds. */
-const searchedAtOnce = 20_000;
+/**
+ * Most work of one pattern, which cannot be interrupted, in instructions times UTF-16 units. Each takes at most some 20 ns,
+ * and commonly far less.
+ */
+const maxPatternWork = 64 * maxMessageLength;
+
+/** Work between two pauses, in the same measure: a few milliseconds. */
+const searchedAtOnce = 300_000;
 
 /** Characters of a match that its component shows. */
 const longestShownMatch = 256;
@@ -37,29 +43,19 @@ class RegexGuardrailNode implements AgentNode {
   readonly type = 'regex_guardrail';
   readonly #patterns: readonly Pattern[];
   readonly #onMatch: string | undefined;
+  readonly #maxLength: number;
 
   constructor(id: string, patterns: readonly Pattern[], onMatch: string | undefined) {
     this.id = id;
     this.#patterns = patterns;
     this.#onMatch = onMatch;
+    const largest = patterns.reduce((most, { size }) => Math.max(most, size), 1);
+    this.#maxLength = Math.min(maxMessageLength, Math.floor(maxPatternWork / largest));
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const { text } = interaction;
-    if (text.length > maxMessageLength) {
-      const { length } = text;
-      const shown = JSON.stringify(this.id);
-      fail(
-        4012,
-        `text: has ${length} characters; the guardrail ${shown} looks at ${maxMessageLength} at most`,
-        {
-          path: 'text',
-          node: this.id,
-          length,
-          limit: maxMessageLength,
-        },
-      );
-    }
+    if (text.length > this.#maxLength) this.#refuseLength(text.length);
     const matches = await this.#search(text, signal);
     interaction.append(matches);
     return {
@@ -70,6 +66,12 @@ class RegexGuardrailNode implements AgentNode {
 
   async close(): Promise<void> {}
 
+  #refuseLength(length: number): never {
+    const limit = this.#maxLength;
+    const problem = `has ${length} characters; the guardrail ${JSON.stringify(this.id)} looks at ${limit} at most`;
+    fail(4012, `text: ${problem}`, { path: 'text', node: this.id, length, limit });
+  }
+
   async #search(text: string, signal: AbortSignal): Promise<GuardrailMatch[]> {
     const matches: GuardrailMatch[] = [];
     let searched = 0;
@@ -79,7 +81,7 @@ class RegexGuardrailNode implements AgentNode {
         await nextTurnOfLoop();
         signal.throwIfAborted();
       }
-      searched += text.length;
+      searched += text.length * pattern.size;
       const match = this.#match(pattern, text);
       if (match !== undefined) matches.push(match);
     }
