@@ -109,7 +109,9 @@ export class Turn {
     started: number,
   ): ServerFrames['TurnComplete'] {
     const ms = performance.now() - started;
-    this.#log.debug({ status: outcome.status, ms, nodes: this.#ran.length }, 'turn complete');
+    const { status, error } = outcome;
+    const facts = { status, code: error?.code, ms: Math.round(ms * 1000) / 1000, nodes: this.#ran.length };
+    this.#log.debug(facts, 'turn complete');
     const { enableDiagnostics, includeEngine } = this.#options;
     return {
       type: 'TurnComplete',

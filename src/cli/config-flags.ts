@@ -3,8 +3,10 @@ import { configFlags, type FlagValues } from '../config/flags.js';
 
 /** Gives a command the flags that stand for fields of the config. */
 export function addConfigFlags(command: Command): Command {
-  for (const { flag, description, variable } of configFlags) {
-    command.option(flag, `${description.replaceAll('`', '')} [${variable}]`);
+  for (const { flag, description, variable, field } of configFlags) {
+    const later = field?.facts.later;
+    const effect = later === undefined ? '' : ` No effect yet: ${later}.`;
+    command.option(flag, `${description.replaceAll('`', '')}${effect} [${variable}]`);
   }
   return command;
 }

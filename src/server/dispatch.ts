@@ -1,7 +1,7 @@
 import { isDefect, toServerError } from '../failure/failure.js';
 import { type LogContext, withLogContext } from '../log/context.js';
 import { serverError } from '../protocol/errors.js';
-import type { Requests, RequestType, ServerFrame } from '../protocol/frames.js';
+import type { RequestId, Requests, RequestType, ServerFrame } from '../protocol/frames.js';
 import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
@@ -24,7 +24,8 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ser
     } catch (thrown) {
       const error = toServerError(thrown);
       if (isDefect(error))
-        log.error({ err: thrown, request: request.type, id: request.id }, 'request failed');
+        log.error({ err: thrown, request: request.type, id: ownNumber(request.id) }, 'request failed');
+      else log.debug({ request: request.type, code: error.code }, 'request refused');
       throw error;
     } finally {
       end();
@@ -39,6 +40,9 @@ const endsSomething: ReadonlySet<RequestType> = new Set([
   'DestroySessionRequest',
   'Ping',
 ]);
+
+/** A request's id is the client's, and a string may be anything. */
+const ownNumber = (id: RequestId) => (typeof id === 'number' ? id : undefined);
 
 /** Ids that this server makes; anything else in their place is a client's text, which no line shows. */
 const ownId = /^s\d{1,15}(\.[at]\d{1,15})?$/;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/client/index.js';
@@ -80,10 +80,34 @@ describe('lorekeep serve', () => {
     }
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'goes on after a rejection that nobody handles, and ends with 1 after an exception that nobody catches',
+    async () => {
+      const logs = inFolder('leftover-logs');
+      const config = inFolder('leftovers.json');
+      await configFile();
+      writeFileSync(config, JSON.stringify({ port: 0, models_catalog_path: catalogPath, logs_dir: logs }));
+      const program = Program.run('test/server/children/leftovers.mjs', config);
+      const [, port] = await program.printed(/"port":(\d+)/);
+      const client = await connect({ port: Number(port) });
+      program.child.kill('SIGUSR2');
+      await program.printed(/"level":"error",.*left behind: a rejection.*"msg":"unhandled rejection"/);
+      await client.ping();
+      program.child.kill('SIGHUP');
+      expect(await program.ended).toEqual({ code: 1, signal: null });
+      await client.closed;
+      const log = readFileSync(`${logs}/service.log`, 'utf8');
+      expect(log).toMatch(/"level":"fatal",.*left behind: an exception.*"msg":"uncaught exception"\}\n$/);
+    },
+  );
+
   it('has help and a version', async () => {
     const help = Program.run(cli, 'serve', '--help');
     expect((await help.ended).code).toBe(0);
     expect(help.stdout).toContain('--port <n>');
+    expect(help.stdout.replace(/\s+/g, ' ')).toContain(
+      'No effect yet: crash dumps. [LOREKEEP_CRASH_DUMP_DIR]',
+    );
     const version = Program.run(cli, '--version');
     expect((await version.ended).code).toBe(0);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

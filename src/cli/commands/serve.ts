@@ -11,7 +11,7 @@ export async function addServe(program: Command, args: readonly string[]): Promi
     .addHelpText(
       'after',
       '\nEach flag is also an environment variable, named in brackets. A flag beats its variable, which beats the file.' +
-        '\n\nExit status: 0 stopped by a signal, 1 could not start, 2 unknown flag, 128 + signal on a second signal.',
+        '\n\nExit status: 0 stopped by a signal or for want of sessions, 1 could not start or\nbroke, 2 wrong command line, 128 + signal on a second signal.',
     )
     .action(async () => {
       const { serve } = await import('../serve.js');

@@ -1,0 +1,245 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { type Client, type ClientSession, connect, type Graph } from '../../src/client/index.js';
+import { configFields, setValue } from '../../src/config/fields.js';
+import { lorekeep } from '../cli/command.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { strings } from './corpus.js';
+import { Program } from './program.js';
+import { RawClient } from './raw-client.js';
+import { catalogPath, TestServer } from './test-server.js';
+
+/**
+ * Every field of server-config.json that has an effect, set in a file to something else than its default and seen at work in
+ * a server of its own process. What is not looked at here says where it is.
+ */
+const inFolder = temporaryFolder();
+const project = join(import.meta.dirname, '../..');
+const cli = 'dist/src/cli/main.js';
+
+interface Effect {
+  /** What stands in the file. */
+  value: unknown;
+  /** Fails when the running server does not do what the value says. */
+  seen(): unknown;
+}
+
+interface Elsewhere {
+  value: unknown;
+  /** A test file that names the field. */
+  elsewhere: string;
+}
+
+const records = [{ id: 'blob', text: strings[0], metadata: { blob: 'x'.repeat(900_000) } }];
+const knowledge = {
+  embedding_model: 'tiny',
+  records_file: 'records.json',
+  fields: [{ name: 'blob', type: 'string', optional: true, filterable: false }],
+};
+const otherFiles: Record<string, string> = {
+  'kbs/deep/kb.json': JSON.stringify(knowledge),
+  'kbs/deep/records.json': JSON.stringify(records),
+  'lists/canned.txt': '# one\nThat is all I say.\n',
+  'lists/patterns.txt': 'zebra+\n',
+};
+
+let program: Program;
+let client: Client;
+let session: ClientSession;
+let port: number;
+const tasks = (of: Program) => readdirSync(`/proc/${of.child.pid}/task`).length;
+const logFiles = () => readdirSync(inFolder('made/logs'));
+/** A turn of an agent of one node, which is gone afterwards. */
+const turn = async (text: string, type: string, params: object = {}) => {
+  const graph = { nodes: [{ id: 'n', type, params }] } as Graph;
+  const agent = await session.createAgent({ graph, enable_diagnostics: true });
+  const complete = await agent.turn(text);
+  await agent.destroy();
+  return complete;
+};
+const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep/kb.json' });
+
+const effects: Record<string, Effect | Elsewhere> = {
+  port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },
+  network_access: { value: 'local_network', seen: () => program.printed(/"host":"(::|0\.0\.0\.0)"/) },
+  thread_count: { value: 11, seen: () => program.printed(/"threads":11,"msg":"search threads"/) },
+  models_catalog_path: {
+    value: 'catalog/models.json',
+    seen: () => program.printed(/"embeddingModels":\["tiny"/),
+  },
+  embedding_model_idle_timeout: {
+    value: 1,
+    async seen() {
+      await session.createEmbeddedStringStorage({ name: 'a', strings, embedding_model: 'prefixed' });
+      await session.destroyEmbeddedStringStorage('a');
+      await program.printed(/"model":"prefixed","msg":"model unloaded: nothing used it"/);
+    },
+  },
+  logs_dir: { value: 'made/logs', seen: () => expect(logFiles()).toHaveLength(1) },
+  log_mode: { value: 'dev', seen: () => expect(logFiles()[0]).toMatch(/^service_.*Z\.log$/) },
+  log_level: {
+    value: 'trace',
+    async seen() {
+      await turn('hello', 'canned_response');
+      await program.printed(/"level":"trace",.*"agent":"s\d+\.a\d+","turn":"s\d+\.t\d+",.*"msg":"node ran"/);
+    },
+  },
+  log_flush_on: { value: 'off', elsewhere: 'test/log/open.test.ts' },
+  log_flush_every_ms: {
+    value: 10,
+    seen: () =>
+      vi.waitFor(() => {
+        const [name = ''] = logFiles();
+        expect(readFileSync(join(inFolder('made/logs'), name), 'utf8')).toContain('"msg":"listening"');
+      }, 10_000),
+  },
+  storage_root: { value: 'kbs', seen: async () => expect((await retrieve()).status).toBe('completed') },
+  default_canned_responses_path: {
+    value: 'lists/canned.txt',
+    seen: async () => expect((await turn('hello', 'canned_response')).text).toBe('That is all I say.'),
+  },
+  default_guardrail_patterns_path: {
+    value: 'lists/patterns.txt',
+    async seen() {
+      const { diagnostics } = await turn('A ZEBRAA', 'regex_guardrail');
+      expect(diagnostics?.nodes[0]).toMatchObject({ matches: 1 });
+    },
+  },
+  storage_cache_max_mb: {
+    value: 0,
+    async seen() {
+      const other = await client.createSession();
+      await other.createEmbeddedStringStorage({ name: 'kb', config_path: 'deep/kb.json' });
+      await other.destroy();
+      await program.printed(/kb\.json","bytes":\d+,"msg":"storage closed"/);
+    },
+  },
+  include_interaction_in_diagnostics: {
+    value: true,
+    seen: async () => expect((await retrieve()).diagnostics?.interaction).toHaveLength(2),
+  },
+  include_engine_diagnostics: {
+    value: true,
+    seen: async () => expect((await retrieve()).debug_info?.nodes).toHaveLength(1),
+  },
+  idle_shutdown_timeout: { value: 0, elsewhere: 'test/server/configured.test.ts' },
+  'engines.llm_engine.n_threads_batch': {
+    value: 9,
+    seen: () => process.platform === 'linux' && expect(tasks(program)).toBeGreaterThan(11 + 9),
+  },
+  'engines.llm_engine.embedding.default_n_ctx': {
+    value: 40,
+    async seen() {
+      const long = session.createEmbeddedStringStorage({
+        name: 'long',
+        strings: ['bees '.repeat(60)],
+        embedding_model: 'tiny',
+      });
+      await expect(long).rejects.toMatchObject({ code: 8003, details: { limit: 40 } });
+    },
+  },
+  max_frame_mb: {
+    value: 1,
+    async seen() {
+      const raw = await RawClient.connect(port);
+      raw.bytes(Buffer.from([1, 0, 0x10, 0, 1]));
+      expect(await raw.next(({ type }) => type === 'Error')).toMatchObject({ code: 1003 });
+      await raw.closed;
+    },
+  },
+  'limits.drain_timeout_ms': { value: 5000, elsewhere: 'test/server/stop.test.ts' },
+  'limits.frame_timeout_ms': {
+    value: 1000,
+    async seen() {
+      const raw = await RawClient.connect(port);
+      raw.bytes(Buffer.from([1, 0]));
+      expect(await raw.next(({ type }) => type === 'Error')).toMatchObject({
+        code: 1006,
+        details: { limit_ms: 1000 },
+      });
+      await raw.closed;
+    },
+  },
+  'limits.unread_timeout_ms': {
+    value: 1000,
+    async seen() {
+      const raw = await RawClient.connect(port);
+      const created = await raw.request<never>({ id: 0, type: 'CreateSessionRequest' });
+      const { session_id } = created as { session_id: string };
+      raw.socket.pause();
+      const search = {
+        type: 'SearchEmbeddedStringStorageRequest',
+        session_id,
+        name: 'deep/kb.json',
+        text: 'bees',
+      };
+      raw.send(...Array.from({ length: 64 }, (_, index) => ({ id: index + 1, ...search })));
+      await program.printed(/"msg":"client dropped: it does not read"/);
+      raw.socket.destroy();
+    },
+  },
+};
+
+async function writeFiles(): Promise<string> {
+  // Makes the models, which stay where they are when the server is closed.
+  await TestServer.start();
+  const catalog = JSON.parse(readFileSync(catalogPath, 'utf8')) as {
+    models: { variants: { file?: string }[] }[];
+  };
+  for (const variant of catalog.models.flatMap(({ variants }) => variants)) {
+    if (variant.file !== undefined) variant.file = join(dirname(catalogPath), variant.file);
+  }
+  const config = { monitor: { port: 9102 }, engines: { llm_engine: { n_gpu_layers: 99 } } };
+  for (const [path, { value }] of Object.entries(effects)) setValue(config, path.split('.'), value);
+  const files = {
+    ...otherFiles,
+    'catalog/models.json': JSON.stringify(catalog),
+    'server-config.json': JSON.stringify(config),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(inFolder(name)), { recursive: true });
+    writeFileSync(inFolder(name), text);
+  }
+  return inFolder('server-config.json');
+}
+
+it('a server does what each field of its config file says, and says which do nothing yet', async () => {
+  program = Program.run(cli, 'serve', '--config', await writeFiles());
+  port = Number((await program.printed(/"port":(\d+)/))[1]);
+  client = await connect({ port });
+  onTestFinished(() => client.close());
+  session = await client.createSession();
+  for (const [path, effect] of Object.entries(effects)) {
+    if ('seen' in effect) await expect(Promise.resolve(effect.seen()), path).resolves.not.toThrow();
+    else
+      expect(readFileSync(join(project, effect.elsewhere), 'utf8'), path).toContain(path.split('.').at(-1));
+  }
+  await program.printed(/n_gpu_layers: deprecated and ignored/);
+  await program.printed(/set, but without effect in this version: monitor\.port \(the monitor\)/);
+}, 60_000);
+
+it('every field has an effect that is looked at here, or is said to have none yet', () => {
+  const withEffect = configFields.filter(
+    ({ path, facts }) => !facts.later && !facts.deprecated && path !== '$schema',
+  );
+  expect(Object.keys(effects).sort()).toEqual(withEffect.map(({ path }) => path).sort());
+});
+
+it('flags and variables reach the server, which exits with 0 when nobody uses it', async () => {
+  const flags = ['--config', await writeFiles(), '--crash-dump-dir', 'dumps', '--enable-debug-commands'];
+  const { status, stdout } = await lorekeep(['serve', ...flags], {
+    env: {
+      LOREKEEP_PORT: '0',
+      LOREKEEP_NETWORK_ACCESS: 'local',
+      LOREKEEP_IDLE_SHUTDOWN_TIMEOUT: '1',
+      LOREKEEP_LLM_BACKEND: 'hip',
+    },
+  });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/"host":"127\.0\.0\.1","port":[1-9]\d*,"access":"local"/);
+  const set =
+    'crash_dump.dir (crash dumps); debug_commands.enabled (debug commands); engines.llm_engine.backend';
+  expect(stdout).toContain(set);
+  expect(stdout).toContain('"seconds":1,"msg":"stopping: no session for this long"');
+});
