@@ -1,25 +1,28 @@
-import { choiceArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
+import { integerArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
+import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
 import { Handle } from './handle.js';
-import type { NativeMetadataBuffer, NativeStorage } from './native.js';
+import type { NativeField, NativeFilter, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
   type CallOptions,
   callNative,
-  describe,
   type ProgressOptions,
   toArena,
   toMetadata,
   toRows,
 } from './native-call.js';
 import type { Records } from './records.js';
+import { resultNumbers } from './result-numbers.js';
+import { resultLength, storageResult } from './storage-hits.js';
+import { requestNumbers, type StorageRequest, storageRequest } from './storage-request.js';
 import { type TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
 import { type HnswOptions, hnswOptions, type SearchPlan, type VectorIndex } from './vector-index.js';
 
 export type SearchMode = 'dense' | 'lexical' | 'hybrid';
 
-export const searchModes: readonly SearchMode[] = ['dense', 'lexical', 'hybrid'];
+export { searchModes } from './storage-request.js';
 
 export interface StorageRecord {
   /** Returned with hits; unique within the storage. */
@@ -123,11 +126,13 @@ export interface StorageSearchResult {
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
   readonly #ef: number;
+  readonly #fields: readonly NativeField[] | undefined;
 
   /** @internal Use Storage.build() or Storage.fromRecords(). */
   constructor(native: NativeStorage, ef: number = defaultEf) {
     super(native);
     this.#ef = ef;
+    this.#fields = native.fields;
   }
 
   /**
@@ -209,39 +214,44 @@ export class Storage extends Handle<NativeStorage> {
 
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
-    const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
-    const topK = integerArgument('topK', options.topK, 5, 1, 1000);
-    const candidates = integerArgument(
-      'rrf.candidates',
-      options.rrf?.candidates,
-      Math.max(50, 4 * topK),
-      1,
-      10_000,
-    );
-    const request = {
-      mode,
-      topK,
-      candidates: Math.max(candidates, topK),
-      vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, this.native.dimension),
-      text: mode === 'dense' ? undefined : queryText(options.text, mode),
-      ef: integerArgument('ef', options.ef, this.#ef, 1, 100_000),
-      threshold:
-        options.threshold === undefined ? undefined : numberArgument('threshold', options.threshold, 0, 0),
-      rrfK: numberArgument('rrf.k', options.rrf?.k, 60, 0),
-      denseWeight: numberArgument('rrf.weights.dense', options.rrf?.weights?.dense, 1, 0),
-      lexicalWeight: numberArgument('rrf.weights.lexical', options.rrf?.weights?.lexical, 1, 0),
-      variables: options.variables,
-    };
-    const found = await this.run(options.signal, (native, cancel) => {
-      const { filter } = options;
-      const compiled = filter instanceof Filter || filter === undefined ? filter : this.compileFilter(filter);
-      return native.search({ ...request, filter: compiled?.compiled }, cancel);
+    const request = storageRequest(options, this.#ef, this.dimension);
+    const { signal } = options;
+    if (!this.closed && !signal?.aborted && mayHold()) {
+      const result = this.#searchNow(request, options);
+      if (result !== undefined) return result;
+    }
+    return this.run(signal, async (native, cancel) => {
+      const turn = mayHold() ? undefined : nextTurn();
+      await turn;
+      const result = turn && !signal?.aborted ? this.#searchNow(request, options) : undefined;
+      if (result !== undefined) return result;
+      const { vector, text } = request;
+      const filter = this.#filter(options);
+      const numbers = requestNumbers(request);
+      const found = await native.search(numbers, vector, text, filter, options.variables, cancel);
+      return storageResult(request.mode, ...found, this.#fields);
     });
-    const hits = found.hits.map((hit, position) => ({ ...hit, rank: position + 1 }));
-    const plan: StoragePlan = { mode };
-    if (found.dense) plan.dense = found.dense;
-    if (found.lexical) plan.lexical = found.lexical;
-    return { hits, plan };
+  }
+
+  /** The result of a search that is short enough to be done on this thread. */
+  #searchNow(request: StorageRequest, options: StorageSearchOptions): StorageSearchResult | undefined {
+    const { native } = this;
+    const { vector, text } = request;
+    const found = resultNumbers(resultLength(request.topK, this.#fields));
+    try {
+      const filter = this.#filter(options);
+      const numbers = requestNumbers(request);
+      const rest = native.searchNow(numbers, vector, text, filter, options.variables, found);
+      countHeld(found[0] as number);
+      return rest && storageResult(request.mode, found, rest, this.#fields);
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
+  #filter({ filter }: StorageSearchOptions): NativeFilter | undefined {
+    if (filter === undefined) return undefined;
+    return filter instanceof Filter ? filter.compiled : this.compileFilter(filter).compiled;
   }
 }
 
@@ -263,27 +273,4 @@ function metadataOf(
 function column(records: readonly StorageRecord[], field: 'id' | 'text'): string[] {
   if (!Array.isArray(records)) throw new LorekeepError('INVALID_ARGUMENT', 'records: an array is expected');
   return records.map((record: StorageRecord) => record?.[field]);
-}
-
-function queryVector(vector: Float32Array | undefined, mode: SearchMode, dimension: number): Float32Array {
-  if (vector === undefined) {
-    throw new LorekeepError('INVALID_ARGUMENT', `vector: a ${mode} search needs the query's embedding`);
-  }
-  if (vectorsArgument('vector', vector, dimension).length !== dimension) {
-    throw new LorekeepError(
-      'DIMENSION_MISMATCH',
-      `vector: ${dimension} numbers are expected, not ${vector.length}`,
-    );
-  }
-  return vector;
-}
-
-function queryText(text: string | undefined, mode: SearchMode): string {
-  if (typeof text !== 'string') {
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `text: a ${mode} search needs the query's text, not ${describe(text)}`,
-    );
-  }
-  return text;
 }

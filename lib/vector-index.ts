@@ -1,11 +1,13 @@
 import { choiceArgument, integerArgument, stringArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingRows } from './embedding-rows.js';
-import { LorekeepError } from './errors.js';
+import { LorekeepError, translateError } from './errors.js';
+import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { Handle } from './handle.js';
-import type { NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
+import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
 import type { Records } from './records.js';
+import { resultNumbers } from './result-numbers.js';
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
@@ -111,6 +113,26 @@ function splitHits(found: NativeVectorHits): VectorHits[] {
   });
 }
 
+const headNumbers = 6;
+
+/** What searchNow() of the addon wrote. */
+function readHits(numbers: Float64Array): VectorHits {
+  const count = numbers[1] as number;
+  const ordinals = new Uint32Array(count);
+  const distances = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    ordinals[i] = numbers[headNumbers + 2 * i] as number;
+    distances[i] = numbers[headNumbers + 2 * i + 1] as number;
+  }
+  const plan: SearchPlan = {
+    path: numbers[2] === 1 ? 'graph' : 'exact',
+    matched: numbers[3] as number,
+    visited: numbers[4] as number,
+    exact: numbers[5] === 1,
+  };
+  return { ordinals, distances, plan };
+}
+
 /** Rows of numbers, searched by cosine distance: an HNSW graph, or flat. Immutable once built. */
 export class VectorIndex extends Handle<NativeVectorIndex> {
   /**
@@ -206,28 +228,61 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    * @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED.
    */
   async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
-    const [hits] = await this.searchMany(query, options);
+    const k = integerArgument('k', options.k, 10, 1, 10_000);
+    const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
+    const { signal } = options;
+    const short = !options.exact && options.filter === undefined && query?.length === this.dimension;
+    if (short && !this.closed && !signal?.aborted && mayHold()) {
+      const hits = this.#searchNow(query, k, ef);
+      if (hits !== undefined) return hits;
+    }
+    const [hits] = await this.run(signal, async (native, cancel) => {
+      const turn = short && !mayHold() ? nextTurn() : undefined;
+      await turn;
+      const now = turn && !signal?.aborted ? this.#searchNow(query, k, ef) : undefined;
+      return now ? [now] : this.#searchParts(native, query, { ...options, k, ef }, cancel);
+    });
     if (hits === undefined) {
       throw new LorekeepError('DIMENSION_MISMATCH', `query: ${this.dimension} numbers are expected, not 0`);
     }
     return hits;
   }
 
+  /** The hits of a search that is short enough to be done on this thread. */
+  #searchNow(query: Float32Array, k: number, ef: number): VectorHits | undefined {
+    const numbers = resultNumbers(headNumbers + 2 * k);
+    try {
+      const done = this.native.searchNow(vectorsArgument('query', query, query.length), k, ef, numbers);
+      countHeld(numbers[0] as number);
+      return done ? readHits(numbers) : undefined;
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
   /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */
   async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
     const k = integerArgument('k', options.k, 10, 1, 10_000);
     const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
-    return this.run(options.signal, async (native, cancel) => {
-      const width = native.dimension;
-      const rows = vectorsArgument('query', queries, width);
-      const all: VectorHits[] = [];
-      for (let begin = 0; begin < rows.length; begin += queriesPerCall * width) {
-        const part = rows.subarray(begin, begin + queriesPerCall * width);
-        const found = await native.search(part, k, ef, options.exact ?? false, options.filter, cancel);
-        all.push(...splitHits(found));
-      }
-      return all;
-    });
+    return this.run(options.signal, (native, cancel) =>
+      this.#searchParts(native, queries, { ...options, k, ef }, cancel),
+    );
+  }
+
+  async #searchParts(
+    native: NativeVectorIndex,
+    queries: Float32Array,
+    { k, ef, exact = false, filter }: VectorSearchOptions & { k: number; ef: number },
+    cancel: NativeCancelToken | undefined,
+  ): Promise<VectorHits[]> {
+    const width = native.dimension;
+    const rows = vectorsArgument('query', queries, width);
+    const all: VectorHits[] = [];
+    for (let begin = 0; begin < rows.length; begin += queriesPerCall * width) {
+      const part = rows.subarray(begin, begin + queriesPerCall * width);
+      all.push(...splitHits(await native.search(part, k, ef, exact, filter, cancel)));
+    }
+    return all;
   }
 
   /**

@@ -47,6 +47,14 @@ std::vector<float> floats_argument(const Napi::Value& value, const char* name) {
   return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
 }
 
+std::span<double> doubles_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
+    refuse(name, "a Float64Array");
+  }
+  auto array = value.As<Napi::Float64Array>();
+  return {array.Data(), array.ElementLength()};
+}
+
 std::uint64_t fingerprint_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return 0;
   const std::string text = string_argument(value, "fingerprint");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ std::filesystem::path path_argument(const Napi::Value& value);
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max);
 /// A copy: the caller's buffer may be detached or changed while a worker reads.
 std::vector<float> floats_argument(const Napi::Value& value, const char* name);
+/// The caller's own memory: gone when JavaScript runs again.
+std::span<double> doubles_argument(const Napi::Value& value, const char* name);
 /// 16 hexadecimal digits; undefined -> 0, which names nothing.
 std::uint64_t fingerprint_argument(const Napi::Value& value);
 std::string fingerprint_text(std::uint64_t fingerprint);

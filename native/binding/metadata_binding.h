@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "binding/handle.h"
+#include "binding/short_search.h"
 #include "filter/columns_builder.h"
 #include "filter/predicate.h"
 
@@ -39,8 +40,12 @@ class FilterBinding final : public Handle<FilterBinding, const filter::Predicate
   using Handle::Handle;
 
   std::shared_ptr<const filter::Predicate> predicate() const { return use(); }
+  /// Of the searches under it.
+  const std::shared_ptr<ModeTimes>& times() const noexcept { return times_; }
 
  private:
+  std::shared_ptr<ModeTimes> times_ = std::make_shared<ModeTimes>();
+
   Napi::Value variables(const Napi::CallbackInfo& info);
 };
 

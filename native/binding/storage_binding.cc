@@ -1,12 +1,11 @@
 #include "binding/storage_binding.h"
 
-#include <cmath>
-
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
+#include "binding/storage_result.h"
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
 #include "binding/vector_index_binding.h"
@@ -14,116 +13,16 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr std::uint64_t kMostHits = 10'000;
+using Found = Timed<store::SearchResult>;
 
-/// A request that owns what store::SearchRequest only refers to.
-struct OwnedRequest {
-  store::SearchRequest request;
-  std::vector<float> query;
-  std::string text;
-  std::optional<filter::BoundPredicate> filter;
-
-  const store::SearchRequest& bind(const CancelToken& cancel) {
-    request.query = query;
-    request.text = text;
-    request.filter = filter ? &*filter : nullptr;
-    request.cancel = &cancel;
-    return request;
-  }
-};
-
-double number_field(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : std::nan("");
-  if (!std::isfinite(number)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
-  return number;
-}
-
-store::Mode mode_field(const std::string& name) {
-  for (const store::Mode mode : {store::Mode::kDense, store::Mode::kLexical, store::Mode::kHybrid}) {
-    if (name == store::mode_name(mode)) return mode;
-  }
-  fail(Code::kInvalidArgument, "mode: dense, lexical or hybrid is expected, not " + name);
-}
-
-OwnedRequest parse_request(const Napi::Object& object) {
-  OwnedRequest owned;
-  store::SearchRequest& request = owned.request;
-  request.mode = mode_field(string_argument(object.Get("mode"), "mode"));
-  request.top_k = integer_argument(object.Get("topK"), "topK", 1, kMostHits);
-  request.ef = integer_argument(object.Get("ef"), "ef", 0, vector::kMaxEf);
-  if (!object.Get("vector").IsUndefined()) owned.query = floats_argument(object.Get("vector"), "vector");
-  if (!object.Get("text").IsUndefined()) owned.text = string_argument(object.Get("text"), "text");
-  if (!object.Get("threshold").IsUndefined()) {
-    request.threshold = static_cast<float>(number_field(object, "threshold"));
-  }
-  if (!object.Get("filter").IsUndefined()) {
-    const auto predicate = unwrap_argument<FilterBinding>(object.Get("filter"), "filter")->predicate();
-    owned.filter = predicate->bind(variables_argument(object.Get("variables")));
-  }
-  request.rrf.k = number_field(object, "rrfK");
-  request.rrf.dense_weight = number_field(object, "denseWeight");
-  request.rrf.lexical_weight = number_field(object, "lexicalWeight");
-  request.rrf.candidates = integer_argument(object.Get("candidates"), "candidates", 0, kMostHits);
-  return owned;
-}
-
-template <class T>
-void set_optional(Napi::Object& object, const char* name, const std::optional<T>& value) {
-  if (value) object.Set(name, Napi::Number::New(object.Env(), static_cast<double>(*value)));
-}
-
-// Properties are defined, not set: a field may be called "__proto__", and a name may hold a NUL.
-Napi::Object to_js_metadata(Napi::Env env, const filter::Columns& metadata, std::uint32_t record) {
-  Napi::Object object = Napi::Object::New(env);
-  for (std::size_t field = 0; field < metadata.schema().size(); ++field) {
-    const auto value = metadata.value(record, field);
-    if (!value) continue;
-    const auto name = Napi::String::New(env, metadata.schema()[field].name);
-    object.DefineProperty(Napi::PropertyDescriptor::Value(name, to_js_value(env, *value), napi_default_jsproperty));
-  }
-  return object;
-}
-
-Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, store::SearchResult&& found) {
-  Napi::Array hits = Napi::Array::New(env, found.hits.size());
-  for (std::uint32_t i = 0; i < found.hits.size(); ++i) {
-    const store::Hit& hit = found.hits[i];
-    Napi::Object object = Napi::Object::New(env);
-    const std::string_view id = storage.id(hit.ordinal);
-    const std::string_view text = storage.text(hit.ordinal);
-    object.Set("ordinal", Napi::Number::New(env, hit.ordinal));
-    object.Set("id", Napi::String::New(env, id.data(), id.size()));
-    object.Set("text", Napi::String::New(env, text.data(), text.size()));
-    if (storage.metadata() != nullptr) {
-      object.Set("metadata", to_js_metadata(env, *storage.metadata(), hit.ordinal));
-    }
-    object.Set("score", Napi::Number::New(env, hit.score));
-    set_optional(object, "distance", hit.distance);
-    set_optional(object, "bm25Score", hit.bm25_score);
-    set_optional(object, "denseRank", hit.dense_rank);
-    set_optional(object, "lexicalRank", hit.lexical_rank);
-    hits.Set(i, object);
-  }
-  Napi::Object result = Napi::Object::New(env);
-  result.Set("hits", hits);
-  const store::SearchPlan& plan = found.plan;
-  if (plan.dense) {
-    Napi::Object dense = Napi::Object::New(env);
-    dense.Set("path", plan.dense_path == vector::SearchPath::kGraph ? "graph" : "exact");
-    dense.Set("matched", Napi::Number::New(env, static_cast<double>(plan.matched.value_or(storage.size()))));
-    dense.Set("visited", Napi::Number::New(env, static_cast<double>(plan.dense_visited)));
-    dense.Set("exact", Napi::Boolean::New(env, plan.dense_exact));
-    result.Set("dense", dense);
-  }
-  if (plan.lexical) {
-    Napi::Object lexical = Napi::Object::New(env);
-    lexical.Set("tokens", Napi::Number::New(env, static_cast<double>(plan.lexical_tokens)));
-    lexical.Set("terms", Napi::Number::New(env, static_cast<double>(plan.lexical_terms)));
-    lexical.Set("scored", Napi::Number::New(env, static_cast<double>(plan.lexical_scored)));
-    result.Set("lexical", lexical);
-  }
-  return result;
+/// What a search on another thread resolves to: [numbers, rest] of storage_result.h.
+Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, const store::SearchResult& found) {
+  const std::size_t count = result_numbers(storage, found.hits.size());
+  auto numbers = Napi::Float64Array::New(env, count);
+  Napi::Array pair = Napi::Array::New(env, 2);
+  pair.Set(1u, flatten(env, storage, found, {numbers.Data(), count}));
+  pair.Set(0u, numbers);
+  return pair;
 }
 
 using Built = std::shared_ptr<const store::Storage>;
@@ -140,25 +39,48 @@ Napi::Function StorageBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("search", &StorageBinding::search),
+                         InstanceMethod("searchNow", &StorageBinding::search_now),
                          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
                          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
                          InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
                          InstanceAccessor("tokenizer", &StorageBinding::tokenizer, nullptr),
+                         InstanceAccessor("fields", &StorageBinding::fields, nullptr),
                      }));
 }
 
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto storage = use();
-    auto owned = std::make_shared<OwnedRequest>(parse_request(object_argument(info[0], "request")));
-    TaskOptions options{Lane::kQuick, cancel_argument(info[1]), this, {}};
-    return promise_task<store::SearchResult>(
+    auto request = std::make_shared<StorageRequest>(StorageRequest::parse(info));
+    TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
+    return promise_task<Found>(
         info.Env(), options,
-        [storage, owned](const TaskContext& task) { return storage->search(owned->bind(task.cancel)); },
-        [storage](Napi::Env env, store::SearchResult&& found) {
-          return to_js_result(env, *storage, std::move(found));
+        [storage, request](const TaskContext& task) {
+          return timed([&] { return storage->search(request->bind(task.cancel)); });
+        },
+        [storage, request, times = times_](Napi::Env env, Found&& found) {
+          request->times(*times).learn(found.taken, request->size());
+          return to_js_result(env, *storage, found.result);
         });
+  });
+}
+
+Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto begin = SearchClock::now();
+    const auto storage = use();
+    const std::span<double> numbers = doubles_argument(info[5], "numbers");
+    StorageRequest request = StorageRequest::parse(info);
+    if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
+      fail(Code::kInvalidArgument, "numbers: too short for the hits");
+    }
+    const auto found = search_here(request.times(*times_), request.size(),
+                                   [&](const CancelToken& cancel) { return storage->search(request.bind(cancel)); });
+    Napi::Value rest = info.Env().Undefined();
+    if (found) rest = flatten(info.Env(), *storage, *found, numbers);
+    write_held(numbers, SearchClock::now() - begin);
+    return rest;
   });
 }
 
@@ -190,6 +112,22 @@ Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {
     const text::TextIndex* words = peek().words();
     if (words == nullptr) return info.Env().Undefined();
     return Napi::String::New(info.Env(), std::string(text::tokenizer_name(words->tokenizer())));
+  });
+}
+
+Napi::Value StorageBinding::fields(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const filter::Columns* metadata = peek().metadata();
+    if (metadata == nullptr) return info.Env().Undefined();
+    Napi::Array fields = Napi::Array::New(info.Env());
+    for (std::uint32_t i = 0; i < metadata->schema().size(); ++i) {
+      const filter::Field& field = metadata->schema()[i];
+      Napi::Object object = Napi::Object::New(info.Env());
+      object.Set("name", field.name);
+      object.Set("type", std::string(filter::type_name(field.type)));
+      fields.Set(i, object);
+    }
+    return fields;
   });
 }
 

@@ -3,6 +3,7 @@
 #include <napi.h>
 
 #include "binding/handle.h"
+#include "binding/storage_request.h"
 #include "store/storage.h"
 
 namespace lorekeep::binding {
@@ -16,11 +17,15 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
 
  private:
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value compile_filter(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
+  Napi::Value fields(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<ModeTimes> times_ = std::make_shared<ModeTimes>();
 };
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)

@@ -68,13 +68,22 @@ filter::Value to_value(const Napi::Value& value, const char* name) {
   return convert(value, name, 0);
 }
 
+Napi::String to_js_text(Napi::Env env, std::string_view text) {
+  unsigned char all = 0;
+  for (const char byte : text) all |= static_cast<unsigned char>(byte);
+  if (all >= 0x80) return Napi::String::New(env, text.data(), text.size());
+  napi_value value;
+  if (napi_create_string_latin1(env, text.data(), text.size(), &value) != napi_ok) throw Napi::Error::New(env);
+  return Napi::String(env, value);
+}
+
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     if (*whole < -kMostExactInteger || *whole > kMostExactInteger) return Napi::BigInt::New(env, *whole);
     return Napi::Number::New(env, static_cast<double>(*whole));
   }
   if (const auto* number = std::get_if<double>(&value)) return Napi::Number::New(env, *number);
-  if (const auto* text = std::get_if<std::string>(&value)) return Napi::String::New(env, *text);
+  if (const auto* text = std::get_if<std::string>(&value)) return to_js_text(env, *text);
   if (const auto* truth = std::get_if<bool>(&value)) return Napi::Boolean::New(env, *truth);
   const auto& texts = std::get<filter::StringSet>(value);
   Napi::Array array = Napi::Array::New(env, texts.size());

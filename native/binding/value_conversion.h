@@ -4,6 +4,8 @@
 
 #include <napi.h>
 
+#include <string_view>
+
 #include "filter/schema.h"
 #include "filter/value.h"
 
@@ -12,6 +14,8 @@ namespace lorekeep::binding {
 /// Throws Error(kInvalidArgument) for what JSON cannot hold (functions, symbols, cycles and anything nested deeper than
 /// 256), `name` being what errors call the value.
 filter::Value to_value(const Napi::Value& value, const char* name);
+/// A string of UTF-8. Plain ASCII, which most texts are, is copied without being decoded.
+Napi::String to_js_text(Napi::Env env, std::string_view text);
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value);
 
 }  // namespace lorekeep::binding

@@ -13,6 +13,7 @@ namespace {
 
 using Shared = std::shared_ptr<const vector::VectorIndex>;
 using Results = std::vector<vector::SearchResult>;
+using Found = Timed<Results>;
 
 constexpr std::uint64_t kMostHits = 10'000;
 constexpr std::uint64_t kMostThreads = 1024;
@@ -31,7 +32,7 @@ Napi::Object to_js_plan(Napi::Env env, const vector::SearchPlan& plan) {
   return object;
 }
 
-Napi::Value to_js_hits(Napi::Env env, Results&& results) {
+Napi::Value to_js_hits(Napi::Env env, const Results& results) {
   std::size_t total = 0;
   for (const auto& result : results) total += result.hits.size();
   auto ordinals = Napi::Uint32Array::New(env, total);
@@ -56,10 +57,29 @@ Napi::Value to_js_hits(Napi::Env env, Results&& results) {
   return object;
 }
 
+// What searchNow() writes, before an ordinal and a distance per hit; lib/vector-index.ts reads it.
+enum Head : std::size_t { kHeld, kHits, kPath, kMatched, kVisited, kExact, kHeadNumbers };
+
+void write_result(const vector::SearchResult& found, std::span<double> numbers) {
+  numbers[kHits] = static_cast<double>(found.hits.size());
+  numbers[kPath] = found.plan.path == vector::SearchPath::kGraph ? 1 : 0;
+  numbers[kMatched] = static_cast<double>(found.plan.matched);
+  numbers[kVisited] = static_cast<double>(found.plan.visited);
+  numbers[kExact] = found.plan.exact ? 1 : 0;
+  double* next = numbers.data() + kHeadNumbers;
+  for (const Scored& hit : found.hits) {
+    *next++ = hit.ordinal;
+    *next++ = static_cast<double>(hit.score);
+  }
+}
+
 struct Query {
   std::vector<float> rows;
   vector::SearchOptions options;
   FilterArgument filter;
+
+  /// Whether searchNow() could have done it.
+  bool plain() const noexcept { return options.filter == nullptr && options.path == vector::SearchPath::kAuto; }
 };
 
 Results run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
@@ -79,6 +99,7 @@ Napi::Function VectorIndexBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("search", &VectorIndexBinding::search),
+                         InstanceMethod("searchNow", &VectorIndexBinding::search_now),
                          InstanceMethod("save", &VectorIndexBinding::save),
                          InstanceAccessor("size", &VectorIndexBinding::size, nullptr),
                          InstanceAccessor("dimension", &VectorIndexBinding::dimension, nullptr),
@@ -97,10 +118,39 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
     if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
     auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<Results>(
+    return promise_task<Found>(
         info.Env(), options,
-        [index, query, runtime](const TaskContext& task) { return run_query(*index, *query, *runtime, task.cancel); },
-        to_js_hits);
+        [index, query, runtime](const TaskContext& task) {
+          return timed([&] { return run_query(*index, *query, *runtime, task.cancel); });
+        },
+        [query, times = times_](Napi::Env env, Found&& found) {
+          if (found.result.size() == 1 && query->plain()) {
+            times->learn(found.taken, graph_search_size(query->options.ef, query->options.k));
+          }
+          return to_js_hits(env, found.result);
+        });
+  });
+}
+
+Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto begin = SearchClock::now();
+    const auto index = use();
+    const std::vector<float> query = floats_argument(info[0], "query");
+    vector::SearchOptions options;
+    options.k = integer_argument(info[1], "k", 1, kMostHits);
+    options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
+    const std::span<double> numbers = doubles_argument(info[3], "numbers");
+    if (numbers.size() < kHeadNumbers + 2 * std::min(options.k, index->size())) {
+      fail(Code::kInvalidArgument, "numbers: too short for the hits");
+    }
+    const auto found = search_here(*times_, graph_search_size(options.ef, options.k), [&](const CancelToken& cancel) {
+      options.cancel = &cancel;
+      return index->search(query, options);
+    });
+    if (found) write_result(*found, numbers);
+    numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
+    return Napi::Boolean::New(info.Env(), found.has_value());
   });
 }
 

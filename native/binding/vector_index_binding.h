@@ -8,6 +8,7 @@
 
 #include "binding/handle.h"
 #include "binding/promise_task.h"
+#include "binding/short_search.h"
 #include "vector/hnsw_index.h"
 #include "vector/vector_index.h"
 
@@ -22,12 +23,15 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
 
  private:
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value kind(const Napi::CallbackInfo& info);
   Napi::Value vector_type(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<SearchTimes> times_ = std::make_shared<SearchTimes>();
 };
 
 struct VectorOptions {

@@ -6,7 +6,7 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kHopsPerPoll = 64;
+constexpr std::size_t kHopsPerPoll = 16;
 
 void prefetch_list(const std::uint32_t* list) noexcept {
 #if defined(__GNUC__)

@@ -22,7 +22,7 @@ struct GraphQuery {
   const GraphView& graph;
   const Scorer& scorer;
   std::size_t ef;                       // width of the search, at least 1
-  const CancelToken* cancel = nullptr;  // polled every 64 hops
+  const CancelToken* cancel = nullptr;  // polled every 16 hops
 };
 
 /// Up to `ef` near rows, nearest first.

@@ -25,7 +25,7 @@ struct SearchOptions {
   std::size_t ef = 0;              // width of a graph search; 0: kDefaultEf or 2k; at least k is used
   const Bitmap* filter = nullptr;  // rows that may be returned, size() bits; null: all
   SearchPath path = SearchPath::kAuto;
-  const CancelToken* cancel = nullptr;  // polled every 64 hops or 1024 rows
+  const CancelToken* cancel = nullptr;  // polled every 16 hops or 1024 rows
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;

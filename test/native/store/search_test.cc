@@ -282,6 +282,29 @@ TEST("a raised token ends every kind of search") {
   }
 }
 
+TEST("a deadline that has passed ends every kind of search, and one to come changes nothing") {
+  const CancelToken past(CancelToken::Clock::now() - std::chrono::seconds(1));
+  const CancelToken future(CancelToken::Clock::now() + std::chrono::hours(24));
+  const filter::BoundPredicate predicate = year_below(sample(), 50);
+  for (const Mode mode : {Mode::kDense, Mode::kLexical, Mode::kHybrid}) {
+    for (const filter::BoundPredicate* filter : {static_cast<const filter::BoundPredicate*>(nullptr), &predicate}) {
+      SearchRequest request = request_of(mode, some_query(), "w0 w1");
+      request.filter = filter;
+      const SearchResult expected = sample().storage->search(request);
+      request.cancel = &future;
+      CHECK_EQ(sample().storage->search(request).hits.size(), expected.hits.size());
+      request.cancel = &past;
+      bool out_of_time = false;
+      try {
+        sample().storage->search(request);
+      } catch (const OutOfTime&) {
+        out_of_time = true;
+      }
+      CHECK(out_of_time);
+    }
+  }
+}
+
 TEST("many threads search one storage at once and find the same") {
   const SearchResult expected = sample().storage->search(request_of(Mode::kHybrid, some_query(), "w0 w3"));
   std::atomic<int> wrong{0};

@@ -1,0 +1,106 @@
+/** Makes a search's result of what crosses: numbers, and an array of the rest (native/binding/storage_result.cc). */
+import type { MetadataValue } from './filter.js';
+import type { NativeField } from './native.js';
+import type { SearchMode, StorageHit, StoragePlan, StorageSearchResult } from './storage.js';
+
+const headNumbers = 11;
+const hitNumbers = 6;
+
+/** How many numbers a result of this many hits takes. */
+export function resultLength(hits: number, fields: readonly NativeField[] | undefined): number {
+  return headNumbers + hits * (hitNumbers + (fields?.length ?? 0));
+}
+
+/** Reads a result once, from front to back. */
+class ResultReader {
+  readonly #numbers: Float64Array;
+  readonly #rest: readonly unknown[];
+  readonly #fields: readonly NativeField[] | undefined;
+  #nextNumber = headNumbers;
+  #nextRest = 0;
+
+  constructor(numbers: Float64Array, rest: readonly unknown[], fields: readonly NativeField[] | undefined) {
+    this.#numbers = numbers;
+    this.#rest = rest;
+    this.#fields = fields;
+  }
+
+  hit(rank: number): StorageHit {
+    const ordinal = this.#number();
+    const score = this.#number();
+    const distance = this.#number();
+    const bm25Score = this.#number();
+    const denseRank = this.#number();
+    const lexicalRank = this.#number();
+    const id = this.#other() as string;
+    const text = this.#other() as string;
+    const hit: StorageHit =
+      this.#fields === undefined
+        ? { ordinal, id, text, score, rank }
+        : { ordinal, id, text, metadata: this.#metadata(this.#fields), score, rank };
+    if (!Number.isNaN(distance)) hit.distance = distance;
+    if (!Number.isNaN(bm25Score)) hit.bm25Score = bm25Score;
+    if (!Number.isNaN(denseRank)) hit.denseRank = denseRank;
+    if (!Number.isNaN(lexicalRank)) hit.lexicalRank = lexicalRank;
+    return hit;
+  }
+
+  #metadata(fields: readonly NativeField[]): Record<string, MetadataValue> {
+    const metadata: Record<string, MetadataValue> = {};
+    for (const { name, type } of fields) {
+      const number = this.#number();
+      const value = Number.isNaN(number)
+        ? (this.#other() as MetadataValue | undefined)
+        : type === 'bool'
+          ? number === 1
+          : number;
+      if (value !== undefined) setMember(metadata, name, value);
+    }
+    return metadata;
+  }
+
+  #number(): number {
+    return this.#numbers[this.#nextNumber++] as number;
+  }
+
+  #other(): unknown {
+    return this.#rest[this.#nextRest++];
+  }
+}
+
+/** As an assignment does, but a field may be called "__proto__". */
+function setMember(metadata: Record<string, MetadataValue>, name: string, value: MetadataValue): void {
+  if (name === '__proto__') {
+    Object.defineProperty(metadata, name, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    metadata[name] = value;
+  }
+}
+
+function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
+  const number = (position: number) => numbers[position] as number;
+  const plan: StoragePlan = { mode };
+  if (number(2) === 1) {
+    plan.dense = {
+      path: number(3) === 1 ? 'graph' : 'exact',
+      matched: number(4),
+      visited: number(5),
+      exact: number(6) === 1,
+    };
+  }
+  if (number(7) === 1) plan.lexical = { tokens: number(8), terms: number(9), scored: number(10) };
+  return plan;
+}
+
+export function storageResult(
+  mode: SearchMode,
+  numbers: Float64Array,
+  rest: readonly unknown[],
+  fields: readonly NativeField[] | undefined,
+): StorageSearchResult {
+  const reader = new ResultReader(numbers, rest, fields);
+  const hits: StorageHit[] = [];
+  const count = numbers[1] as number;
+  for (let rank = 1; rank <= count; rank++) hits.push(reader.hit(rank));
+  return { hits, plan: planOf(mode, numbers) };
+}

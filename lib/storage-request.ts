@@ -1,0 +1,78 @@
+import { choiceArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
+import { LorekeepError } from './errors.js';
+import { describe } from './native-call.js';
+import type { SearchMode, StorageSearchOptions } from './storage.js';
+
+export const searchModes: readonly SearchMode[] = ['dense', 'lexical', 'hybrid'];
+
+/** The options of a search, checked and with every default. */
+export interface StorageRequest {
+  mode: SearchMode;
+  topK: number;
+  ef: number;
+  threshold: number | undefined;
+  rrfK: number;
+  denseWeight: number;
+  lexicalWeight: number;
+  candidates: number;
+  vector: Float32Array | undefined;
+  text: string | undefined;
+}
+
+/** `ef`: the storage's own, 0 for the addon's. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
+export function storageRequest(options: StorageSearchOptions, ef: number, dimension: number): StorageRequest {
+  const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
+  const topK = integerArgument('topK', options.topK, 5, 1, 1000);
+  const { rrf, threshold } = options;
+  const candidates = integerArgument('rrf.candidates', rrf?.candidates, Math.max(50, 4 * topK), 1, 10_000);
+  return {
+    mode,
+    topK,
+    candidates: Math.max(candidates, topK),
+    vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, dimension),
+    text: mode === 'dense' ? undefined : queryText(options.text, mode),
+    ef: integerArgument('ef', options.ef, ef, 1, 100_000),
+    threshold: threshold === undefined ? undefined : numberArgument('threshold', threshold, 0, 0),
+    rrfK: numberArgument('rrf.k', rrf?.k, 60, 0),
+    denseWeight: numberArgument('rrf.weights.dense', rrf?.weights?.dense, 1, 0),
+    lexicalWeight: numberArgument('rrf.weights.lexical', rrf?.weights?.lexical, 1, 0),
+  };
+}
+
+const numbers = new Float64Array(8);
+
+/** The request's numbers as native/binding/storage_request.cc reads them; the array is the same one each time. */
+export function requestNumbers(request: StorageRequest): Float64Array {
+  numbers[0] = searchModes.indexOf(request.mode);
+  numbers[1] = request.topK;
+  numbers[2] = request.ef;
+  numbers[3] = request.threshold ?? Number.NaN;
+  numbers[4] = request.rrfK;
+  numbers[5] = request.denseWeight;
+  numbers[6] = request.lexicalWeight;
+  numbers[7] = request.candidates;
+  return numbers;
+}
+
+function queryVector(vector: Float32Array | undefined, mode: SearchMode, dimension: number): Float32Array {
+  if (vector === undefined) {
+    throw new LorekeepError('INVALID_ARGUMENT', `vector: a ${mode} search needs the query's embedding`);
+  }
+  if (vectorsArgument('vector', vector, dimension).length !== dimension) {
+    throw new LorekeepError(
+      'DIMENSION_MISMATCH',
+      `vector: ${dimension} numbers are expected, not ${vector.length}`,
+    );
+  }
+  return vector;
+}
+
+function queryText(text: string | undefined, mode: SearchMode): string {
+  if (typeof text !== 'string') {
+    throw new LorekeepError(
+      'INVALID_ARGUMENT',
+      `text: a ${mode} search needs the query's text, not ${describe(text)}`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,93 @@
+// Searches that are short enough run on the JavaScript thread: handing one over and back costs two wake-ups of threads,
+// which is more than a walk of 100,000 rows takes. Which ones are short is learnt from those that ran.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "core/cancel_token.h"
+#include "store/search.h"
+
+namespace lorekeep::binding {
+
+using SearchClock = CancelToken::Clock;
+
+/// A search that is expected to take longer goes to another thread. About twice what handing over and back costs.
+inline constexpr std::chrono::microseconds kShortSearch{150};
+/// The longest that a search may hold the JavaScript thread before it gives up there; its loops poll every few µs.
+inline constexpr std::chrono::microseconds kLongestHold{250};
+
+inline double nanoseconds(SearchClock::duration time) noexcept {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+/// The time that searches of one kind take, per unit of their size. JavaScript thread only.
+class SearchTimes {
+ public:
+  /// False until one has been seen.
+  bool expect_short(double size) const noexcept { return seen_ && per_unit_ * size <= nanoseconds(kShortSearch); }
+
+  /// The mean of about the last eight: one that lost its processor in the middle changes little.
+  void learn(SearchClock::duration taken, double size) noexcept {
+    const double latest = nanoseconds(taken) / size;
+    per_unit_ = seen_ ? per_unit_ + (latest - per_unit_) / 8 : latest;
+    seen_ = true;
+  }
+
+ private:
+  double per_unit_ = 0;
+  bool seen_ = false;
+};
+
+/// Those of a storage's searches, or of those under one filter, by mode.
+class ModeTimes {
+ public:
+  SearchTimes& of(store::Mode mode) noexcept { return times_[static_cast<std::size_t>(mode)]; }
+
+ private:
+  std::array<SearchTimes, 3> times_;
+};
+
+/// What a search gave on another thread, and how long it took there.
+template <class Result>
+struct Timed {
+  Result result;
+  SearchClock::duration taken;
+};
+
+template <class Search>
+auto timed(Search&& search) {
+  const auto begin = SearchClock::now();
+  auto result = search();
+  return Timed<decltype(result)>{std::move(result), SearchClock::now() - begin};
+}
+
+/// Runs a search here if it is expected to be short; nothing when it is not, or when it was not after all.
+template <class Search>
+auto search_here(SearchTimes& times, double size, Search&& search)
+    -> std::optional<decltype(search(std::declval<const CancelToken&>()))> {
+  if (!times.expect_short(size)) return std::nullopt;
+  const auto begin = SearchClock::now();
+  const CancelToken cancel(begin + kLongestHold);
+  try {
+    auto result = search(cancel);
+    times.learn(SearchClock::now() - begin, size);
+    return result;
+  } catch (const OutOfTime&) {
+    times.learn(SearchClock::now() - begin, size);
+    return std::nullopt;
+  }
+}
+
+/// The size of a graph search: its candidates, and what is the same for all.
+inline double graph_search_size(std::size_t ef, std::size_t hits) noexcept {
+  constexpr double kConstantPart = 32;
+  constexpr double kDefaultEf = 96;
+  return kConstantPart + (ef == 0 ? std::max(kDefaultEf, 2.0 * static_cast<double>(hits)) : static_cast<double>(ef));
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,88 @@
+#include "binding/storage_request.h"
+
+#include <array>
+#include <cmath>
+
+#include "binding/arguments.h"
+#include "binding/metadata_binding.h"
+
+namespace lorekeep::binding {
+namespace {
+
+constexpr double kMostHits = 10'000;
+
+// The positions in `numbers`; lib/storage-request.ts has the same list.
+enum Position : std::size_t {
+  kMode,  // 0 dense, 1 lexical, 2 hybrid
+  kTopK,
+  kEf,
+  kThreshold,  // NaN: none
+  kRrfK,
+  kDenseWeight,
+  kLexicalWeight,
+  kCandidates,
+  kPositions,
+};
+
+constexpr std::array<store::Mode, 3> kModes = {store::Mode::kDense, store::Mode::kLexical, store::Mode::kHybrid};
+
+double finite(double value, const char* name) {
+  if (!std::isfinite(value)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
+  return value;
+}
+
+std::size_t whole(double value, const char* name, double min, double max) {
+  if (!(value >= min && value <= max) || value != std::floor(value)) {
+    fail(Code::kInvalidArgument, std::string(name) + ": an integer is expected");
+  }
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info) {
+  StorageRequest parsed;
+  const std::span<const double> numbers = doubles_argument(info[0], "request");
+  if (numbers.size() < kPositions) fail(Code::kInvalidArgument, "request: too few numbers");
+  store::SearchRequest& request = parsed.request_;
+  request.mode = kModes[whole(numbers[kMode], "mode", 0, kModes.size() - 1)];
+  request.top_k = whole(numbers[kTopK], "topK", 1, kMostHits);
+  request.ef = whole(numbers[kEf], "ef", 0, vector::kMaxEf);
+  if (!std::isnan(numbers[kThreshold]))
+    request.threshold = static_cast<float>(finite(numbers[kThreshold], "threshold"));
+  request.rrf.k = finite(numbers[kRrfK], "rrfK");
+  request.rrf.dense_weight = finite(numbers[kDenseWeight], "denseWeight");
+  request.rrf.lexical_weight = finite(numbers[kLexicalWeight], "lexicalWeight");
+  request.rrf.candidates = whole(numbers[kCandidates], "candidates", 0, kMostHits);
+  if (!info[1].IsUndefined()) parsed.query_ = floats_argument(info[1], "vector");
+  if (!info[2].IsUndefined()) parsed.text_ = string_argument(info[2], "text");
+  if (!info[3].IsUndefined()) {
+    auto* filter = unwrap_argument<FilterBinding>(info[3], "filter");
+    parsed.filter_ = filter->predicate()->bind(variables_argument(info[4]));
+    parsed.filter_times_ = filter->times();
+  }
+  return parsed;
+}
+
+const store::SearchRequest& StorageRequest::bind(const CancelToken& cancel) {
+  request_.query = query_;
+  request_.text = text_;
+  request_.filter = filter_ ? &*filter_ : nullptr;
+  request_.cancel = &cancel;
+  return request_;
+}
+
+double StorageRequest::size() const noexcept {
+  if (filter_) return 1;
+  constexpr double kTokenizing = 32;  // in bytes of a query text: what even a short one costs
+  const double words = kTokenizing + static_cast<double>(text_.size());
+  const double walk = graph_search_size(request_.ef, std::max(request_.top_k, request_.rrf.candidates));
+  switch (request_.mode) {
+    case store::Mode::kDense: return graph_search_size(request_.ef, request_.top_k);
+    case store::Mode::kLexical: return words;
+    case store::Mode::kHybrid: break;
+  }
+  return walk + words;
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Storage, type StorageHit, type StorageSearchOptions, VectorIndex } from '../../lib/index.js';
+import type { NativeStorage } from '../../lib/native.js';
+import { rejection } from '../helpers/errors.js';
+import { random } from '../helpers/random.js';
+
+const dimension = 32;
+const count = 2000;
+/** After so many the library knows that searches of this storage are short. */
+const manyTimes = 40;
+const next = random(11);
+const number = () => next() - 0.5;
+const vectors = Float32Array.from({ length: count * dimension }, number);
+const query = () => Float32Array.from({ length: dimension }, number);
+
+const fields = [
+  { name: 'year', type: 'int', optional: true },
+  { name: 'weight', type: 'float', default: 0.5 },
+  { name: 'open', type: 'bool', default: false },
+  { name: 'author', type: 'string', optional: true },
+  { name: 'tags', type: 'set<string>', optional: true },
+] as const;
+
+function metadataOf(i: number): Record<string, unknown> {
+  return {
+    ...(i % 3 > 0 && { year: i % 5 === 0 ? 2n ** 60n + BigInt(i) : i - 1000 }),
+    weight: i / 7,
+    open: i % 2 === 0,
+    ...(i % 4 > 0 && { author: i % 8 === 1 ? `Zoë ${i}` : `writer ${i}` }),
+    ...(i % 5 > 1 && { tags: ['a', `tag ${i % 9}`] }),
+  };
+}
+const records = Array.from({ length: count }, (_, i) => ({
+  id: `record-${i}`,
+  text: i % 6 === 0 ? `Größe, 数 and 🦊 of word${i % 17}` : `plain words of word${i % 17} ${i}`,
+  metadata: metadataOf(i),
+}));
+
+let storage: Storage;
+let index: VectorIndex;
+
+beforeAll(async () => {
+  storage = await Storage.build(records, vectors, dimension, { fields, threads: 1, seed: 1 });
+  index = await VectorIndex.build(vectors, dimension, { threads: 1, seed: 1 });
+});
+afterAll(() => Promise.all([storage.close(), index.close()]));
+
+/** What a record is, as a hit says it. */
+const asStored = ({ id, text, metadata }: StorageHit) => ({ id, text, metadata });
+
+describe('the first search, on another thread, and the hundredth, on the calling one', () => {
+  const filter = {
+    and: [{ '>=': [{ knowledge: 'weight' }, 20] }, { '==': [{ knowledge: 'open' }, true] }],
+  } as const;
+  const requests: Record<string, StorageSearchOptions> = {
+    dense: { vector: query(), topK: 20 },
+    'dense under a filter': { vector: query(), topK: 7, filter },
+    'dense with a threshold': { vector: query(), topK: 50, threshold: 0.6 },
+    lexical: { mode: 'lexical', text: 'plain word3 数', topK: 9 },
+    hybrid: { mode: 'hybrid', vector: query(), text: 'word5 🦊', topK: 12, rrf: { weights: { dense: 0.5 } } },
+    'no hits': { mode: 'lexical', text: 'nowhere' },
+  };
+  test.each(Object.entries(requests))('%s: give the same', async (_, request) => {
+    const fresh = await Storage.build(records, vectors, dimension, { fields, threads: 1, seed: 1 });
+    const filter = request.filter && fresh.compileFilter(request.filter as never);
+    const first = await fresh.search({ ...request, filter });
+    for (let i = 0; i < manyTimes; i++) {
+      expect(await fresh.search({ ...request, filter })).toEqual(first);
+    }
+    for (const hit of first.hits) {
+      const { id, text, metadata } = records[hit.ordinal] as (typeof records)[number];
+      expect(asStored(hit)).toEqual({ id, text, metadata });
+      expect(Object.getPrototypeOf(hit)).toBe(Object.prototype);
+    }
+    await fresh.close();
+  });
+
+  test('an index gives the same hits and the same plan', async () => {
+    const fresh = await VectorIndex.build(vectors, dimension, { threads: 1, seed: 1 });
+    const vector = query();
+    const first = await fresh.search(vector, { k: 15 });
+    for (let i = 0; i < manyTimes; i++) expect(await fresh.search(vector, { k: 15 })).toEqual(first);
+    await fresh.close();
+  });
+});
+
+test('hits are plain values that JSON holds, and keep what they are when other searches follow', async () => {
+  const vector = query();
+  for (let i = 0; i < manyTimes; i++) await storage.search({ vector });
+  const { hits } = await storage.search({ vector, topK: 3, filter: { '<': [{ knowledge: 'year' }, 500] } });
+  const json = JSON.stringify(hits);
+  for (let i = 0; i < manyTimes; i++) await storage.search({ vector: query(), topK: 3 });
+  expect(JSON.stringify(hits)).toBe(json);
+  expect(Object.keys(JSON.parse(json)[0])).toEqual(
+    expect.arrayContaining(['id', 'text', 'metadata', 'score', 'rank', 'distance', 'denseRank']),
+  );
+});
+
+describe('a caller who does nothing but search', () => {
+  const searches = {
+    'a storage': () => storage.search({ vector: query(), topK: 3 }),
+    'an index': () => index.search(query(), { k: 3 }),
+  };
+  test.each(Object.entries(searches))('lets timers run (%s)', async (_, search) => {
+    let rang = false;
+    setTimeout(() => {
+      rang = true;
+    }, 0);
+    let calls = 0;
+    for (; !rang && calls < 100_000; calls++) await search();
+    expect(rang, `after ${calls} searches`).toBe(true);
+  });
+
+  test('gets the same hits from a thousand searches at once as one after the other', async () => {
+    const queries = Array.from({ length: 1000 }, query);
+    const atOnce = await Promise.all(queries.map((vector) => storage.search({ vector, topK: 4 })));
+    for (const [i, vector] of queries.entries()) {
+      expect(await storage.search({ vector, topK: 4 })).toEqual(atOnce[i]);
+    }
+  });
+});
+
+describe('closing and aborting while many search', () => {
+  test('close() waits for searches that were asked for before', async () => {
+    const fresh = await Storage.build(records, vectors, dimension, { fields });
+    const rows = await VectorIndex.build(vectors, dimension);
+    for (let i = 0; i < manyTimes; i++) await fresh.search({ vector: query() });
+    for (let i = 0; i < manyTimes; i++) await rows.search(query());
+    const asked = Array.from({ length: 300 }, () => [
+      fresh.search({ vector: query() }),
+      rows.search(query()),
+    ]).flat();
+    const closing = Promise.all([fresh.close(), rows.close()]);
+    const late = [
+      rejection(fresh.search({ vector: query() }), 'CLOSED'),
+      rejection(rows.search(query()), 'CLOSED'),
+    ];
+    expect((await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')).toEqual([]);
+    await Promise.all(late);
+    await closing;
+  });
+
+  test('a search whose signal is aborted is refused, however short it is', async () => {
+    const reason = new Error('enough');
+    for (const search of [
+      (signal: AbortSignal) => storage.search({ vector: query(), signal }),
+      (signal: AbortSignal) => index.search(query(), { signal }),
+    ]) {
+      for (let i = 0; i < manyTimes; i++) await search(new AbortController().signal);
+      expect(await rejection(search(AbortSignal.abort(reason)), 'CANCELLED')).toMatchObject({
+        name: 'AbortError',
+        cause: reason,
+      });
+      const controller = new AbortController();
+      const asked = Array.from({ length: 10 }, () => search(controller.signal));
+      controller.abort(reason);
+      for (const outcome of await Promise.allSettled(asked)) {
+        if (outcome.status === 'rejected')
+          expect(outcome.reason).toMatchObject({ name: 'AbortError', cause: reason });
+      }
+    }
+  });
+});
+
+test('arguments that can never work are refused by name, on either thread', async () => {
+  const fresh = await Storage.build(records, vectors, dimension, { fields });
+  for (let i = 0; i < manyTimes; i++) {
+    const bad = query();
+    bad[3] = Number.NaN;
+    await rejection(fresh.search({ vector: bad }), 'INVALID_ARGUMENT');
+    await rejection(index.search(bad), 'INVALID_ARGUMENT');
+    await rejection(index.search(new Float32Array(dimension - 1)), 'DIMENSION_MISMATCH');
+    await fresh.search({ vector: query() });
+  }
+  await fresh.close();
+});
+
+test('the addon itself checks the memory that a short search writes into', () => {
+  const { native } = storage as unknown as { native: NativeStorage };
+  const request = new Float64Array([0, 10, 0, Number.NaN, 60, 1, 1, 50]);
+  const now = (...given: unknown[]) => {
+    const [numbers = request, vector = query(), found = new Float64Array(1000)] = given;
+    return () =>
+      native.searchNow(numbers as never, vector as never, undefined, undefined, undefined, found as never);
+  };
+  expect(now(request, query(), new Float64Array(20))).toThrow('numbers');
+  expect(now(request, query(), new Float32Array(1000))).toThrow('Float64Array');
+  expect(now(request, query(), {})).toThrow('Float64Array');
+  expect(now(request.subarray(0, 7))).toThrow('request');
+  expect(now([0, 10, 0])).toThrow('request');
+  expect(now(request, [1, 2, 3])).toThrow('vector');
+  for (const [position, values] of [
+    [0, [-1, 3, 0.5, Number.NaN]],
+    [1, [0, 1e9, Number.NaN]],
+    [2, [-1, 1e9]],
+  ] as const) {
+    for (const value of values) expect(now(request.with(position, value)), `${position}: ${value}`).toThrow();
+  }
+  expect(now(request.with(4, Number.POSITIVE_INFINITY))).toThrow('rrfK');
+});
