@@ -217,7 +217,7 @@ export interface NativeStorage extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<[Float64Array, unknown[]]>;
   /**
-   * The same on this thread, if it is expected to take less than 0.15 ms and does not take more than 0.25: the numbers go
+   * The same on this thread, if it is expected to take less than 0.15 ms a leg and does not take more than 0.25: the numbers go
    * into `numbers`, the first always (how many ns this call took), and the rest is returned. Else undefined.
    */
   searchNow(

@@ -16,9 +16,11 @@ namespace lorekeep::binding {
 
 using SearchClock = CancelToken::Clock;
 
-/// A search that is expected to take longer goes to another thread. About twice what handing over and back costs.
+/// A search that is expected to take longer goes to another thread; twice that for a hybrid one, which would else take
+/// longer than its two legs one after the other. About twice what handing over and back costs.
 inline constexpr std::chrono::microseconds kShortSearch{150};
-/// The longest that a search may hold the JavaScript thread before it gives up there; its loops poll every few µs.
+/// The longest that a search may hold the JavaScript thread before it gives up there, per leg too; its loops poll every
+/// few to some dozens of µs.
 inline constexpr std::chrono::microseconds kLongestHold{250};
 
 inline double nanoseconds(SearchClock::duration time) noexcept {
@@ -29,7 +31,9 @@ inline double nanoseconds(SearchClock::duration time) noexcept {
 class SearchTimes {
  public:
   /// False until one has been seen.
-  bool expect_short(double size) const noexcept { return seen_ && per_unit_ * size <= nanoseconds(kShortSearch); }
+  bool expect_short(double size, int legs) const noexcept {
+    return seen_ && per_unit_ * size <= legs * nanoseconds(kShortSearch);
+  }
 
   /// The mean of about the last eight: one that lost its processor in the middle changes little.
   void learn(SearchClock::duration taken, double size) noexcept {
@@ -68,11 +72,11 @@ auto timed(Search&& search) {
 
 /// Runs a search here if it is expected to be short; nothing when it is not, or when it was not after all.
 template <class Search>
-auto search_here(SearchTimes& times, double size, Search&& search)
+auto search_here(SearchTimes& times, double size, int legs, Search&& search)
     -> std::optional<decltype(search(std::declval<const CancelToken&>()))> {
-  if (!times.expect_short(size)) return std::nullopt;
+  if (!times.expect_short(size, legs)) return std::nullopt;
   const auto begin = SearchClock::now();
-  const CancelToken cancel(begin + kLongestHold);
+  const CancelToken cancel(begin + legs * kLongestHold);
   try {
     auto result = search(cancel);
     times.learn(SearchClock::now() - begin, size);

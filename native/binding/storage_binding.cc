@@ -75,7 +75,7 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }
-    const auto found = search_here(request.times(*times_), request.size(),
+    const auto found = search_here(request.times(*times_), request.size(), request.legs(),
                                    [&](const CancelToken& cancel) { return storage->search(request.bind(cancel)); });
     Napi::Value rest = info.Env().Undefined();
     if (found) rest = flatten(info.Env(), *storage, *found, numbers);

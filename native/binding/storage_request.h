@@ -27,6 +27,7 @@ class StorageRequest {
   std::size_t top_k() const noexcept { return request_.top_k; }
   /// In the unit of its SearchTimes.
   double size() const noexcept;
+  int legs() const noexcept { return request_.mode == store::Mode::kHybrid ? 2 : 1; }
   /// The filter's own, because what it lets through decides; else the storage's.
   SearchTimes& times(ModeTimes& of_storage) const noexcept {
     return (filter_times_ ? *filter_times_ : of_storage).of(request_.mode);

@@ -144,10 +144,11 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     if (numbers.size() < kHeadNumbers + 2 * std::min(options.k, index->size())) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }
-    const auto found = search_here(*times_, graph_search_size(options.ef, options.k), [&](const CancelToken& cancel) {
-      options.cancel = &cancel;
-      return index->search(query, options);
-    });
+    const auto found =
+        search_here(*times_, graph_search_size(options.ef, options.k), 1, [&](const CancelToken& cancel) {
+          options.cancel = &cancel;
+          return index->search(query, options);
+        });
     if (found) write_result(*found, numbers);
     numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
     return Napi::Boolean::New(info.Env(), found.has_value());
