@@ -68,7 +68,7 @@ function report(data, topK, results, { leftOut, failed }) {
     { key: 'ratio', label: 'hybrid, theirs / ours', digits: 2 },
   ];
   const failures = failed.map(({ name, reason }) => ({ name, failed: reason }));
-  const title = `Hybrid search and its legs, top ${topK}: ${data}`;
+  const title = `Hybrid search and its legs, top ${topK}`;
   return { data, tables: [{ id: 'hybrid', title, columns, rows: [...rows, ...failures] }], leftOut, failed };
 }
 

@@ -63,5 +63,6 @@ export const config = (type) => ({
 /** In place of an embedding model. */
 export function madeModel(query) {
   const facts = { fingerprint: 'made', dimension };
-  return { model: { dimension, facts, embed: async () => query } };
+  const embedSettled = async () => ({ vectors: query, errors: [] });
+  return { model: { dimension, facts, embedSettled } };
 }

@@ -80,10 +80,11 @@ async function openBases(options, folder, records, failed) {
     // The first opening brings the files into the page cache.
     for (let round = -1; bytes && round < options.rounds; round++) {
       const run = await inProcess(one, 'open', {}, failed);
-      if (run && round >= 0) runs.push(run);
+      if (!run) break;
+      if (round >= 0) runs.push(run);
     }
     if (runs.length > 0) out.push(base(records, type, bytes, runs, truth));
-    console.log(`${one.name}: opened`);
+    if (runs.length > 0) console.log(`${one.name}: opened`);
   }
   rmSync(own, { recursive: true, force: true });
   return out;

@@ -104,6 +104,7 @@ async function runTrial(trial, { preset, ...run }, progress) {
   running = undefined;
   const minutes = (performance.now() - begin) / 60_000;
   progress.end(minutes);
+  if (result.data) console.log(`\n${trial.name}: ${result.data}`);
   for (const table of result.tables ?? []) console.log(`\n${terminalTable(table)}`);
   if (reason) console.log(`\n${trial.name}: ${status}, ${reason}`);
   for (const { name, reason: why } of result.leftOut ?? []) console.log(`left out: ${name}, ${why}`);

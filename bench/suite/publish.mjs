@@ -26,7 +26,13 @@ export function publish(records, at = root) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, `${JSON.stringify({ trials }, undefined, 1)}\n`);
   const places = new Map([['run', runLines(trials)]]);
-  for (const table of trials.flatMap(({ tables }) => tables)) places.set(table.id, markdownTable(table));
+  for (const { data, tables } of trials) {
+    for (const table of tables)
+      places.set(
+        table.id,
+        [data && `Measured on: ${data}.`, markdownTable(table)].filter(Boolean).join('\n\n'),
+      );
+  }
   const written = [file, ...drawCharts(trials, folder)];
   for (const page of pages.map((name) => join(at, name)).filter(existsSync)) {
     writeFileSync(page, withPlaces(readFileSync(page, 'utf8'), places));

@@ -91,7 +91,7 @@ function report(documents, results, { leftOut, failed }) {
   ];
   const failures = failed.map(({ name, reason }) => ({ name, failed: reason }));
   const data = `${documents} ${textSource()}`;
-  const title = `Lexical search, top 10: ${documents} documents`;
+  const title = 'Lexical search, top 10';
   const table = { id: 'lexical', title, columns, rows: [...rows, ...failures] };
   return { data, tables: [table], leftOut, failed };
 }

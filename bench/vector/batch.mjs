@@ -101,9 +101,7 @@ function report(set, results, { leftOut, failed }) {
   }));
   return {
     data: describeSet(set),
-    tables: [
-      { id: 'batch', title: `Queries per second by queries in one call: ${describeSet(set)}`, columns, rows },
-    ],
+    tables: [{ id: 'batch', title: 'Queries per second by queries in one call', columns, rows }],
     curves: [{ chart: 'throughput-batch', panel: 'dense search, queries a call', series }],
     leftOut,
     failed,

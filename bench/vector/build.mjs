@@ -54,7 +54,7 @@ await runTrial(
       { key: 'rate', label: 'rows/s' },
       { key: 'ratio', label: 'theirs / ours', digits: 2 },
     ];
-    const title = `Building, M 16, ef_construction 200: ${describeSet(set)}`;
+    const title = 'Building a vector index, M 16, ef_construction 200';
     return {
       data: describeSet(set),
       tables: [{ id: 'build', title, columns, rows }],

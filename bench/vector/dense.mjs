@@ -105,7 +105,7 @@ function report(set, results, { leftOut, failed }) {
   ]);
   const table = {
     id: `dense-${set.name.split('-')[0]}`,
-    title: `Dense, recall@${k} of at least ${targets.join(' and ')}: ${describeSet(set)}`,
+    title: `Dense search, recall@${k} of at least ${targets.join(' and ')}`,
     columns: [{ key: 'name', label: '' }, ...columns],
     rows: [...rows, ...failed.map(({ name, reason }) => ({ name, failed: reason }))],
     note: 'A dash: no width up to 384 reached that recall.',

@@ -75,7 +75,7 @@ await runTrial(
       { key: 'ratio', label: 'times lorekeep f32', digits: 2 },
       { key: 'recall', label: `recall@${k}, ef ${ef}`, digits: 3 },
     ];
-    const title = `Memory of an open index: ${describeSet(set)}`;
+    const title = 'Memory of an open vector index';
     return { data: describeSet(set), tables: [{ id: 'memory', title, columns, rows }], leftOut, failed };
   },
 );
