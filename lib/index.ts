@@ -31,6 +31,7 @@ export {
 } from './inspect-file.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
+export { type ComputeSettings, measuredSettings } from './settings-cache.js';
 export {
   type AssembleOptions,
   type FusionOptions,

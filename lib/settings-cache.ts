@@ -92,6 +92,12 @@ export class ComputeSettingsCache {
   }
 }
 
+/** What was measured on this machine, by this version, and the file that says so. Never fails. */
+export async function measuredSettings(): Promise<{ file: string; entries: ComputeSettings[] }> {
+  const cache = ComputeSettingsCache.ofUser();
+  return { file: cache.file, entries: await cache.read() };
+}
+
 function isEntry(value: unknown): value is ComputeSettings {
   if (typeof value !== 'object' || value === null) return false;
   const entry = value as Record<string, unknown>;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { TestServer } from '../server/test-server.js';
@@ -52,6 +54,26 @@ describe('lorekeep doctor', () => {
     }
     expect(stdout).toMatch(/\.node$/m);
     expect(stdout).toMatch(/ready to serve/);
+  });
+
+  it('shows how each model is embedded on this machine, as its first load measured', async () => {
+    const cache = inFolder('cache');
+    const env = { LOREKEEP_CACHE: cache };
+    const path = inFolder('quiet-config.json');
+    writeFileSync(path, JSON.stringify({ port: 0 }));
+    const { stdout } = await lorekeep(['doctor', '--config', path], { env });
+    expect(stdout).toMatch(
+      /^ok +embedding +lorekeep-mini \([0-9a-f]{16}\): [\w.-]+, batches of \d+ tokens \(/m,
+    );
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const entry = { fingerprint: '0123', name: 'm\u001b[31m', runtime: 'llama.cpp', batchTokens: 128 };
+    const own = { ...entry, processor: cpus()[0]?.model.trim() || process.arch, version };
+    const entries = [{ ...own, version: '0.0.0', name: 'old' }, own];
+    writeFileSync(join(cache, 'embedding-settings.json'), JSON.stringify({ entries }));
+    const again = await lorekeep(['doctor', '--config', path], { env });
+    expect(again.stdout).toMatch(/^ok +embedding +m.*\(0123\): llama\.cpp, batches of 128 tokens \(.*\)$/m);
+    expect(again.stdout).not.toContain('\u001b[31m');
+    expect(again.stdout).not.toMatch(/embedding +old/);
   });
 
   it('names each failure with its fix, and exits with 1', async () => {

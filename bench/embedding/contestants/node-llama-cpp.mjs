@@ -1,6 +1,7 @@
-// node-llama-cpp with prebuilt binaries: contexts of a few threads each, every one embedding one text at a time.
+// node-llama-cpp with its prebuilt binaries: some contexts of some threads, each embedding one text at a time.
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
+import { timeBulk, timeEach } from '../timing.mjs';
 
 const { model: modelPath, contexts, threads } = contestantOptions();
 const llama = await getLlama({
@@ -11,32 +12,25 @@ const llama = await getLlama({
   skipDownload: true,
 });
 const model = await llama.loadModel({ modelPath });
+const settings = { contextSize: 512, batchSize: 512, threads };
 const pool = await Promise.all(
-  Array.from({ length: contexts }, () =>
-    model.createEmbeddingContext({ contextSize: 512, batchSize: 512, threads }),
-  ),
+  Array.from({ length: contexts }, () => model.createEmbeddingContext(settings)),
 );
 
 serve({
-  async embed(texts) {
-    const rows = new Array(texts.length);
-    let next = 0;
-    const before = process.cpuUsage();
-    const started = performance.now();
-    await Promise.all(
-      pool.map(async (context) => {
+  facts: () => ({ contexts, threads }),
+  bulk: (texts) =>
+    timeBulk(texts, async () => {
+      const rows = new Array(texts.length);
+      let next = 0;
+      const work = async (context) => {
         while (next < texts.length) {
           const i = next++;
           rows[i] = (await context.getEmbeddingFor(texts[i])).vector;
         }
-      }),
-    );
-    const seconds = (performance.now() - started) / 1e3;
-    const { user, system } = process.cpuUsage(before);
-    return {
-      seconds,
-      processor: (user + system) / 1e6,
-      rows: rows.slice(0, 8).map((row) => Array.from(row)),
-    };
-  },
+      };
+      await Promise.all(pool.map(work));
+      return (i) => rows[i];
+    }),
+  each: (texts) => timeEach(texts, (text) => pool[0].getEmbeddingFor(text)),
 });

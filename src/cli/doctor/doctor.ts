@@ -9,7 +9,7 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkPort, checkStorageRoot, checkWritable } from './installation.js';
-import { checkAddon, checkNode } from './machine.js';
+import { checkAddon, checkEmbedding, checkNode } from './machine.js';
 import { checkModels } from './models.js';
 
 /** `lorekeep doctor`: looks at everything that the server needs, and goes on after what is wrong. */
@@ -17,7 +17,9 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
     const machine = [checkNode(), ...(await checkAddon())];
     const tryOut = machine.every(({ status }) => status !== 'failed');
-    const findings = [...machine, ...(await checkInstallation(flags.config, { tryOut, signal }))];
+    const installation = await checkInstallation(flags.config, { tryOut, signal });
+    // Last: trying a model out measures it.
+    const findings = [...machine, ...installation, ...(tryOut ? await checkEmbedding() : [])];
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ ok: failures === 0, findings });
