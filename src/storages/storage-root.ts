@@ -131,6 +131,9 @@ function fileInConfig(path: string, field: string, config: Named): Named {
   return { path, where, details, absent: 8003, unreadable: 8003 };
 }
 
+/** No system has longer ones; reading what a longer one may mean could take for ever. */
+const longestPath = 4096;
+
 /** The real path of an existing file. */
 async function readable(root: string, base: string, named: Named): Promise<string> {
   return inside(root, base, named, false);
@@ -138,6 +141,7 @@ async function readable(root: string, base: string, named: Named): Promise<strin
 
 async function inside(root: string, base: string, named: Named, written: boolean): Promise<string> {
   const { path } = named;
+  if (path.length > longestPath) refuseAbsent(named);
   if (spellings(path).some((spelled) => leaves(root, base, spelled))) refuseOutside(named);
   const target = resolve(base, path);
   const real = await realPath(target, named);

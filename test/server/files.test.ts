@@ -128,6 +128,21 @@ describe('a storage from a config file', () => {
     expect(await refusal(client.createAgent({ graph }))).toMatchObject({ code });
   });
 
+  it('is refused at a path that hides another under very many encodings, and at any length', async () => {
+    const client = await session();
+    const paths: [string, number][] = [
+      ['%2e%2e/'.repeat(500), 3009],
+      [`%${'25'.repeat(2000)}2e/kb.json`, 3010],
+      [`%${'25'.repeat(1_000_000)}2e/kb.json`, 3010],
+      ['kb/'.repeat(1_000_000), 3010],
+    ];
+    for (const [path, code] of paths) {
+      const made = client.createEmbeddedStringStorage({ name: 'docs', config_path: path });
+      const error = await refusal(made);
+      expect([error.code, error.message.length < 1000]).toEqual([code, true]);
+    }
+  });
+
   it.each([
     ['{', undefined, 'not valid JSON'],
     [{ ...config, records_file: 'absent.json' }, undefined, 'records_file: there is no file'],
