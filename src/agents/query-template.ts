@@ -2,6 +2,9 @@ import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
 import { messageAlone, Template } from './template.js';
 
+/** Characters of Mustache's message that a client gets: it may quote the template. */
+const longestReason = 200;
+
 /** The `query` of a search: a template whose errors name its place in the request. */
 export class QueryTemplate {
   readonly #template: Template;
@@ -18,7 +21,7 @@ export class QueryTemplate {
     try {
       this.#template = new Template(source);
     } catch (cause) {
-      const { message } = cause as Error;
+      const message = (cause as Error).message.slice(0, longestReason);
       throw serverError(invalid, `${path}: not a Mustache template: ${message}`, { path }, { cause });
     }
   }

@@ -166,7 +166,7 @@ function settle<Key>(waiting: Map<Key, Waiting>, key: Key): Waiting | undefined 
 }
 
 /** A promise that also rejects with the signal's reason; whatever comes later is dropped. */
-function abortable<T>(
+export function abortable<T>(
   signal: AbortSignal | undefined,
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
 ): Promise<T> {

@@ -1,7 +1,7 @@
 import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { protocolVersion, type ServerFrames, serverSchemas } from '../protocol/frames.js';
-import { Channel } from './channel.js';
+import { abortable, Channel } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
 import { delayOf, type ReconnectPolicy } from './reconnect.js';
 
@@ -87,11 +87,12 @@ export class Link {
     return this.#options.policy !== undefined;
   }
 
-  /** Calls with the connection: at once while there is one, else when there is one again. @throws ConnectionLostError */
+  /** Calls with the connection: at once while there is one, else when there is one again. @throws ConnectionLostError; the signal's reason */
   async use<T>(signal: AbortSignal | undefined, call: (channel: Channel) => Promise<T>): Promise<T> {
     if (this.#channel !== undefined) return call(this.#channel);
     if (this.#lost !== undefined) throw this.#lost;
-    const channel = await this.#next;
+    const next = this.#next;
+    const channel = await abortable<Channel>(signal, (resolve, reject) => void next.then(resolve, reject));
     signal?.throwIfAborted();
     return call(channel);
   }

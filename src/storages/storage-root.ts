@@ -121,7 +121,7 @@ function configFile(path: string, where: string): Named {
 }
 
 function textFile(path: string, where: string): Named {
-  return { path, where, details: { path: where, file: path }, absent: 3010, unreadable: 4010 };
+  return { path, where, details: { path: where, file: path.slice(0, 256) }, absent: 3010, unreadable: 4010 };
 }
 
 /** A file that a config names in one of its fields: an absent one makes the config invalid. */

@@ -126,6 +126,19 @@ describe('a client that may reconnect', () => {
     expect(client.state).toBe('closed');
   });
 
+  it('need not wait for a new connection with what is aborted', async () => {
+    const { client, first, reached } = await connected({ reconnect: { ...quick, attempts: 1_000_000 } });
+    const session = await client.createSession();
+    await first.server.close();
+    await reached('reconnecting');
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = [client.ping({ signal }), session.search({ name: 'docs', text: 'bees' }, { signal })];
+    controller.abort(new Error('enough'));
+    for (const request of waiting) await expect(request).rejects.toThrow('enough');
+    expect(client.state).toBe('reconnecting');
+  });
+
   it('does not reconnect unless it is told to', async () => {
     const { client, first, states } = await connected({ reconnect: false });
     await first.server.close();
