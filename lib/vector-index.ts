@@ -20,8 +20,8 @@ export interface HnswOptions {
   /** Candidates held while a row is linked: higher is slower to build and finds more. 1 to 4096, default 200. */
   efConstruction?: number | undefined;
   /**
-   * How vectors are held: "f32" (default), "f16" or "i8" (one scale per row). The smaller ones take a half and about a
-   * quarter of the memory; "i8" finds nearly the same records.
+   * How vectors are held: "f32" (default), "f16" or "i8" (ten bits, of which the graph is walked with eight, and one scale per
+   * row). The smaller ones take six tenths and a quarter of the memory, and find nearly the same records.
    */
   vectorType?: VectorType | undefined;
   /** Seed of the level generator. With `threads: 1`, the same rows and seed give the same graph. Default 100. */

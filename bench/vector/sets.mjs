@@ -93,7 +93,7 @@ function normalise(vector) {
   for (let i = 0; i < vector.length; i++) vector[i] *= factor;
 }
 
-function writeRows(path, values) {
+export function writeRows(path, values) {
   const partial = `${path}.${process.pid}`;
   writeFileSync(partial, new Uint8Array(values.buffer));
   renameSync(partial, path);

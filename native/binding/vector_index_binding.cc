@@ -208,7 +208,7 @@ namespace {
 
 vector::VectorType vector_type_argument(const Napi::Value& value) {
   const std::string name = string_argument(value, "vectorType");
-  for (const auto type : {vector::VectorType::kF32, vector::VectorType::kF16, vector::VectorType::kI8}) {
+  for (const auto type : {vector::VectorType::kF32, vector::VectorType::kF16, vector::VectorType::kI10}) {
     if (name == vector::type_name(type)) return type;
   }
   fail(Code::kInvalidArgument, "vectorType: f32, f16 or i8 is expected, not " + name);

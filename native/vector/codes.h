@@ -13,11 +13,11 @@
 namespace lorekeep::vector {
 
 /// Below this many dimensions codes are too coarse (in the plane they tell 1/127 apart, less than neighbours of a
-/// large set differ) and rows are short anyway.
+/// large set differ) and rows are short anyway. i10 rows have theirs in any case.
 inline constexpr std::size_t kLeastCodedDimension = 64;
 
 struct Codes {
-  VectorMatrix matrix;  // i8; empty when the index has no codes
+  VectorMatrix matrix;  // i8; empty when the index has no codes; of i10 rows a view
   float row_error = 0;  // the largest length of (row - its code), over all rows
 
   bool empty() const noexcept { return matrix.size() == 0; }
@@ -30,7 +30,7 @@ struct Codes {
   }
 };
 
-/// Codes of f32 or f16 rows. Grain of cancellation: 256 rows.
+/// Codes of f32 or f16 rows, or those within i10 rows, which must then outlive them. Grain of cancellation: 256 rows.
 Codes encode_codes(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel);
 
 }  // namespace lorekeep::vector

@@ -27,6 +27,10 @@ struct Kernels {
   std::int32_t (*dot_i8)(const std::int8_t* query, const std::int8_t* row, std::size_t length);
   void (*dot4_i8)(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]);
 
+  /// Sum of query[i] * n[i], where n is a ten-bit row (ten_bit.h). `length` is a whole number of groups: all three are
+  /// padded, the query with zeros.
+  float (*dot_ten_bit)(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length);
+
   /// Round to nearest even; beyond the largest half: infinity.
   void (*encode_f16)(const float* from, std::uint16_t* to, std::size_t length);
   void (*decode_f16)(const std::uint16_t* from, float* to, std::size_t length);

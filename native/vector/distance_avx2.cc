@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "vector/half.h"
+#include "vector/ten_bit.h"
 
 #define LOREKEEP_AVX2 __attribute__((target("avx2,fma,f16c")))
 
@@ -109,6 +110,33 @@ LOREKEEP_AVX2 void dot4_f16(const float* query, const std::uint16_t* const rows[
   dot_rows<4>(query, rows, length, out);
 }
 
+// Eight values: codes at `codes`, low bits in two of the eight bits of each of `bits`.
+LOREKEEP_AVX2 inline __m256 ten_bit8(const std::int8_t* codes, __m256i bits, int shift) {
+  const __m256i code = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes)));
+  const __m256i low = _mm256_and_si256(_mm256_srli_epi32(bits, shift), _mm256_set1_epi32(3));
+  const __m256i rest = _mm256_sub_epi32(low, _mm256_set1_epi32(2));
+  return _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_slli_epi32(code, 2), rest));
+}
+LOREKEEP_AVX2 float dot_ten_bit(const float* query, const std::int8_t* codes, const std::uint8_t* low,
+                                std::size_t length) {
+  __m256 even[4];
+  __m256 odd[4];
+#pragma GCC unroll 4
+  for (int part = 0; part < 4; ++part) even[part] = odd[part] = _mm256_setzero_ps();
+  for (std::size_t i = 0; i < length; i += kTenBitGroup, low += 16) {
+    const __m256i first = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low)));
+    const __m256i second = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low + 8)));
+#pragma GCC unroll 4
+    for (int part = 0; part < 4; ++part) {
+      const std::size_t at = i + static_cast<std::size_t>(16 * part);
+      even[part] = _mm256_fmadd_ps(load8(query + at), ten_bit8(codes + at, first, 2 * part), even[part]);
+      odd[part] = _mm256_fmadd_ps(load8(query + at + 8), ten_bit8(codes + at + 8, second, 2 * part), odd[part]);
+    }
+  }
+  for (int part = 0; part < 4; ++part) even[part] = _mm256_add_ps(even[part], odd[part]);
+  return reduce(_mm256_add_ps(_mm256_add_ps(even[0], even[1]), _mm256_add_ps(even[2], even[3])));
+}
+
 LOREKEEP_AVX2 void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
   std::size_t i = 0;
   for (; i + 8 <= length; i += 8) {
@@ -135,8 +163,8 @@ LOREKEEP_AVX2 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* con
   dot_rows_i8<4>(query, rows, length, out);
 }
 
-const Kernels kAvx2Kernels{"avx2",      dot_f32,      dot4_f32,   dot_f16,   dot4_f16,
-                           dot_i8_avx2, dot4_i8_avx2, encode_f16, decode_f16};
+const Kernels kAvx2Kernels{"avx2",      dot_f32,      dot4_f32,    dot_f16,    dot4_f16,
+                           dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector
 #endif

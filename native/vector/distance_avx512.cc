@@ -2,6 +2,8 @@
 #if LOREKEEP_X86_KERNELS
 #include <immintrin.h>
 
+#include "vector/ten_bit.h"
+
 #define LOREKEEP_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,f16c")))
 #define LOREKEEP_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
@@ -108,6 +110,27 @@ LOREKEEP_VNNI void dot4_i8(const std::int8_t* query, const std::int8_t* const ro
   dot_rows_i8<4>(query, rows, length, out);
 }
 
+LOREKEEP_AVX512 float dot_ten_bit(const float* query, const std::int8_t* codes, const std::uint8_t* low,
+                                  std::size_t length) {
+  const __m512i three = _mm512_set1_epi32(3);
+  const __m512i two = _mm512_set1_epi32(2);
+  __m512 sums[4];
+#pragma GCC unroll 4
+  for (int part = 0; part < 4; ++part) sums[part] = _mm512_setzero_ps();
+  for (std::size_t i = 0; i < length; i += kTenBitGroup, low += 16) {
+    const __m512i bits = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low)));
+#pragma GCC unroll 4
+    for (int part = 0; part < 4; ++part) {
+      const auto* at = reinterpret_cast<const __m128i*>(codes + i + 16 * part);
+      const __m512i code = _mm512_slli_epi32(_mm512_cvtepi8_epi32(_mm_loadu_si128(at)), 2);
+      const __m512i rest = _mm512_sub_epi32(_mm512_and_si512(_mm512_srli_epi32(bits, 2 * part), three), two);
+      const __m512 row = _mm512_cvtepi32_ps(_mm512_add_epi32(code, rest));
+      sums[part] = _mm512_fmadd_ps(load16(query + i + 16 * part), row, sums[part]);
+    }
+  }
+  return _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3])));
+}
+
 LOREKEEP_AVX512 void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
   for (std::size_t i = 0; i < length; i += 16) {
     const std::size_t left = length - i;
@@ -126,10 +149,10 @@ LOREKEEP_AVX512 void decode_f16(const std::uint16_t* from, float* to, std::size_
 
 }  // namespace
 
-const Kernels kAvx512Kernels{"avx512",    dot_f32,      dot4_f32,   dot_f16,   dot4_f16,
-                             dot_i8_avx2, dot4_i8_avx2, encode_f16, decode_f16};
-const Kernels kAvx512VnniKernels{"avx512vnni", dot_f32, dot4_f32,   dot_f16,   dot4_f16,
-                                 dot_i8,       dot4_i8, encode_f16, decode_f16};
+const Kernels kAvx512Kernels{"avx512",    dot_f32,      dot4_f32,    dot_f16,    dot4_f16,
+                             dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, encode_f16, decode_f16};
+const Kernels kAvx512VnniKernels{"avx512vnni", dot_f32, dot4_f32,    dot_f16,    dot4_f16,
+                                 dot_i8,       dot4_i8, dot_ten_bit, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector
 #endif

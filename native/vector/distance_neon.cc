@@ -3,6 +3,7 @@
 #include <arm_neon.h>
 
 #include "vector/half.h"
+#include "vector/ten_bit.h"
 
 namespace lorekeep::vector {
 namespace {
@@ -94,6 +95,30 @@ void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::si
   dot_rows_i8<4>(query, rows, length, out);
 }
 
+// Sixteen values: codes at `codes`, low bits in the lowest two of each of `bits`.
+inline void add_ten_bit16(const float* query, const std::int8_t* codes, uint8x16_t bits, float32x4_t sums[4]) {
+  const int8x16_t code = vld1q_s8(codes);
+  const int8x16_t rest = vsubq_s8(vreinterpretq_s8_u8(vandq_u8(bits, vdupq_n_u8(3))), vdupq_n_s8(2));
+  const int16x8_t front = vaddw_s8(vshll_n_s8(vget_low_s8(code), 2), vget_low_s8(rest));
+  const int16x8_t back = vaddw_s8(vshll_n_s8(vget_high_s8(code), 2), vget_high_s8(rest));
+  sums[0] = vfmaq_f32(sums[0], load4(query), vcvtq_f32_s32(vmovl_s16(vget_low_s16(front))));
+  sums[1] = vfmaq_f32(sums[1], load4(query + 4), vcvtq_f32_s32(vmovl_s16(vget_high_s16(front))));
+  sums[2] = vfmaq_f32(sums[2], load4(query + 8), vcvtq_f32_s32(vmovl_s16(vget_low_s16(back))));
+  sums[3] = vfmaq_f32(sums[3], load4(query + 12), vcvtq_f32_s32(vmovl_s16(vget_high_s16(back))));
+}
+float dot_ten_bit(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length) {
+  float32x4_t sums[4];
+  for (int i = 0; i < 4; ++i) sums[i] = vdupq_n_f32(0);
+  for (std::size_t i = 0; i < length; i += kTenBitGroup, low += 16) {
+    const uint8x16_t bits = vld1q_u8(low);
+    add_ten_bit16(query + i, codes + i, bits, sums);
+    add_ten_bit16(query + i + 16, codes + i + 16, vshrq_n_u8(bits, 2), sums);
+    add_ten_bit16(query + i + 32, codes + i + 32, vshrq_n_u8(bits, 4), sums);
+    add_ten_bit16(query + i + 48, codes + i + 48, vshrq_n_u8(bits, 6), sums);
+  }
+  return vaddvq_f32(vaddq_f32(vaddq_f32(sums[0], sums[1]), vaddq_f32(sums[2], sums[3])));
+}
+
 void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
   std::size_t i = 0;
   for (; i + 4 <= length; i += 4) vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
@@ -107,7 +132,8 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 
 }  // namespace
 
-const Kernels kNeonKernels{"neon", dot_f32, dot4_f32, dot_f16, dot4_f16, dot_i8, dot4_i8, encode_f16, decode_f16};
+const Kernels kNeonKernels{"neon", dot_f32, dot4_f32,    dot_f16,    dot4_f16,
+                           dot_i8, dot4_i8, dot_ten_bit, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector
 #endif

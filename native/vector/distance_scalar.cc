@@ -1,6 +1,7 @@
 // The plain twin of every other set: the reference of the tests, and what unknown CPUs run.
 #include "vector/distance_sets.h"
 #include "vector/half.h"
+#include "vector/ten_bit.h"
 
 namespace lorekeep::vector {
 namespace {
@@ -43,6 +44,14 @@ void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::si
   for (int r = 0; r < 4; ++r) out[r] = dot_i8(query, rows[r], length);
 }
 
+float dot_ten_bit(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length) {
+  float sums[kLanes] = {};
+  for (std::size_t i = 0; i < length; ++i) {
+    sums[i % kLanes] += query[i] * static_cast<float>(ten_bit_value(codes, low, i));
+  }
+  return reduce(sums);
+}
+
 void encode_f16(const float* from, std::uint16_t* to, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) to[i] = half_from_float(from[i]);
 }
@@ -52,6 +61,7 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 
 }  // namespace
 
-const Kernels kScalarKernels{"scalar", dot_f32, dot4_f32, dot_f16, dot4_f16, dot_i8, dot4_i8, encode_f16, decode_f16};
+const Kernels kScalarKernels{"scalar", dot_f32, dot4_f32,    dot_f16,    dot4_f16,
+                             dot_i8,   dot4_i8, dot_ten_bit, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector

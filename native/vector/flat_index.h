@@ -20,9 +20,7 @@ class FlatIndex final : public VectorIndex {
   std::size_t size() const noexcept override { return rows_.size(); }
   std::size_t dimension() const noexcept override { return rows_.dimension(); }
   VectorType type() const noexcept override { return rows_.type(); }
-  std::size_t memory_bytes() const noexcept override {
-    return rows_.row_bytes().size() + rows_.scale_values().size_bytes();
-  }
+  std::size_t memory_bytes() const noexcept override { return rows_.bytes(); }
   std::vector<float> row(std::size_t ordinal) const override;
   /// SearchPath::kGraph is an Error(kUnsupported).
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;

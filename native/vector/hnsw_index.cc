@@ -31,7 +31,8 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   HnswParts parts;
   parts.params = params;
   parts.rows = VectorMatrix::encode(rows, dimension, params.type, pool, workers, cancel);
-  if (params.type != VectorType::kI8 && dimension >= kLeastCodedDimension) {
+  const bool long_enough = params.type != VectorType::kI8 && dimension >= kLeastCodedDimension;
+  if (params.type == VectorType::kI10 || long_enough) {
     parts.codes = encode_codes(parts.rows, pool, workers, cancel);
   }
   // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
@@ -45,9 +46,10 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
 
 std::size_t HnswIndex::memory_bytes() const noexcept {
   const Graph& graph = parts_.graph;
-  return parts_.rows.row_bytes().size() + parts_.rows.scale_values().size_bytes() +
-         parts_.codes.matrix.row_bytes().size() + parts_.codes.matrix.scale_values().size_bytes() +
-         graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
+  const VectorMatrix& codes = parts_.codes.matrix;
+  const bool apart = type() != VectorType::kI10;
+  return parts_.rows.bytes() + (apart ? codes.bytes() : 0) + graph.base_values().size_bytes() +
+         graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
 }
 
 std::vector<float> HnswIndex::row(std::size_t ordinal) const {
@@ -93,24 +95,37 @@ std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOp
   }
   if (width != ef && !keep_members(*options.filter, options.k, ef, found)) return {};
   if (!parts_.codes.empty()) {
-    rescore(query, found);
-    work.visited += found.size();
+    rescore(query, scorer, options.k, found, work);
   }
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
-void HnswIndex::rescore(std::span<const float> query, std::vector<Scored>& found) const {
+void HnswIndex::rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
+                        SearchWork& work) const {
   const Scorer exact(parts_.rows, query);
+  const std::size_t first = std::min(k, found.size());
+  score_exactly(exact, std::span(found).first(first), work);
+  float limit = 0;
+  for (std::size_t i = 0; i < first; ++i) limit = std::max(limit, found[i].score);
+  limit += parts_.codes.distance_error(codes);
+  const auto far = std::find_if(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+                                [limit](const Scored& row) { return row.score > limit; });
+  found.erase(far, found.end());
+  score_exactly(exact, std::span(found).subspan(first), work);
+  std::sort(found.begin(), found.end(), NearestFirst());
+}
+
+void HnswIndex::score_exactly(const Scorer& rows, std::span<Scored> found, SearchWork& work) const {
   std::vector<std::uint32_t> ordinals(found.size());
   std::vector<float> distances(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     ordinals[i] = found[i].ordinal;
-    exact.prefetch(ordinals[i]);
+    rows.prefetch(ordinals[i]);
   }
-  exact.distances(ordinals.data(), ordinals.size(), distances.data());
+  rows.distances(ordinals.data(), ordinals.size(), distances.data());
   for (std::size_t i = 0; i < found.size(); ++i) found[i].score = distances[i];
-  std::sort(found.begin(), found.end(), NearestFirst());
+  work.visited += found.size();
 }
 
 }  // namespace lorekeep::vector

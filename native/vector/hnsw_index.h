@@ -19,7 +19,7 @@ struct HnswParams : GraphParams {
 struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
-  Codes codes;  // empty for i8 rows and for few dimensions: the walk then scores the rows
+  Codes codes;  // empty for i8 rows, and for few dimensions of f32 and f16: the walk then scores the rows
   Graph graph;
 };
 
@@ -54,7 +54,11 @@ class HnswIndex final : public VectorIndex {
   /// reached, or not surely.
   std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t ef,
                            std::size_t width, SearchWork& work) const;
-  void rescore(std::span<const float> query, std::vector<Scored>& found) const;
+  /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
+  /// not among them.
+  void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
+               SearchWork& work) const;
+  void score_exactly(const Scorer& rows, std::span<Scored> found, SearchWork& work) const;
 
   HnswParts parts_;
   mutable ScratchPool scratches_;

@@ -1,10 +1,10 @@
 #include "vector/index_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 
@@ -14,17 +14,19 @@ namespace {
 enum Section : std::uint32_t {
   kHeader = 1,
   kRows = 2,
-  kRowScales = 3,  // i8 rows only, otherwise empty
+  kRowScales = 3,  // i8 and i10 rows only, otherwise empty
   kCodes = 4,      // empty when the index has no codes
   kCodeScales = 5,
   kBaseLists = 6,
   kUpperStarts = 7,
   kUpperLists = 8,
+  kRowLowBits = 9,  // from version 3; i10 rows only, otherwise empty
 };
-static_assert(kUpperLists == kIndexSections);
+static_assert(kRowLowBits == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
-constexpr std::uint32_t kHasCodes = 1;  // flag
+constexpr std::uint32_t kHasCodes = 1;  // flag: apart from the rows
+constexpr std::uint32_t kTenBitVersion = 3;
 
 struct Header {
   std::uint64_t count;
@@ -60,8 +62,12 @@ Header read_header(const SectionFileReader& file) {
   file.verify(kHeader);
   Header header;
   std::memcpy(&header, bytes.data(), sizeof(Header));
-  if (header.vector_type > static_cast<std::uint32_t>(VectorType::kI8)) {
+  const VectorType newest = file.version() < kTenBitVersion ? VectorType::kI8 : VectorType::kI10;
+  if (header.vector_type > static_cast<std::uint32_t>(newest)) {
     unsupported(name, "vector type " + std::to_string(header.vector_type));
+  }
+  if (header.vector_type == static_cast<std::uint32_t>(VectorType::kI10) && (header.flags & kHasCodes) != 0) {
+    refuse(name, "it has codes apart from rows that hold their own");
   }
   if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
   if ((header.flags & ~kHasCodes) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");
@@ -89,9 +95,10 @@ class Loader {
     parts.params.ef_construction = header_.ef_construction;
     parts.params.seed = header_.seed;
     parts.params.type = static_cast<VectorType>(header_.vector_type);
-    parts.rows = matrix(parts.params.type, kRows, kRowScales, true);
+    parts.rows = matrix(parts.params.type, kRows, kRowScales, low_bits(parts.params.type), true);
     const bool coded = (header_.flags & kHasCodes) != 0;
-    parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, coded);
+    parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, {}, coded);
+    if (parts.params.type == VectorType::kI10) parts.codes.matrix = parts.rows.codes();
     parts.codes.row_error = header_.code_error;
     parts.graph = graph();
     if (options_.verify_vectors) verify_vectors(parts);
@@ -101,9 +108,10 @@ class Loader {
  private:
   /// Other modules' sections are theirs to verify.
   void verify_vectors(const HnswParts& parts) const {
-    constexpr std::array kVectorSections{kRows, kRowScales, kCodes, kCodeScales};
-    parallel_for(options_.pool, options_.workers, kVectorSections.size(), 1, options_.cancel,
-                 [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(kVectorSections[begin]); });
+    std::vector<Section> sections{kRows, kRowScales, kCodes, kCodeScales};
+    if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
+    parallel_for(options_.pool, options_.workers, sections.size(), 1, options_.cancel,
+                 [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
     for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix}) {
       parallel_for(
           options_.pool, options_.workers, matrix->size(), kRowsPerPiece, options_.cancel,
@@ -111,12 +119,19 @@ class Loader {
     }
   }
 
-  VectorMatrix matrix(VectorType type, Section rows, Section scales, bool present) {
+  VectorMatrix matrix(VectorType type, Section rows, Section scales, std::span<const std::byte> low, bool present) {
     const std::uint64_t count = present ? header_.count : 0;
     const auto row_bytes = sized(rows, count * row_stride(type, header_.dimension));
-    const auto scale_bytes = sized(scales, type == VectorType::kI8 ? count * sizeof(float) : 0);
-    return VectorMatrix::view(type, static_cast<std::size_t>(count), header_.dimension, row_bytes.data(),
-                              reinterpret_cast<const float*>(scale_bytes.data()), file_.mapping());
+    const bool scaled = type == VectorType::kI8 || type == VectorType::kI10;
+    const auto scale_bytes = sized(scales, scaled ? count * sizeof(float) : 0);
+    const VectorMatrix::Memory memory{row_bytes.data(), reinterpret_cast<const float*>(scale_bytes.data()),
+                                      reinterpret_cast<const std::uint8_t*>(low.data())};
+    return VectorMatrix::view(type, static_cast<std::size_t>(count), header_.dimension, memory, file_.mapping());
+  }
+
+  std::span<const std::byte> low_bits(VectorType type) const {
+    if (file_.version() < kTenBitVersion) return {};
+    return sized(kRowLowBits, type == VectorType::kI10 ? header_.count * low_stride(header_.dimension) : 0);
   }
 
   Graph graph() {
@@ -183,7 +198,10 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   header.dimension = static_cast<std::uint32_t>(parts.rows.dimension());
   header.vector_type = static_cast<std::uint32_t>(parts.rows.type());
   header.metric = kMetricCosine;
-  header.flags = parts.codes.empty() ? 0 : kHasCodes;
+  const bool coded = !parts.codes.empty() && parts.rows.type() != VectorType::kI10;
+  const VectorMatrix none;
+  const VectorMatrix& codes = coded ? parts.codes.matrix : none;
+  header.flags = coded ? kHasCodes : 0;
   header.m = static_cast<std::uint32_t>(parts.params.m);
   header.ef_construction = static_cast<std::uint32_t>(parts.params.ef_construction);
   header.entry = graph.entry;
@@ -192,11 +210,12 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
   write_section(file, kRows, parts.rows.row_bytes(), cancel);
   write_section(file, kRowScales, std::as_bytes(parts.rows.scale_values()), cancel);
-  write_section(file, kCodes, parts.codes.matrix.row_bytes(), cancel);
-  write_section(file, kCodeScales, std::as_bytes(parts.codes.matrix.scale_values()), cancel);
+  write_section(file, kCodes, codes.row_bytes(), cancel);
+  write_section(file, kCodeScales, std::as_bytes(codes.scale_values()), cancel);
   write_section(file, kBaseLists, std::as_bytes(parts.graph.base_values()), cancel);
   write_section(file, kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
   write_section(file, kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
+  write_section(file, kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
 }
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
@@ -226,6 +245,7 @@ std::string_view index_section_name(std::uint32_t id) noexcept {
     case kBaseLists: return "base lists";
     case kUpperStarts: return "upper starts";
     case kUpperLists: return "upper lists";
+    case kRowLowBits: return "row low bits";
     default: return "";
   }
 }

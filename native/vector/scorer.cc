@@ -40,7 +40,7 @@ Scorer::Scorer(const VectorMatrix& matrix, std::span<const float> query) : matri
         {{"dimension", static_cast<std::int64_t>(query.size())},
          {"expected", static_cast<std::int64_t>(matrix.dimension())}});
   }
-  const std::size_t values = query.size() * sizeof(float);
+  const std::size_t values = whole_groups(query.size()) * sizeof(float);
   storage_.resize(values + (matrix.type() == VectorType::kI8 ? query.size() : 0));
   auto* unit = reinterpret_cast<float*>(storage_.data());
   normalise(query, unit, "the query");
@@ -61,8 +61,8 @@ Scorer::Scorer(const VectorMatrix& matrix, std::span<const float> query) : matri
 Scorer::Scorer(const VectorMatrix& matrix, std::size_t ordinal) : matrix_(matrix), kernels_(kernels()) {
   query_ = matrix.row(ordinal);
   if (matrix.type() == VectorType::kI8) scale_ = matrix.scale(ordinal);
-  if (matrix.type() == VectorType::kF16) {
-    storage_.resize(matrix.dimension() * sizeof(float));
+  if (matrix.type() == VectorType::kF16 || matrix.type() == VectorType::kI10) {
+    storage_.resize(whole_groups(matrix.dimension()) * sizeof(float));
     matrix.decode(ordinal, reinterpret_cast<float*>(storage_.data()));
     query_ = storage_.data();
   }
@@ -78,6 +78,7 @@ float Scorer::distance(std::uint32_t ordinal) const noexcept {
     case VectorType::kF16:
       return cosine_distance(kernels_.dot_f16(reinterpret_cast<const float*>(query_),
                                               reinterpret_cast<const std::uint16_t*>(row), length));
+    case VectorType::kI10: return ten_bit_distance(ordinal);
     case VectorType::kI8: break;
   }
   const std::int32_t dot =
@@ -85,20 +86,34 @@ float Scorer::distance(std::uint32_t ordinal) const noexcept {
   return cosine_distance(static_cast<float>(dot) * (scale_ * matrix_.scale(ordinal)));
 }
 
+float Scorer::ten_bit_distance(std::uint32_t ordinal) const noexcept {
+  const float dot = kernels_.dot_ten_bit(reinterpret_cast<const float*>(query_), matrix_.code_row(ordinal),
+                                         matrix_.low_row(ordinal), whole_groups(matrix_.dimension()));
+  return cosine_distance(dot * (matrix_.scale(ordinal) / 4));
+}
+
 void Scorer::prefetch(std::uint32_t ordinal) const noexcept {
+  if (matrix_.type() == VectorType::kI10) return prefetch_low(ordinal);
   const std::byte* row = matrix_.row(ordinal);
   const std::size_t lines = std::min(kFirstLines, matrix_.stride() / kCacheLine);
   for (std::size_t i = 0; i < lines; ++i) prefetch_line(row + i * kCacheLine);
 }
 
+void Scorer::prefetch_low(std::uint32_t ordinal) const noexcept {
+  const auto* low = reinterpret_cast<const std::byte*>(matrix_.low_row(ordinal));
+  for (std::size_t at = 0; at < low_stride(matrix_.dimension()); at += kCacheLine) prefetch_line(low + at);
+}
+
 void Scorer::prefetch_row(std::uint32_t ordinal) const noexcept {
   const std::byte* row = matrix_.row(ordinal);
   for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line(row + at);
+  if (matrix_.type() == VectorType::kI10) prefetch_low(ordinal);
 }
 
 void Scorer::stream_row(std::uint32_t ordinal) const noexcept {
   const std::byte* row = matrix_.row(ordinal);
   for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line_to_l2(row + at);
+  if (matrix_.type() == VectorType::kI10) prefetch_low(ordinal);
 }
 
 template <class Score4, class OrdinalAt>
@@ -139,6 +154,10 @@ void Scorer::dispatch(std::size_t count, float* out, OrdinalAt&& at) const noexc
         const auto rows = rows_as<std::uint16_t>(group);
         kernels_.dot4_f16(reinterpret_cast<const float*>(query_), rows.data(), length, to);
         for (int r = 0; r < 4; ++r) to[r] = cosine_distance(to[r]);
+      });
+    case VectorType::kI10:
+      return score(count, out, at, [&](const std::uint32_t group[4], float* to) {
+        for (int r = 0; r < 4; ++r) to[r] = ten_bit_distance(group[r]);
       });
     case VectorType::kI8:
       return score(count, out, at, [&](const std::uint32_t group[4], float* to) {

@@ -32,7 +32,8 @@ class Scorer {
   void distances(const std::uint32_t* ordinals, std::size_t count, float* out) const noexcept;
   /// The same for the rows first, first + 1, ...
   void distances_from(std::uint32_t first, std::size_t count, float* out) const noexcept;
-  /// Asks for the start of a row that will be scored soon.
+  /// Asks for what of a row will be scored soon is read first, or for the low bits of an i10 row, whose codes have just
+  /// been read.
   void prefetch(std::uint32_t ordinal) const noexcept;
 
  private:
@@ -42,13 +43,15 @@ class Scorer {
   std::array<const T*, 4> rows_as(const std::uint32_t group[4]) const noexcept;
   template <class OrdinalAt>
   void dispatch(std::size_t count, float* out, OrdinalAt&& at) const noexcept;
+  float ten_bit_distance(std::uint32_t ordinal) const noexcept;
   void prefetch_row(std::uint32_t ordinal) const noexcept;
+  void prefetch_low(std::uint32_t ordinal) const noexcept;
   void stream_row(std::uint32_t ordinal) const noexcept;
 
   const VectorMatrix& matrix_;
   const Kernels& kernels_;
   std::vector<std::byte> storage_;    // the query in the form that the kernels take, where it is not a row
-  const std::byte* query_ = nullptr;  // f32 values for f32 and f16 rows, codes for i8
+  const std::byte* query_ = nullptr;  // f32 values, codes for i8 rows
   float scale_ = 0;                   // of the query's codes
   float code_error_ = 0;
 };

@@ -85,11 +85,13 @@ float encode_i8(std::span<const float> from, std::int8_t* to) noexcept {
 }
 
 VectorMatrix VectorMatrix::allocate(VectorType type, std::size_t count, std::size_t dimension) {
-  VectorMatrix matrix = view(type, count, dimension, nullptr, nullptr, nullptr);
+  VectorMatrix matrix = view(type, count, dimension, {}, nullptr);
   matrix.owned_rows_ = AlignedBuffer(count * matrix.stride_);
-  if (type == VectorType::kI8) matrix.owned_scales_ = AlignedBuffer(count * sizeof(float));
+  if (matrix.scaled()) matrix.owned_scales_ = AlignedBuffer(count * sizeof(float));
+  if (type == VectorType::kI10) matrix.owned_low_ = AlignedBuffer(count * low_stride(dimension));
   matrix.rows_ = matrix.owned_rows_.data();
   matrix.scales_ = matrix.owned_scales_.as<float>();
+  matrix.low_ = matrix.owned_low_.as<std::uint8_t>();
   return matrix;
 }
 
@@ -111,6 +113,16 @@ double VectorMatrix::set(std::size_t ordinal, std::span<const float> unit) {
       for (std::size_t i = 0; i < dimension_; ++i) lost += square(unit[i] - static_cast<float>(codes[i]) * scale);
       break;
     }
+    case VectorType::kI10: {
+      auto* codes = reinterpret_cast<std::int8_t*>(to);
+      auto* low = owned_low_.as<std::uint8_t>() + ordinal * low_stride(dimension_);
+      const float scale = encode_ten_bit(unit, codes, low);
+      owned_scales_.as<float>()[ordinal] = scale;
+      for (std::size_t i = 0; i < dimension_; ++i) {
+        lost += square(unit[i] - static_cast<float>(ten_bit_value(codes, low, i)) * (scale / 4));
+      }
+      break;
+    }
   }
   return lost;
 }
@@ -130,17 +142,22 @@ VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimen
   return matrix;
 }
 
-VectorMatrix VectorMatrix::view(VectorType type, std::size_t count, std::size_t dimension, const std::byte* rows,
-                                const float* scales, std::shared_ptr<const void> owner) {
+VectorMatrix VectorMatrix::view(VectorType type, std::size_t count, std::size_t dimension, const Memory& memory,
+                                std::shared_ptr<const void> owner) {
   VectorMatrix matrix;
   matrix.type_ = type;
   matrix.count_ = count;
   matrix.dimension_ = dimension;
   matrix.stride_ = row_stride(type, dimension);
-  matrix.rows_ = rows;
-  matrix.scales_ = scales;
+  matrix.rows_ = memory.rows;
+  matrix.scales_ = memory.scales;
+  matrix.low_ = memory.low;
   matrix.owner_ = std::move(owner);
   return matrix;
+}
+
+VectorMatrix VectorMatrix::codes() const {
+  return view(VectorType::kI8, count_, dimension_, {rows_, scales_}, owner_);
 }
 
 void VectorMatrix::decode(std::size_t ordinal, float* to) const noexcept {
@@ -153,6 +170,13 @@ void VectorMatrix::decode(std::size_t ordinal, float* to) const noexcept {
       for (std::size_t i = 0; i < dimension_; ++i) to[i] = static_cast<float>(codes[i]) * scales_[ordinal];
       return;
     }
+    case VectorType::kI10: {
+      const float scale = scales_[ordinal] / 4;
+      for (std::size_t i = 0; i < dimension_; ++i) {
+        to[i] = static_cast<float>(ten_bit_value(code_row(ordinal), low_row(ordinal), i)) * scale;
+      }
+      return;
+    }
   }
 }
 
@@ -161,7 +185,8 @@ bool VectorMatrix::finite(std::size_t ordinal) const noexcept {
   switch (type_) {
     case VectorType::kF32: return largest_magnitude<std::int32_t>(row(ordinal), dimension_) < 0x7f800000;
     case VectorType::kF16: return largest_magnitude<std::int16_t>(row(ordinal), dimension_) < 0x7c00;
-    case VectorType::kI8: return std::isfinite(scales_[ordinal]) && scales_[ordinal] >= 0;
+    case VectorType::kI8:
+    case VectorType::kI10: return std::isfinite(scales_[ordinal]) && scales_[ordinal] >= 0;
   }
   return false;
 }

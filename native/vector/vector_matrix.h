@@ -10,6 +10,7 @@
 #include "core/cancel_token.h"
 #include "core/thread_pool.h"
 #include "vector/aligned_buffer.h"
+#include "vector/ten_bit.h"
 #include "vector/vector_type.h"
 
 namespace lorekeep::vector {
@@ -40,32 +41,50 @@ class VectorMatrix {
   /// Encodes a vector into an owned row and returns the squared length of what the encoding lost. Different rows may
   /// be set by different threads.
   double set(std::size_t ordinal, std::span<const float> unit);
-  /// Rows that lie elsewhere, `count * row_stride` bytes at a multiple of 64, and for i8 `count` scales. The caller
-  /// has checked the sizes; `owner` keeps the memory alive.
-  static VectorMatrix view(VectorType type, std::size_t count, std::size_t dimension, const std::byte* rows,
-                           const float* scales, std::shared_ptr<const void> owner);
+  /// What rows that lie elsewhere consist of.
+  struct Memory {
+    const std::byte* rows = nullptr;    // count * row_stride() bytes, at a multiple of 64
+    const float* scales = nullptr;      // i8 and i10: count
+    const std::uint8_t* low = nullptr;  // i10: count * low_stride() bytes
+  };
+  /// The caller has checked the sizes; `owner` keeps the memory alive.
+  static VectorMatrix view(VectorType type, std::size_t count, std::size_t dimension, const Memory& memory,
+                           std::shared_ptr<const void> owner);
+  /// The codes of i10 rows, in the same memory: of an owned matrix they live as long as the matrix that this one was
+  /// moved to last.
+  VectorMatrix codes() const;
 
   std::size_t size() const noexcept { return count_; }
   std::size_t dimension() const noexcept { return dimension_; }
   VectorType type() const noexcept { return type_; }
   std::size_t stride() const noexcept { return stride_; }
   const std::byte* row(std::size_t ordinal) const noexcept { return rows_ + ordinal * stride_; }
-  /// i8 only.
+  /// i8 and i10: of the codes.
   float scale(std::size_t ordinal) const noexcept { return scales_[ordinal]; }
-  const float* scales() const noexcept { return scales_; }
+  const std::int8_t* code_row(std::size_t ordinal) const noexcept {
+    return reinterpret_cast<const std::int8_t*>(row(ordinal));
+  }
+  /// i10 only.
+  const std::uint8_t* low_row(std::size_t ordinal) const noexcept { return low_ + ordinal * low_stride(dimension_); }
 
   /// The row as f32: exact for f32, within the type's precision otherwise. `to` holds dimension() values.
   void decode(std::size_t ordinal, float* to) const noexcept;
-  /// In the rows [begin, end), every number that is not finite, and for i8 every negative scale, is an Error(kCorrupt)
-  /// naming `source` and row.
+  /// In the rows [begin, end), every number that is not finite, and for i8 and i10 every negative scale, is an
+  /// Error(kCorrupt) naming `source` and row.
   void check_finite(std::size_t begin, std::size_t end, std::string_view source) const;
 
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
-  std::span<const float> scale_values() const noexcept { return {scales_, type_ == VectorType::kI8 ? count_ : 0}; }
+  std::span<const float> scale_values() const noexcept { return {scales_, scaled() ? count_ : 0}; }
+  std::span<const std::uint8_t> low_bytes() const noexcept {
+    return {low_, type_ == VectorType::kI10 ? count_ * low_stride(dimension_) : 0};
+  }
+  /// Bytes of all that the rows consist of, on the heap or in a file.
+  std::size_t bytes() const noexcept { return row_bytes().size() + scale_values().size_bytes() + low_bytes().size(); }
   /// Heap bytes; 0 for a view.
-  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size(); }
+  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size() + owned_low_.size(); }
 
  private:
+  bool scaled() const noexcept { return type_ == VectorType::kI8 || type_ == VectorType::kI10; }
   bool finite(std::size_t ordinal) const noexcept;
 
   VectorType type_ = VectorType::kF32;
@@ -74,8 +93,10 @@ class VectorMatrix {
   std::size_t stride_ = 0;
   const std::byte* rows_ = nullptr;
   const float* scales_ = nullptr;
+  const std::uint8_t* low_ = nullptr;
   AlignedBuffer owned_rows_;
   AlignedBuffer owned_scales_;
+  AlignedBuffer owned_low_;
   std::shared_ptr<const void> owner_;
 };
 

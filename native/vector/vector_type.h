@@ -10,9 +10,11 @@ namespace lorekeep::vector {
 enum class VectorType : std::uint32_t {
   kF32 = 0,
   kF16 = 1,  // IEEE 754 binary16, round to nearest even
-  kI8 = 2,   // codes in [-127, 127] times one f32 scale per row
+  kI8 = 2,   // codes in [-127, 127] times one f32 scale per row; as rows only in index files before version 3
+  kI10 = 3,  // ten-bit integers times one f32 scale per row (ten_bit.h): what is called i8 outside
 };
 
+/// Bytes of a row that lie together; the low bits of kI10 lie apart.
 constexpr std::size_t bytes_per_value(VectorType type) noexcept {
   return type == VectorType::kF32 ? 4 : type == VectorType::kF16 ? 2 : 1;
 }

@@ -20,7 +20,8 @@ TEST("fuzz: no bytes make the index loader crash, misread or allocate beyond the
                  saved(90, 5, {{.m = 2, .ef_construction = 8}, VectorType::kF32}),
                  saved(70, 64, {{.m = 3, .ef_construction = 8}, VectorType::kF32}),
                  saved(70, 70, {{.m = 4, .ef_construction = 8}, VectorType::kF16}),
-                 saved(60, 9, {{.m = 4, .ef_construction = 8}, VectorType::kI8})};
+                 saved(60, 9, {{.m = 4, .ef_construction = 8}, VectorType::kI8}),
+                 saved(60, 70, {{.m = 4, .ef_construction = 8}, VectorType::kI10})};
   plan.rounds = 6000;
   test::fuzz(plan);
 }

@@ -105,7 +105,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST("index file: a loaded index gives the same results as the one saved, for all types, with codes and without") {
-  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8}) {
+  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8, VectorType::kI10}) {
     for (std::size_t dimension : {std::size_t{5}, std::size_t{72}}) {
       const Saved saved(dimension, type);
       for (bool verify : {false, true}) {
@@ -198,7 +198,7 @@ TEST("index file: every flipped bit is noticed under verification, and without i
     }
   }
   CHECK_EQ(noticed, damaged);
-  for (std::size_t at = 0; at < 48 + 8 * 32; ++at) {
+  for (std::size_t at = 0; at < 48 + kIndexSections * 32; ++at) {
     auto broken = bytes;
     broken[at] ^= 0x10;
     test::write_file(saved.path, broken);
@@ -249,7 +249,8 @@ TEST("index file: header fields beyond their ranges are refused though the check
   corrupt(with(kTopLevel, saved.index->parts().graph.view().top_level + 1), "top level");
   corrupt(with(kCodeError, std::numeric_limits<float>::quiet_NaN()), "code error");
   corrupt(with(kFlags, std::uint32_t{0}), "section 4");
-  for (auto bytes : {with(kType, std::uint32_t{3}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{3}),
+  corrupt(with(kType, std::uint32_t{3}), "codes apart");
+  for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{3}),
                      with(kZero, std::uint32_t{1})}) {
     CHECK(contains(saved.refusal(bytes, Code::kUnsupported), "not supported"));
     restore();
@@ -257,6 +258,32 @@ TEST("index file: header fields beyond their ranges are refused though the check
   auto version = original;
   version[8] = kIndexVersion + 1;
   CHECK(contains(saved.refusal(Editor(version).mended(), Code::kUnsupported), "version"));
+}
+
+TEST("index file: ten-bit rows want their low bits, and a file of a version that did not know them is refused") {
+  const Saved saved(72, VectorType::kI10);
+  Editor other = saved.edit();
+  other.put(kHeaderSection, kType, static_cast<std::uint32_t>(VectorType::kI8));
+  CHECK(contains(saved.refusal(other.mended(), Code::kCorrupt), "section 9"));
+  auto older = other.mended();
+  older[8] = 2;
+  Editor edited(older);
+  edited.put(kHeaderSection, kType, static_cast<std::uint32_t>(VectorType::kI10));
+  CHECK(contains(saved.refusal(edited.mended(), Code::kUnsupported), "vector type 3"));
+  const Saved plain(72, VectorType::kI8);
+  Editor without = plain.edit();
+  without.put(kHeaderSection, kType, static_cast<std::uint32_t>(VectorType::kI10));
+  CHECK(contains(plain.refusal(without.mended(), Code::kCorrupt), "section 9"));
+}
+
+TEST("index file: damaged low bits are noticed under verification, and harmless without") {
+  const Saved saved(72, VectorType::kI10);
+  const Editor file = saved.edit();
+  auto bytes = test::read_file(saved.path);
+  bytes.back() ^= 0x55;  // they are the last section
+  CHECK(contains(saved.refusal(bytes, Code::kCorrupt, true), "checksum"));
+  const auto index = load_index(saved.path).index;
+  CHECK_EQ(index->search(std::span(saved.rows).first(72), {.k = 400}).hits.size(), 400u);
 }
 
 TEST("index file: broken graphs are refused though the checksums are right") {

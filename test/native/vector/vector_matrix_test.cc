@@ -50,6 +50,7 @@ TEST("a value that is not finite is refused by row and place") {
   }
   rows[7] = -std::numeric_limits<float>::infinity();
   CHECK_FAILS(Code::kInvalidArgument, VectorMatrix::encode(rows, 3, VectorType::kI8));
+  CHECK_FAILS(Code::kInvalidArgument, VectorMatrix::encode(rows, 3, VectorType::kI10));
 }
 
 TEST("shapes that make no sense are refused") {
@@ -79,10 +80,13 @@ TEST("f16 and i8 rows come back within their precision") {
 TEST("one by one, four at a time and in sequence a distance is the same, for all types") {
   const auto rows = clustered_rows(103, 70, 5, test::seed() + 2);
   const auto query = clustered_rows(1, 70, 5, test::seed() + 3);
-  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8}) {
+  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8, VectorType::kI10}) {
     const VectorMatrix matrix = VectorMatrix::encode(rows, 70, type);
     const Scorer scorer(matrix, query);
-    const double precision = type == VectorType::kF32 ? 1e-6 : type == VectorType::kF16 ? 1e-3 : 2e-2;
+    const double precision = type == VectorType::kF32   ? 1e-6
+                             : type == VectorType::kI8  ? 2e-2
+                             : type == VectorType::kI10 ? 3e-3
+                                                        : 1e-3;
     std::vector<float> sequence(103), chosen(103);
     std::vector<std::uint32_t> ordinals(103);
     for (std::uint32_t i = 0; i < 103; ++i) ordinals[i] = 102 - i;
@@ -101,7 +105,7 @@ TEST("zero vectors have distance 1 to everything, themselves included") {
   rows[66] = 2.0f;
   rows[2 * 66] = -1.0f;
   const std::vector<float> zero(66, 0.0f);
-  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8}) {
+  for (VectorType type : {VectorType::kF32, VectorType::kF16, VectorType::kI8, VectorType::kI10}) {
     const VectorMatrix matrix = VectorMatrix::encode(rows, 66, type);
     const Scorer from_zero(matrix, zero);
     for (std::uint32_t i = 0; i < 3; ++i) CHECK_EQ(from_zero.distance(i), 1.0f);
