@@ -63,6 +63,28 @@ export const trials = [
     quick: { args: ['--rows', '3000', '--queries', '100'], minutes: 0.2, limit: 4 },
   },
   {
+    name: 'embedding',
+    what: 'embedding short, medium and long texts, many and one at a time, beside node-llama-cpp',
+    program: 'embedding/peers.mjs',
+    full: { args: ['--neighbour'], minutes: 18, limit: 45 },
+    quick: {
+      args: [
+        '--shapes',
+        'all-MiniLM-L6',
+        '--types',
+        'Q8_0',
+        '--tokens',
+        '16',
+        '--texts',
+        '100',
+        '--rounds',
+        '1',
+      ],
+      minutes: 0.3,
+      limit: 4,
+    },
+  },
+  {
     name: 'open',
     what: 'opening a knowledge base of 10,000 to 500,000 records; a vector index alone, beside the peers',
     program: 'storage/open.mjs',
