@@ -324,6 +324,7 @@ export interface NativeBinding {
   loadTextIndex(
     path: string,
     expected: NativeTextExpectation | undefined,
+    complete: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeTextIndex>;
   tokenize(text: string, tokenizer: string): string[];

@@ -93,7 +93,7 @@ Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
 
 Napi::Value TextIndexBinding::tokenizer_fit(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
-    const text::TokenizerFit fit = text::tokenizer_fit(peek().data());
+    const text::TokenizerFit fit = text::tokenizer_fit(peek());
     auto result = Napi::Object::New(info.Env());
     const double terms = static_cast<double>(std::max<std::uint64_t>(1, fit.sampled_terms));
     result.Set("emptyTexts", Napi::Number::New(info.Env(), static_cast<double>(fit.empty_documents)));
@@ -158,12 +158,14 @@ Napi::Value load_text_index(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     std::optional<text::SidecarExpectation> expected;
     if (!info[1].IsUndefined()) expected = expectation_argument(object_argument(info[1], "expected"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
+    const bool complete = info[2].ToBoolean().Value();
+    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), expected,
+        [path = path_argument(info[0]), expected, complete,
          runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
           const text::SidecarLoadOptions load{.expected = expected ? &*expected : nullptr,
+                                              .complete = complete,
                                               .pool = &runtime->compute(),
                                               .workers = worker_count(0),
                                               .cancel = &task.cancel};

@@ -37,7 +37,7 @@ Napi::Value wrap_text_index(Napi::Env env, std::shared_ptr<const text::TextIndex
 
 /// buildTextIndex(texts, tokenizer, threads, cancel)
 Napi::Value build_text_index(const Napi::CallbackInfo& info);
-/// loadTextIndex(path, expected, cancel)
+/// loadTextIndex(path, expected, complete, cancel)
 Napi::Value load_text_index(const Napi::CallbackInfo& info);
 /// tokenize(text, tokenizer)
 Napi::Value tokenize(const Napi::CallbackInfo& info);

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/utf8.h"
 #include "engine/runtimes.h"
-#include "engine/utf8.h"
 
 namespace lorekeep::engine {
 namespace {

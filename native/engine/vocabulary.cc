@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/utf8.h"
 #include "engine/abort_guard.h"
-#include "engine/utf8.h"
 
 namespace lorekeep::engine {
 

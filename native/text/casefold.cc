@@ -1,6 +1,6 @@
 #include "text/casefold.h"
 
-#include "text/utf8.h"
+#include "core/utf8.h"
 
 namespace lorekeep::text {
 

@@ -6,29 +6,40 @@
 #include <optional>
 #include <vector>
 
+#include "text/entry_check.h"
+
 namespace lorekeep::text {
 namespace {
 
-constexpr std::uint64_t kTermsPerCancelCheck = 1024;
 // The buckets are checked in parts of equal numbers.
 constexpr std::size_t kParts = 64;
 constexpr std::size_t kMostCheckers = 4;
+constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
 // Postings of extra tokens are not part of the length.
 bool has_extra_tokens(const IndexData& data) noexcept {
   return data.tokenizer == Tokenizer::kMultilingual;
 }
-constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
-// Checks some of the parts; one per thread.
-class PartChecker {
+// Counts the tokens of all documents; one per thread.
+class CountedDocuments {
  public:
-  PartChecker(const IndexData& data, const std::string& name);
+  explicit CountedDocuments(const IndexData& data) : data_(data), documents_(data.lengths.size()) {
+    const Bm25Norm norm = data.norm();
+    for (std::size_t i = 0; i < documents_.size(); ++i) {
+      documents_[i] = {norm.of(data.lengths[i]), has_extra_tokens(data) ? kUncounted : data.lengths[i]};
+    }
+  }
 
-  void check_part(std::uint64_t first_bucket, std::uint64_t end_bucket, const CancelToken* cancel);
+  float norm(std::uint32_t document) const noexcept { return documents_[document].norm; }
+  bool account(std::uint32_t document, std::uint32_t frequency) {
+    if (frequency > documents_[document].missing) return false;
+    documents_[document].missing -= frequency;
+    if (frequency == kMaxTermFrequency) saturated_.push_back(document);
+    return true;
+  }
 
-  std::uint64_t terms() const noexcept { return terms_; }
-  /// Tokens of the document for which this checker has seen postings.
+  /// Tokens of the document that were in postings.
   std::uint64_t tokens_seen(std::uint32_t document) const noexcept {
     return data_.lengths[document] - documents_[document].missing;
   }
@@ -41,206 +52,48 @@ class PartChecker {
     std::uint32_t missing;  // tokens that no posting has accounted for yet
   };
 
-  [[noreturn]] void refuse(const char* reason) const;
-  void require(bool condition, const char* reason) const {
-    if (!condition) [[unlikely]]
-      refuse(reason);
-  }
-  std::uint64_t offset_of(const std::byte* at) const noexcept {
-    return static_cast<std::uint64_t>(at - data_.entries.data());
-  }
-
-  const std::byte* check_header(const std::byte* end);
-  void check_term(std::string_view term);
-  void check_postings(const std::byte* end);
-  void check_dense(const std::byte* end, std::uint32_t blocks);
-  void check_sparse(const std::byte* end, std::uint32_t blocks);
-  void check_body(const std::byte* body, std::size_t size, std::uint32_t block, std::uint8_t impact);
-
   const IndexData& data_;
-  const std::string& name_;
   std::vector<Document> documents_;
   std::vector<std::uint32_t> saturated_;
-  std::vector<std::uint32_t> blocks_;  // of the current term
-  std::uint64_t terms_ = 0;
-  const std::byte* entry_ = nullptr;  // the current one
-  const std::byte* at_ = nullptr;
-  std::uint64_t first_bucket_ = 0;  // of this part
-  std::uint64_t next_bucket_ = 0;
-  std::uint64_t last_hash_ = 0;
-  std::string_view last_term_;  // empty: none yet in this part
-  std::uint64_t postings_ = 0;  // of the current term
 };
 
-PartChecker::PartChecker(const IndexData& data, const std::string& name)
-    : data_(data), name_(name), documents_(data.lengths.size()) {
-  const Bm25Norm norm = data.norm();
-  for (std::size_t i = 0; i < documents_.size(); ++i) {
-    documents_[i] = {norm.of(data.lengths[i]), has_extra_tokens(data) ? kUncounted : data.lengths[i]};
-  }
-}
+// Knows one term at a time, which cannot occur more often than the document is long.
+class LoneDocuments {
+ public:
+  explicit LoneDocuments(const IndexData& data)
+      : lengths_(data.lengths), norm_(data.norm()), uncounted_(has_extra_tokens(data)) {}
 
-void PartChecker::refuse(const char* reason) const {
-  fail(Code::kCorrupt, name_ + ": entry at " + std::to_string(offset_of(entry_)) + ": " + reason, {{"path", name_}});
-}
-
-// Precondition: the offsets in data_.buckets rise and end with the size of the entries.
-void PartChecker::check_part(std::uint64_t first_bucket, std::uint64_t end_bucket, const CancelToken* cancel) {
-  entry_ = data_.entries.data() + data_.buckets[first_bucket];
-  const std::byte* const end = data_.entries.data() + data_.buckets[end_bucket];
-  first_bucket_ = next_bucket_ = first_bucket;
-  last_term_ = {};
-  while (entry_ < end) {
-    if (cancel != nullptr && terms_ % kTermsPerCancelCheck == 0) cancel->check();
-    at_ = entry_;
-    const std::byte* const entry_end = check_header(end);
-    check_postings(entry_end);
-    entry_ = entry_end;
-    ++terms_;
+  float norm(std::uint32_t document) const noexcept { return norm_.of(lengths_[document]); }
+  bool account(std::uint32_t document, std::uint32_t frequency) const noexcept {
+    return uncounted_ || frequency <= lengths_[document];
   }
-  for (; next_bucket_ < end_bucket; ++next_bucket_) {
-    require(data_.buckets[next_bucket_] == offset_of(end), "the dictionary's buckets are wrong");
-  }
-}
 
-// Checks size and term, leaves at_ behind them and returns the entry's end.
-const std::byte* PartChecker::check_header(const std::byte* end) {
-  std::uint64_t size = 0;
-  require(read_varint_checked(at_, end, size) && size <= static_cast<std::uint64_t>(end - at_),
-          "it runs past its bucket");
-  const std::byte* const entry_end = at_ + size;
-  std::uint64_t term_size = 0;
-  require(read_varint_checked(at_, entry_end, term_size) && term_size >= 1 && term_size <= kMaxTokenBytes &&
-              term_size <= static_cast<std::uint64_t>(entry_end - at_),
-          "the term's size is wrong");
-  check_term({reinterpret_cast<const char*>(at_), static_cast<std::size_t>(term_size)});
-  at_ += term_size;
-  return entry_end;
-}
+ private:
+  std::span<const std::uint32_t> lengths_;
+  Bm25Norm norm_;
+  bool uncounted_;
+};
 
-// Terms rise, and every bucket up to the term's own begins here, unless an earlier term lies in it.
-void PartChecker::check_term(std::string_view term) {
-  const std::uint64_t hash = term_hash(term);
-  require(last_term_.empty() || last_hash_ < hash || (last_hash_ == hash && last_term_ < term),
-          "the terms are out of order");
-  last_hash_ = hash;
-  last_term_ = term;
-  const std::uint64_t bucket = bucket_of(hash, data_.buckets.size() - 1);
-  require(bucket >= first_bucket_, "the dictionary's buckets are wrong");
-  for (; next_bucket_ <= bucket; ++next_bucket_) {
-    require(data_.buckets[next_bucket_] == offset_of(entry_), "the dictionary's buckets are wrong");
-  }
-}
+struct Worker {
+  CountedDocuments documents;
+  EntryChecker<CountedDocuments> entries;
 
-void PartChecker::check_postings(const std::byte* end) {
-  std::uint64_t documents = 0;
-  std::uint64_t blocks = 0;
-  require(read_varint_checked(at_, end, documents) && documents >= 1 && documents <= data_.documents,
-          "the number of documents is wrong");
-  require(read_varint_checked(at_, end, blocks) && blocks >= 1 && blocks <= documents && blocks <= data_.blocks(),
-          "the number of blocks is wrong");
-  postings_ = 0;
-  const auto count = static_cast<std::uint32_t>(blocks);
-  if (is_dense(count, data_.blocks())) {
-    check_dense(end, count);
-  } else {
-    check_sparse(end, count);
-  }
-  require(postings_ == documents, "the number of postings is wrong");
-}
-
-void PartChecker::check_dense(const std::byte* end, std::uint32_t blocks) {
-  const std::uint32_t rows = dense_rows(data_.blocks());
-  const std::uint64_t directory = std::uint64_t{rows} * 2 + rows / kBlocksPerStart * sizeof(std::uint32_t);
-  require(directory <= static_cast<std::uint64_t>(end - at_), "the directory runs past the end");
-  const auto* impacts = reinterpret_cast<const std::uint8_t*>(at_);
-  const std::uint8_t* sizes = impacts + rows;
-  const std::byte* const starts = at_ + std::size_t{rows} * 2;
-  const std::byte* const bodies = at_ + directory;
-  const auto total = static_cast<std::uint64_t>(end - bodies);
-  std::uint64_t start = 0;
-  std::uint32_t present = 0;
-  for (std::uint32_t block = 0; block < rows; ++block) {
-    if (block % kBlocksPerStart == 0) {
-      std::uint32_t stored;
-      std::memcpy(&stored, starts + block / kBlocksPerStart * sizeof(stored), sizeof(stored));
-      require(stored == start, "a body's start is wrong");
-    }
-    require((sizes[block] == 0) == (impacts[block] == 0), "a block has an impact and no body, or the reverse");
-    if (sizes[block] == 0) continue;
-    require(block < data_.blocks(), "a block lies behind the last document");
-    require(sizes[block] <= total - start, "a body runs past the end");
-    check_body(bodies + start, sizes[block], block, impacts[block]);
-    start += sizes[block];
-    ++present;
-  }
-  require(present == blocks && start == total, "the blocks do not fill the entry");
-}
-
-void PartChecker::check_sparse(const std::byte* end, std::uint32_t blocks) {
-  require(std::uint64_t{blocks} * 2 <= static_cast<std::uint64_t>(end - at_), "the directory runs past the end");
-  const auto* impacts = reinterpret_cast<const std::uint8_t*>(at_);
-  const std::uint8_t* sizes = impacts + blocks;
-  at_ += std::size_t{blocks} * 2;
-  blocks_.clear();
-  std::uint64_t next = 0;
-  for (std::uint32_t i = 0; i < blocks; ++i) {
-    std::uint64_t gap = 0;
-    require(read_varint_checked(at_, end, gap) && gap < data_.blocks() - next, "a block's number is wrong");
-    blocks_.push_back(static_cast<std::uint32_t>(next + gap));
-    next += gap + 1;
-  }
-  for (std::uint32_t i = 0; i < blocks; ++i) {
-    require(sizes[i] >= 1 && sizes[i] <= static_cast<std::uint64_t>(end - at_), "a body runs past the end");
-    check_body(at_, sizes[i], blocks_[i], impacts[i]);
-    at_ += sizes[i];
-  }
-  require(at_ == end, "the blocks do not fill the entry");
-}
-
-// `size` >= 1, `block` < data_.blocks().
-void PartChecker::check_body(const std::byte* body, std::size_t size, std::uint32_t block, std::uint8_t impact) {
-  Document* const documents = documents_.data() + std::size_t{block} * kBlockDocuments;
-  const std::uint32_t in_block = std::min(kBlockDocuments, data_.documents - block * kBlockDocuments);
-  float best = 0.0f;
-  std::uint32_t next = 0;
-  std::uint64_t postings = 0;
-  const std::byte* const end = body + size;
-  do {
-    const auto head = std::to_integer<std::uint32_t>(*body++);
-    const std::uint32_t local = head >> 2;
-    std::uint32_t frequency = (head & 3) + 1;
-    require(local >= next && local < in_block, "a document's ordinal is wrong");
-    next = local + 1;
-    if (frequency == 4) {
-      require(end - body >= 2, "a posting runs past its body");
-      frequency = std::to_integer<std::uint32_t>(body[0]) | std::to_integer<std::uint32_t>(body[1]) << 8;
-      body += 2;
-      require(frequency > 3, "a term frequency is not in its shortest form");
-      if (frequency == kMaxTermFrequency) saturated_.push_back(block * kBlockDocuments + local);
-    }
-    Document& document = documents[local];
-    require(frequency <= document.missing, "a document has more postings than tokens");
-    document.missing -= frequency;
-    best = std::max(best, bm25_fraction(frequency, document.norm));
-    ++postings;
-  } while (body < end);
-  postings_ += postings;
-  require(impact == impact_of(best), "a block's impact is wrong");
-}
+  Worker(const IndexData& data, const std::string& name) : documents(data), entries(data, name, documents) {}
+};
 
 // Every token of every document is in exactly one posting; where there are extra tokens, the lengths don't tell.
-void check_lengths(const IndexData& data, const std::vector<std::optional<PartChecker>>& checkers,
-                   const std::string& name) {
+void check_lengths(const IndexData& data, const std::vector<std::optional<Worker>>& workers, const std::string& name) {
   if (has_extra_tokens(data)) return;
   std::vector<std::uint32_t> saturated;
-  for (const auto& checker : checkers) {
-    if (checker) saturated.insert(saturated.end(), checker->saturated().begin(), checker->saturated().end());
+  for (const auto& worker : workers) {
+    if (!worker) continue;
+    const auto& some = worker->documents.saturated();
+    saturated.insert(saturated.end(), some.begin(), some.end());
   }
   std::sort(saturated.begin(), saturated.end());
   for (std::uint32_t document = 0; document < data.documents; ++document) {
     std::uint64_t seen = 0;
-    for (const auto& checker : checkers) seen += checker ? checker->tokens_seen(document) : 0;
+    for (const auto& worker : workers) seen += worker ? worker->documents.tokens_seen(document) : 0;
     if (seen == data.lengths[document]) continue;
     if (seen < data.lengths[document] && std::binary_search(saturated.begin(), saturated.end(), document)) continue;
     fail(Code::kCorrupt, name + ": document " + std::to_string(document) + " has another length than its postings",
@@ -267,23 +120,35 @@ const char* broken_table(const IndexData& data) {
 
 }  // namespace
 
+void check_tables(const IndexData& data, const std::string& name) {
+  const char* reason = broken_table(data);
+  if (reason != nullptr) fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
+}
+
 void check_index(const IndexData& data, const std::string& name, ThreadPool* pool, std::size_t workers,
                  const CancelToken* cancel) {
-  const auto refuse = [&](const char* reason) { fail(Code::kCorrupt, name + ": " + reason, {{"path", name}}); };
-  if (const char* reason = broken_table(data)) refuse(reason);
+  check_tables(data, name);
   const std::uint64_t buckets = data.buckets.size() - 1;
-  workers = std::clamp<std::size_t>(workers, 1, kMostCheckers);
-  std::vector<std::optional<PartChecker>> checkers(workers);
-  parallel_for(pool, workers, kParts, 1, cancel, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    if (!checkers[worker]) checkers[worker].emplace(data, name);
+  std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(workers, 1, kMostCheckers));
+  parallel_for(pool, used.size(), kParts, 1, cancel, [&](std::size_t begin, std::size_t end, std::size_t number) {
+    if (!used[number]) used[number].emplace(data, name);
     for (std::size_t part = begin; part < end; ++part) {
-      checkers[worker]->check_part(buckets * part / kParts, buckets * (part + 1) / kParts, cancel);
+      used[number]->entries.check(buckets * part / kParts, buckets * (part + 1) / kParts, cancel);
     }
   });
   std::uint64_t terms = 0;
-  for (const auto& checker : checkers) terms += checker ? checker->terms() : 0;
-  if (terms != data.terms) refuse("the number of terms is wrong");
-  check_lengths(data, checkers, name);
+  for (const auto& worker : used) terms += worker ? worker->entries.terms() : 0;
+  if (terms != data.terms) fail(Code::kCorrupt, name + ": the number of terms is wrong", {{"path", name}});
+  check_lengths(data, used, name);
+}
+
+FirstUseCheck::FirstUseCheck(const IndexData& data, std::string name)
+    : data_(data), name_(std::move(name)), sound_((data.buckets.size() - 1 + kBitsPerWord - 1) / kBitsPerWord) {}
+
+void FirstUseCheck::check(std::uint64_t bucket) const {
+  LoneDocuments documents(data_);
+  EntryChecker(data_, name_, documents).check(bucket, bucket + 1, nullptr);
+  sound_[bucket / kBitsPerWord].fetch_or(bit_of(bucket), std::memory_order_relaxed);
 }
 
 }  // namespace lorekeep::text

@@ -28,8 +28,10 @@ struct IndexData {
   /// Bytes of the three arrays.
   std::size_t bytes() const noexcept { return lengths.size_bytes() + buckets.size_bytes() + entries.size_bytes(); }
 
-  /// The term's entry, if any document holds the term. Precondition: the data were built or checked by this program.
-  std::optional<TermEntry> find(std::string_view term) const noexcept;
+  /// The dictionary bucket that the term is in, if any document holds it.
+  std::uint64_t bucket(std::string_view term) const noexcept;
+  /// The term's entry, if `bucket`, its own, holds it. Precondition: the bucket was built or checked by this program.
+  std::optional<TermEntry> find(std::string_view term, std::uint64_t bucket) const noexcept;
 };
 
 inline std::uint64_t term_hash(std::string_view term) noexcept {
@@ -45,8 +47,11 @@ inline std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t buckets) noexce
   return ((hash >> 32) * buckets) >> 32;
 }
 
-inline std::optional<TermEntry> IndexData::find(std::string_view term) const noexcept {
-  const std::uint64_t bucket = bucket_of(term_hash(term), buckets.size() - 1);
+inline std::uint64_t IndexData::bucket(std::string_view term) const noexcept {
+  return bucket_of(term_hash(term), buckets.size() - 1);
+}
+
+inline std::optional<TermEntry> IndexData::find(std::string_view term, std::uint64_t bucket) const noexcept {
   const std::byte* at = entries.data() + buckets[bucket];
   const std::byte* const end = entries.data() + buckets[bucket + 1];
   while (at < end) {

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "text/utf8.h"
+#include "core/utf8.h"
 
 namespace lorekeep::text {
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "text/index_check.h"
+#include "text/tokenizer_fit.h"
 
 namespace lorekeep::text {
 namespace {
@@ -146,8 +147,16 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
   data.lengths = file.array<std::uint32_t>(kLengths);
   data.buckets = file.array<std::uint64_t>(kBuckets);
   data.entries = file.section(kEntries);
-  check_index(data, file.name(), options.pool, options.workers, options.cancel);
-  return {std::make_shared<const TextIndex>(data, file.mapping()), file.fingerprint()};
+  std::unique_ptr<FirstUseCheck> first_use;
+  if (options.complete) {
+    check_index(data, file.name(), options.pool, options.workers, options.cancel);
+  } else {
+    check_tables(data, file.name());
+    first_use = std::make_unique<FirstUseCheck>(data, file.name());
+  }
+  Sidecar sidecar{std::make_shared<const TextIndex>(data, file.mapping(), std::move(first_use)), file.fingerprint()};
+  sidecar.index->sample_terms(kSampledTerms);  // so that tokenizer_fit() cannot fail
+  return sidecar;
 }
 
 }  // namespace lorekeep::text

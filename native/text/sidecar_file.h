@@ -53,12 +53,14 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
 
 struct SidecarLoadOptions {
   const SidecarExpectation* expected = nullptr;  // null: any sidecar will do
-  ThreadPool* pool = nullptr;                    // null: the calling thread alone
-  std::size_t workers = 1;                       // threads that check, the caller included; at most 4 are used
+  bool complete = false;                         // check_index() now, instead of each word when it is first asked for
+  ThreadPool* pool = nullptr;                    // of a complete check; null: the calling thread alone
+  std::size_t workers = 1;                       // the same: threads, the caller included; at most 4 are used
   const CancelToken* cancel = nullptr;           // grain: one section, then 1,024 terms
 };
 
-/// Maps and checks a sidecar completely (see check_index). Whatever is thrown, the caller's remedy is to rebuild:
+/// Maps a sidecar and checks header, checksums of all bytes, and sizes; then all postings, or each word's postings when
+/// it is first asked for, which matters for forged files alone. Whatever is thrown, the caller's remedy is to rebuild:
 ///   kNotFound, kIo  the file cannot be read
 ///   kUnsupported    another format version (1 among them), tokenizer, analysis revision, number of documents or
 ///                   fingerprint than this program or `expected` wants; detail "reason" is one of "version",

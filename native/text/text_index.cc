@@ -24,29 +24,6 @@ std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   return terms;
 }
 
-// The terms that occur in the index, in the order in which bm25.h adds scores up.
-std::vector<WeightedTerm> weigh(const IndexData& data, std::vector<QueryTerm>& terms) {
-  std::vector<WeightedTerm> weighted;
-  const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
-    const auto entry = data.find(text);
-    if (!entry) return 0;
-    weighted.push_back({*entry, share * bm25_weight(data.documents, entry->documents, term.occurrences)});
-    return entry->documents;
-  };
-  for (QueryTerm& term : terms) {
-    term.documents = weigh_one(term, term.text, 1.0f);
-    if (data.tokenizer != Tokenizer::kMultilingual) continue;
-    for (const Variant& variant : variants_of(term.text, term.documents > 0)) {
-      const std::uint32_t documents = weigh_one(term, variant.term, variant.share);
-      term.documents = std::max(term.documents, documents);
-    }
-  }
-  std::sort(weighted.begin(), weighted.end(), [](const WeightedTerm& a, const WeightedTerm& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.entry.term < b.entry.term;
-  });
-  return weighted;
-}
-
 }  // namespace
 
 std::shared_ptr<const TextIndex> TextIndex::build(std::size_t documents, const TextOf& text_of,
@@ -60,6 +37,46 @@ std::shared_ptr<const TextIndex> TextIndex::build(std::span<const std::string_vi
   return build(texts.size(), [texts](std::size_t document) { return texts[document]; }, options);
 }
 
+std::optional<TermEntry> TextIndex::find(std::string_view term) const {
+  const std::uint64_t bucket = data_.bucket(term);
+  if (check_ != nullptr) check_->require_sound(bucket);
+  return data_.find(term, bucket);
+}
+
+std::vector<std::string_view> TextIndex::sample_terms(std::size_t count) const {
+  std::vector<std::string_view> terms;
+  for (std::uint64_t bucket = 0; bucket + 1 < data_.buckets.size() && terms.size() < count; ++bucket) {
+    if (check_ != nullptr) check_->require_sound(bucket);
+    const std::byte* at = data_.entries.data() + data_.buckets[bucket];
+    const std::byte* const end = data_.entries.data() + data_.buckets[bucket + 1];
+    while (at < end && terms.size() < count) terms.push_back(TermEntry::parse(at).term);
+  }
+  return terms;
+}
+
+// The terms that occur in the index, in the order in which bm25.h adds scores up.
+std::vector<WeightedTerm> TextIndex::weigh(std::vector<QueryTerm>& terms) const {
+  std::vector<WeightedTerm> weighted;
+  const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
+    const auto entry = find(text);
+    if (!entry) return 0;
+    weighted.push_back({*entry, share * bm25_weight(data_.documents, entry->documents, term.occurrences)});
+    return entry->documents;
+  };
+  for (QueryTerm& term : terms) {
+    term.documents = weigh_one(term, term.text, 1.0f);
+    if (data_.tokenizer != Tokenizer::kMultilingual) continue;
+    for (const Variant& variant : variants_of(term.text, term.documents > 0)) {
+      const std::uint32_t documents = weigh_one(term, variant.term, variant.share);
+      term.documents = std::max(term.documents, documents);
+    }
+  }
+  std::sort(weighted.begin(), weighted.end(), [](const WeightedTerm& a, const WeightedTerm& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.entry.term < b.entry.term;
+  });
+  return weighted;
+}
+
 TextSearchResult TextIndex::search(std::string_view query, const TextSearchOptions& options) const {
   if (options.filter != nullptr && options.filter->size() != data_.documents) {
     fail(Code::kInvalidArgument, "filter: it covers " + std::to_string(options.filter->size()) +
@@ -68,7 +85,7 @@ TextSearchResult TextIndex::search(std::string_view query, const TextSearchOptio
   TextSearchResult result;
   result.terms = analyse(query, data_.tokenizer);
   result.plan.blocks = data_.blocks();
-  const auto terms = weigh(data_, result.terms);
+  const auto terms = weigh(result.terms);
   const std::size_t k = std::min<std::size_t>(options.k, data_.documents);
   if (k == 0 || terms.empty()) return result;
   BlockMaxSearch search(data_, terms, k, options.filter, options.cancel);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 #include "core/cancel_token.h"
 #include "core/top_k.h"
 #include "text/index_builder.h"
+#include "text/index_check.h"
 #include "text/index_data.h"
+#include "text/query_term_postings.h"
 
 namespace lorekeep::text {
 
@@ -50,8 +53,10 @@ class TextIndex {
   static std::shared_ptr<const TextIndex> build(std::span<const std::string_view> texts,
                                                 const TextBuildOptions& options);
 
-  /// Takes data that were built or checked by this program; `owner` keeps what they point to alive.
-  TextIndex(const IndexData& data, std::shared_ptr<const void> owner) : data_(data), owner_(std::move(owner)) {}
+  /// `owner` keeps what the data point to alive. `check` proves what a search needs; null: the data were built or
+  /// checked by this program.
+  TextIndex(const IndexData& data, std::shared_ptr<const void> owner, std::unique_ptr<FirstUseCheck> check = nullptr)
+      : data_(data), owner_(std::move(owner)), check_(std::move(check)) {}
 
   Tokenizer tokenizer() const noexcept { return data_.tokenizer; }
   std::uint32_t documents() const noexcept { return data_.documents; }
@@ -64,14 +69,23 @@ class TextIndex {
 
   /// The k best documents for the tokens of `query`: equal, hit for hit, to scoring every document, in HighestFirst
   /// order. A token that occurs twice in the query counts twice. Throws Error(kInvalidArgument) when the filter has
-  /// another size than the index, Error(kCancelled).
+  /// another size than the index, Error(kCancelled), and Error(kCorrupt) when a loaded index contradicts itself about a
+  /// word that is asked for the first time.
   TextSearchResult search(std::string_view query, const TextSearchOptions& options) const;
+
+  /// The first `count` terms of the dictionary, or all when there are fewer: a fair sample, since it is in order of
+  /// hashes. Throws Error(kCorrupt) as search() does.
+  std::vector<std::string_view> sample_terms(std::size_t count) const;
 
   const IndexData& data() const noexcept { return data_; }
 
  private:
+  std::optional<TermEntry> find(std::string_view term) const;
+  std::vector<WeightedTerm> weigh(std::vector<QueryTerm>& terms) const;
+
   IndexData data_;
   std::shared_ptr<const void> owner_;
+  std::unique_ptr<FirstUseCheck> check_;
 };
 
 }  // namespace lorekeep::text

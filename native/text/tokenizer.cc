@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/utf8.h"
 #include "text/english.h"
-#include "text/utf8.h"
 
 namespace lorekeep::text {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/utf8.h"
 #include "text/multilingual_folding.h"
-#include "text/utf8.h"
 
 namespace lorekeep::text {
 namespace {
@@ -22,13 +22,12 @@ bool is_unsuited(std::string_view term) {
 
 }  // namespace
 
-TokenizerFit tokenizer_fit(const IndexData& data) {
+TokenizerFit tokenizer_fit(const TextIndex& index) {
   TokenizerFit fit;
-  fit.empty_documents = static_cast<std::uint64_t>(std::ranges::count(data.lengths, 0u));
-  const std::byte* at = data.entries.data();
-  for (; fit.sampled_terms < std::min(data.terms, kSampledTerms); ++fit.sampled_terms) {
-    const TermEntry entry = TermEntry::parse(at);
-    fit.unsuited_terms += data.tokenizer != Tokenizer::kMultilingual && is_unsuited(entry.term);
+  fit.empty_documents = static_cast<std::uint64_t>(std::ranges::count(index.data().lengths, 0u));
+  for (const std::string_view term : index.sample_terms(kSampledTerms)) {
+    ++fit.sampled_terms;
+    fit.unsuited_terms += index.tokenizer() != Tokenizer::kMultilingual && is_unsuited(term);
   }
   return fit;
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "text/index_data.h"
+#include "text/text_index.h"
 
 namespace lorekeep::text {
 
@@ -15,9 +15,9 @@ struct TokenizerFit {
   std::uint64_t unsuited_terms = 0;
 };
 
-/// The dictionary is in order of hashes, so its first terms are a fair sample.
-inline constexpr std::uint64_t kSampledTerms = 4096;
+inline constexpr std::size_t kSampledTerms = 1024;
 
-TokenizerFit tokenizer_fit(const IndexData& data);
+/// Throws nothing where load_sidecar() made the index: it has proven the sample.
+TokenizerFit tokenizer_fit(const TextIndex& index);
 
 }  // namespace lorekeep::text

@@ -1,6 +1,6 @@
 #include "text/word_beginning.h"
 
-#include "text/utf8.h"
+#include "core/utf8.h"
 
 namespace lorekeep::text {
 namespace {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { LorekeepError, type Records, TextIndex } from '../../lib/index.js';
+import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/index.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './source.js';
 import { warnOfTokenizer } from './tokenizer-fit.js';
@@ -45,7 +45,7 @@ export async function writeWords(
   source: WordsSource,
   report: PhaseReport,
 ): Promise<boolean> {
-  const found = await reuseWords(records, path, source);
+  const found = await reuseWords(records, path, source, { complete: true });
   if (found instanceof TextIndex) {
     warnOfTokenizer(found, source.files.records, source.log);
     await found.close();
@@ -62,6 +62,7 @@ export async function reuseWords(
   records: Records,
   path: string,
   { config, files, signal }: Pick<WordsSource, 'config' | 'files' | 'signal'>,
+  options: Pick<LoadTextIndexOptions, 'complete'> = {},
 ): Promise<TextIndex | { reason: string }> {
   const [sidecar, source] = await Promise.all([modified(path), modified(files.records)]);
   if (sidecar === undefined) return { reason: 'there is none' };
@@ -72,7 +73,7 @@ export async function reuseWords(
     fingerprint: records.fingerprint,
   };
   try {
-    return await TextIndex.load(path, { expected, signal });
+    return await TextIndex.load(path, { ...options, expected, signal });
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED' || error.code === 'OUT_OF_MEMORY') {
       throw error;

@@ -124,10 +124,13 @@ describe('a text index', () => {
   test('survives a round trip through a file', async () => {
     await using index = await TextIndex.build(texts, { tokenizer: 'enhanced' });
     await index.save(folder('texts.bm25'));
-    await using loaded = await TextIndex.load(folder('texts.bm25'));
-    expect(loaded.tokenizer).toBe('enhanced');
-    expect({ size: loaded.size, terms: loaded.terms }).toEqual({ size: index.size, terms: index.terms });
-    expect(await loaded.search('lighthouse strasse')).toEqual(await index.search('lighthouse strasse'));
+    for (const complete of [false, true]) {
+      await using loaded = await TextIndex.load(folder('texts.bm25'), { complete });
+      expect(loaded.tokenizer).toBe('enhanced');
+      expect({ size: loaded.size, terms: loaded.terms }).toEqual({ size: index.size, terms: index.terms });
+      expect(await loaded.search('lighthouse strasse')).toEqual(await index.search('lighthouse strasse'));
+      expect(loaded.tokenizerFit()).toEqual({ emptyTexts: 1, unsuitedWords: 0 });
+    }
   });
 
   test.each([0, 10, 60, 200])('of a file cut to %i bytes is CORRUPT', async (size) => {

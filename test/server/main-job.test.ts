@@ -51,6 +51,17 @@ describe('the main job, over TCP with the real client', () => {
     }
   });
 
+  it.each(['?! …', '،。', '🙂'])('says of %j that it has no words', async (text) => {
+    const session = await (await TestServer.start()).session();
+    await session.createEmbeddedStringStorage(docs);
+    const lexical = await session.search({ name: 'docs', text, mode: 'lexical' });
+    expect(lexical).toMatchObject({ hits: [], plan: { lexical: { tokens: 0, terms: 0, scored: 0 } } });
+    const hybrid = await session.search({ name: 'docs', text, mode: 'hybrid', top_k: 3 });
+    expect(hybrid.plan.lexical).toMatchObject({ tokens: 0, terms: 0 });
+    expect(hybrid.hits).toHaveLength(3);
+    for (const hit of hybrid.hits) expect(hit).toMatchObject({ dense_rank: expect.any(Number) });
+  });
+
   it('drops what lies beyond the threshold', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage(docs);

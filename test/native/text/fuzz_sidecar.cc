@@ -4,6 +4,7 @@
 
 #include "sample_texts.h"
 #include "text/sidecar_file.h"
+#include "text/tokenizer_fit.h"
 
 namespace {
 
@@ -11,6 +12,7 @@ using namespace lorekeep;
 
 // Whatever the loader accepted must be safe to use.
 void use_index(const text::TextIndex& index) {
+  text::tokenizer_fit(index);
   Bitmap filter(index.documents());
   for (std::size_t i = 0; i < index.documents(); i += 2) filter.set(i);
   for (const char* query : {"word0 term5 i6", "strasse1", "nowhere", "word0 word8 word16 word24 term13"}) {
@@ -30,6 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   test::write_file(path, {data, size});
   try {
     use_index(*text::load_sidecar(path).index);
+    use_index(*text::load_sidecar(path, {.complete = true}).index);
   } catch (const Error& error) {
     if (error.code() != Code::kCorrupt && error.code() != Code::kUnsupported) {
       std::fprintf(stderr, "unexpected error: %s\n", error.what());

@@ -6,6 +6,7 @@
 #include "fuzz_driver.h"
 #include "harness.h"
 #include "sample_texts.h"
+#include "text/tokenizer_fit.h"
 
 namespace lorekeep::text {
 namespace {
@@ -87,6 +88,22 @@ TEST("a multilingual index, with its extra tokens, is loaded") {
     CHECK(!loaded.index->search(query, {}).hits.empty());
     CHECK(loaded.index->search(query, {}).hits == index->search(query, {}).hits);
   }
+}
+
+TEST("a word's postings are checked when it is first asked for, and only its bucket's") {
+  const std::vector<std::string> texts = {"alpha beta", "alpha gamma", "alpha"};
+  const test::TemporaryFolder folder;
+  const auto index = TextIndex::build(test::views(texts), {});
+  IndexData data = index->data();
+  std::vector<std::byte> entries(data.entries.begin(), data.entries.end());
+  const auto entry = data.find("gamma", data.bucket("gamma"));
+  entries[static_cast<std::size_t>(entry->directory - data.entries.data())] ^= std::byte{1};  // its first impact
+  data.entries = entries;
+  const TextIndex damaged(data, nullptr, std::make_unique<FirstUseCheck>(data, "damaged"));
+  CHECK_EQ(damaged.search("alpha", {}).hits.size(), 3u);
+  for (int n = 0; n < 2; ++n) CHECK_FAILS(Code::kCorrupt, damaged.search("gamma", {}));
+  CHECK_EQ(damaged.search("alpha", {}).hits.size(), 3u);
+  CHECK_FAILS(Code::kCorrupt, damaged.sample_terms(10));
 }
 
 TEST("a sidecar of another tokenizer, count or origin is refused by its reason") {
@@ -181,12 +198,28 @@ TEST("a flipped bit is found by the checksums, unless it lies between sections")
   CHECK(refused > 550);
 }
 
+// What a forged file can do: the load or a search refuses it, or hits are documents of the index.
+bool refused_when_used(const Sample& sample, const SidecarExpectation& expected) {
+  try {
+    const Sidecar loaded = load_sidecar(sample.path(), {.expected = &expected});
+    for (const std::string& query : sample.queries) {
+      for (const Scored& hit : loaded.index->search(query, {}).hits) CHECK(hit.ordinal < loaded.index->documents());
+    }
+    tokenizer_fit(*loaded.index);
+    return false;
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::kCorrupt || error.code() == Code::kUnsupported);
+    return true;
+  }
+}
+
 TEST("damage with mended checksums is found by the checks, or does no harm") {
   const Sample sample(300);
   const auto original = test::read_file(sample.path());
   const SidecarExpectation expected = sample.expectation();
   test::Random random(test::seed());
   std::size_t refused = 0;
+  std::size_t refused_in_use = 0;
   for (int round = 0; round < 1500; ++round) {
     auto file = original;
     for (std::size_t n = 1 + test::below(random, 2); n > 0; --n) {
@@ -195,14 +228,16 @@ TEST("damage with mended checksums is found by the checks, or does no harm") {
     test::repair_section_file(file);
     test::write_file(sample.path(), file);
     try {
-      const Sidecar loaded = load_sidecar(sample.path(), {.expected = &expected});
+      const Sidecar loaded = load_sidecar(sample.path(), {.expected = &expected, .complete = true});
       CHECK(sample.answers_alike(*loaded.index));
     } catch (const Error& error) {
       CHECK(error.code() == Code::kCorrupt || error.code() == Code::kUnsupported);
       ++refused;
     }
+    refused_in_use += refused_when_used(sample, expected);
   }
   CHECK(refused > 1300);
+  CHECK(refused_in_use > 750);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace lorekeep::text {
 namespace {
 
 TokenizerFit fit_of(const std::vector<std::string>& texts, Tokenizer tokenizer) {
-  return tokenizer_fit(TextIndex::build(test::views(texts), {.tokenizer = tokenizer})->data());
+  return tokenizer_fit(*TextIndex::build(test::views(texts), {.tokenizer = tokenizer}));
 }
 
 TEST("texts without a token are counted") {

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "core/utf8.h"
 #include "harness.h"
 #include "sample_texts.h"
-#include "text/utf8.h"
 
 namespace lorekeep::text {
 namespace {

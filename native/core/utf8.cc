@@ -1,8 +1,8 @@
-#include "text/utf8.h"
+#include "core/utf8.h"
 
 #include <cstdint>
 
-namespace lorekeep::text {
+namespace lorekeep {
 namespace {
 
 // What may follow a lead byte: how many continuation bytes, and the range of the first of them. The narrower ranges
@@ -24,22 +24,30 @@ Lead classify(std::uint8_t lead) noexcept {
   return {0, 0, 0};
 }
 
-}  // namespace
+constexpr char32_t kIllFormed = 0x110000;
 
-char32_t decode_utf8(const char*& at, const char* end) noexcept {
+// As decode_utf8(), but tells an ill-formed part from a U+FFFD that the text holds.
+inline char32_t decode(const char*& at, const char* end) noexcept {
   const auto lead = static_cast<std::uint8_t>(*at++);
   if (lead < 0x80) return lead;
   const Lead rule = classify(lead);
-  if (rule.continuations == 0) return kReplacement;
+  if (rule.continuations == 0) return kIllFormed;
   char32_t code_point = lead & (0x3Fu >> rule.continuations);
   for (int i = 0; i < rule.continuations; ++i) {
-    if (at == end) return kReplacement;
+    if (at == end) return kIllFormed;
     const auto byte = static_cast<std::uint8_t>(*at);
-    if (byte < (i == 0 ? rule.low : 0x80) || byte > (i == 0 ? rule.high : 0xBF)) return kReplacement;
+    if (byte < (i == 0 ? rule.low : 0x80) || byte > (i == 0 ? rule.high : 0xBF)) return kIllFormed;
     code_point = (code_point << 6) | (byte & 0x3Fu);
     ++at;
   }
   return code_point;
+}
+
+}  // namespace
+
+char32_t decode_utf8(const char*& at, const char* end) noexcept {
+  const char32_t code_point = decode(at, end);
+  return code_point == kIllFormed ? kReplacement : code_point;
 }
 
 std::size_t encode_utf8(char32_t code_point, char* out) noexcept {
@@ -57,4 +65,37 @@ std::size_t encode_utf8(char32_t code_point, char* out) noexcept {
   return size;
 }
 
-}  // namespace lorekeep::text
+bool is_valid_utf8(std::string_view text) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    if (decode(at, end) == kIllFormed) return false;
+  }
+  return true;
+}
+
+std::string repair_utf8(std::string_view text) {
+  std::string repaired;
+  repaired.reserve(text.size());
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    const char* const begin = at;
+    if (decode(at, end) == kIllFormed) {
+      repaired.append("\xEF\xBF\xBD");
+    } else {
+      repaired.append(begin, at);
+    }
+  }
+  return repaired;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  constexpr std::size_t kMostContinuations = 3;
+  std::size_t end = bytes;
+  while (end > 0 && bytes - end < kMostContinuations && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace lorekeep
