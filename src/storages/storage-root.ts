@@ -1,5 +1,5 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path';
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep, win32 } from 'node:path';
 import type { ConfigFiles } from '../knowledge/index.js';
 import { type ErrorCode, type ErrorDetails, fail } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
@@ -94,7 +94,9 @@ export class StorageRoot {
   /** Takes the root out of a message or a path: where it is on the server is not the client's business. */
   async hide(text: string): Promise<string> {
     const root = await realpath(this.#folder).catch(() => this.#folder);
-    return text.replaceAll(join(root, sep), '');
+    const prefix = join(root, sep);
+    // In a root that is the whole disk, paths hide nothing.
+    return prefix === parse(prefix).root ? text : text.replaceAll(prefix, '');
   }
 
   async #realFolder(where: string): Promise<string> {

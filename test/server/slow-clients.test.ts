@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeFrame } from '../../src/protocol/encoder.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
+import { handlers } from '../../src/server/handlers.js';
 import { strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -89,10 +90,10 @@ describe('a client is not dropped', () => {
   });
 
   it('while it sends frame after frame, wherever its packets end', async () => {
-    const server = await TestServer.start({ limits: { frameMs: 100 } });
+    const server = await TestServer.start({ limits: { frameMs: 500 } });
     const raw = await server.raw();
     let running = true;
-    const clock = dropped(server, 4).then(() => {
+    const clock = dropped(server, 2).then(() => {
       running = false;
     });
     let sent = 0;
@@ -111,14 +112,20 @@ describe('a client is not dropped', () => {
   });
 
   it('for a frame that the server itself does not read, being busy with earlier ones', async () => {
-    const server = await TestServer.start({ limits: { frameMs: 100, requests: 1 } });
+    const server = await TestServer.start({ limits: { frameMs: 500, requests: 1 } });
     const raw = await server.raw();
-    const session = { type: 'CreateSessionRequest', id: 1 };
-    const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>(session);
-    const many = Array.from({ length: 600 }, (_, index) => `${strings[index % strings.length]} ${index}`);
-    const create = { session_id, name: 'docs', strings: many, embedding_model: 'tiny' };
-    raw.send({ type: 'CreateEmbeddedStringStorageRequest', id: 2, ...create });
+    let letGo = () => {};
+    const busy = vi.spyOn(handlers, 'CreateSessionRequest').mockImplementation(async () => {
+      await new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      return { type: 'CreateSessionResponse', session_id: 's1' };
+    });
+    onTestFinished(() => busy.mockRestore());
+    raw.send({ type: 'CreateSessionRequest', id: 2 });
     raw.bytes(ping(3).subarray(0, 10));
+    await dropped(server, 2);
+    letGo();
     await raw.next((reply) => 'reply_to' in reply && reply.reply_to === 2);
     raw.bytes(ping(3).subarray(10));
     expect(await raw.next((reply) => 'reply_to' in reply && reply.reply_to === 3)).toMatchObject({

@@ -60,8 +60,6 @@ describe('a query template', () => {
     const list = Array.from({ length: 1000 }, (_, index) => index);
     const source =
       '{{#variables.list}}{{#variables.list}}{{#variables.list}}x{{/variables.list}}{{/variables.list}}{{/variables.list}}';
-    const started = performance.now();
     expect(() => render(source, { list })).toThrow('more than a query may be');
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 });

@@ -177,6 +177,12 @@ async function asNobody(run: () => Promise<void>): Promise<void> {
 }
 
 describe('a storage root', () => {
+  it('is taken out of messages, unless it is the whole disk', async () => {
+    const message = `${file('root/kb/kb.json')}: a comma/colon is expected`;
+    expect(await root.hide(message)).toBe('kb/kb.json: a comma/colon is expected');
+    expect(await new StorageRoot('/').hide(message)).toBe(message);
+  });
+
   it('reads a file, and tells when it is too large', async () => {
     const tooLarge = (bytes: number): never => {
       throw new Error(`${bytes} bytes`);
