@@ -1,5 +1,6 @@
 #include "store/file_identity.h"
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -18,7 +19,7 @@ using Clock = std::filesystem::file_time_type::clock;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a file system in use, FAT's
 
-[[noreturn]] void refuse(Code code, const std::filesystem::path& path, const char* reason) {
+[[noreturn]] void refuse(Code code, const std::filesystem::path& path, const std::string& reason) {
   const std::u8string name = path.u8string();
   const std::string text(name.begin(), name.end());
   fail(code, text + ": " + reason, {{"file", text}});
@@ -26,11 +27,17 @@ constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a fil
 
 }  // namespace
 
+std::string last_system_error() {
+  return std::error_code(errno, std::generic_category()).message();
+}
+
 FileStamp read_stamp(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) refuse(Code::kNotFound, path, "the file does not exist");
-  if (error || !std::filesystem::is_regular_file(status)) refuse(Code::kIo, path, "not a file that can be read");
+  if (error) refuse(Code::kIo, path, "cannot be read: " + error.message());
+  if (std::filesystem::is_directory(status)) refuse(Code::kIo, path, "is a folder; a file is expected");
+  if (!std::filesystem::is_regular_file(status)) refuse(Code::kIo, path, "cannot be read: not a regular file");
   FileStamp stamp;
   stamp.size = std::filesystem::file_size(path, error);
   if (error) refuse(Code::kIo, path, "its size cannot be read");
@@ -52,7 +59,7 @@ FileIdentity identify_file(const std::filesystem::path& path, const CancelToken*
   std::ifstream file;
   file.rdbuf()->pubsetbuf(nullptr, 0);
   file.open(path, std::ios::binary);
-  if (!file) refuse(Code::kIo, path, "the file cannot be opened");
+  if (!file) refuse(Code::kIo, path, "cannot be opened: " + last_system_error());
   RunningChecksum checksum;
   while (!file.eof()) {
     if (cancel != nullptr) cancel->check();

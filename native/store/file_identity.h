@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "core/cancel_token.h"
 
@@ -23,6 +24,8 @@ struct FileIdentity {
   bool settled = false;
 };
 
+/// Why the last call of the C library failed, for a message.
+std::string last_system_error();
 /// Throws Error(kNotFound), kIo, naming the path.
 FileStamp read_stamp(const std::filesystem::path& path);
 /// Whether a file with this stamp, whose content is read from now on, counts as settled.

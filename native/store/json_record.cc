@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "store/file_window.h"
+#include "store/json_culprit.h"
 
 namespace lorekeep::store {
 namespace {
@@ -38,18 +39,16 @@ filter::Value to_value(const dom::element& element) {
   return nullptr;
 }
 
-/// What a JSON error means to whoever wrote the file.
-RecordIssue parse_issue(simdjson::error_code error) {
-  switch (error) {
-    case simdjson::UTF8_ERROR: return {"", "UTF-8", "bytes that are none"};
-    case simdjson::DEPTH_ERROR:
-      return {"", "at most " + std::to_string(kMaxRecordDepth) + " levels of nesting", "more"};
-    case simdjson::BIGINT_ERROR: return {"", "integers of at most 64 bits", "a longer one"};
-    case simdjson::NUMBER_ERROR: return {"", "JSON", "a malformed number, or one that no double holds"};
-    case simdjson::STRING_ERROR: return {"", "JSON", "a malformed escape in a string, or half of a surrogate pair"};
-    case simdjson::UNESCAPED_CHARS: return {"", "JSON", "a control character in a string that is not escaped"};
-    default: return {"", "JSON", simdjson::error_message(error)};
+/// What a JSON error means to whoever wrote the file, and where in the record it is.
+RecordIssue parse_issue(simdjson::error_code error, std::string_view json) {
+  if (error == simdjson::UTF8_ERROR) return {"", "UTF-8", "bytes that are none"};
+  if (error == simdjson::DEPTH_ERROR) {
+    return {"", "at most " + std::to_string(kMaxRecordDepth) + " levels of nesting", "more"};
   }
+  if (auto culprit = find_culprit(json)) {
+    return {std::move(culprit->field), std::move(culprit->expected), std::move(culprit->found)};
+  }
+  return {"", "JSON", "a comma, colon, quote or bracket that is missing or one too many"};
 }
 
 /// Errors that leave no doubt about where the record ends.
@@ -120,8 +119,22 @@ class RecordFields {
     if (coerced) {
       record_.values.emplace_back(position, std::move(*coerced));
     } else {
-      refuse("metadata." + field.name, std::string(filter::type_name(field.type)), filter::describe(parsed));
+      refuse_value("metadata." + field.name, field.type, value, parsed);
     }
+  }
+
+  void refuse_value(std::string name, filter::FieldType type, const dom::element& value, const filter::Value& parsed) {
+    const auto* elements = type == filter::FieldType::kStringSet ? parsed.as<filter::Array>() : nullptr;
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i) {
+      const filter::Value& element = (*elements)[i];
+      if (filter::coerce(element, filter::FieldType::kString)) continue;
+      return refuse(name + "[" + std::to_string(i) + "]", "string", filter::describe(element));
+    }
+    std::string expected(filter::type_name(type));
+    std::uint64_t beyond = 0;  // a double would show it rounded
+    const bool huge = type == filter::FieldType::kInt && !value.is_int64() && value.get(beyond) == simdjson::SUCCESS;
+    if (huge) expected += " of at most 9223372036854775807";
+    refuse(std::move(name), std::move(expected), huge ? std::to_string(beyond) : filter::describe(parsed));
   }
 
   void refuse(std::string field, std::string expected, std::string found) {
@@ -156,7 +169,7 @@ const JsonRecord& JsonRecordParser::parse(std::string_view json) {
   const auto error = parser_->parser.parse(json.data(), json.size(), false).get(element);
   if (error == simdjson::MEMALLOC) fail(Code::kOutOfMemory, "records: no memory for a record");
   if (error != simdjson::SUCCESS) {
-    record_.issues.push_back(parse_issue(error));
+    record_.issues.push_back(parse_issue(error, json));
     record_.readable = ends_are_certain(error);
     return record_;
   }

@@ -75,7 +75,7 @@ class Importer {
   void read_preamble() {
     preamble_ = reader_.read<Preamble>();
     const Preamble& p = preamble_;
-    if (p.base_offset != 0) refuse("not an hnswlib file, or of an unknown kind (its first number is not 0)");
+    if (p.base_offset != 0) refuse("neither an index of lorekeep nor one of hnswlib (whose first number is 0)");
     if (p.count > kMaxRows || p.count > p.capacity) refuse("its number of elements is out of range");
     if (p.upper_m < kMinM || p.upper_m > kMaxM || p.m != p.upper_m || p.base_m != 2 * p.upper_m) {
       unsupported("its M (" + std::to_string(p.upper_m) + ", base " + std::to_string(p.base_m) + ") is out of range");

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
@@ -82,6 +83,9 @@ async function checkPlace(path: string | undefined): Promise<void> {
   const folder = dirname(path);
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) throw refuse(`cannot be written: there is no folder ${folder}`);
+  await access(folder, constants.W_OK).catch((cause: Error) => {
+    throw refuse(`cannot be written in the folder ${folder}: ${cause.message}`);
+  });
   const target = await stat(path).catch(() => undefined);
   if (target?.isDirectory()) throw refuse('cannot be written: it is a folder');
 }

@@ -89,11 +89,13 @@ async function checkFiles(checked: Checked): Promise<number | undefined> {
 }
 
 async function checkVectors(records: Records, checked: Checked): Promise<void> {
-  const { config, files, model, signal, findings } = checked;
+  const { path, config, files, model, signal, findings } = checked;
   if (model === undefined) return;
   const { index } = files;
   if (index === undefined) return checkTexts(records, { ...checked, model });
-  const opened = await found(findings, index, () => openVectors(records, index, { config, model, signal }));
+  const opened = await found(findings, index, () =>
+    openVectors(records, index, { path, config, model, signal }),
+  );
   if (opened === undefined) return;
   const message = vectorsWarning(opened, checked);
   if (message !== undefined) findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });

@@ -29,7 +29,8 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
   const text = await readText(path);
   const json = parseJson(path, text);
   const shape = checkJsonShape(text);
-  if (shape !== undefined) throw new LorekeepError('INVALID_ARGUMENT', `${path}: ${shape}`, { file: path });
+  if (shape !== undefined)
+    throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, { file: path });
   const parsed = parseLenient(knowledgeBaseSchema, json.value);
   const place = ({ keys }: FieldIssue) => {
     const { line, column } = json.positionOf(keys);
@@ -42,6 +43,12 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     const { path: field, nearest } = parsed.issue;
     const more = parsed.issues.length - lines.length;
     if (more > 0) lines.push(`and ${more} more`);
+    // What is missing may be there under another name.
+    if (parsed.issues.some(({ kind }) => kind === 'missing')) {
+      lines.push(
+        ...parsed.ignored.slice(0, listedIssues).map((issue) => `${place(issue)}: ${describeIssue(issue)}`),
+      );
+    }
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
   }
   checkDistinctFiles(path, parsed.value);

@@ -1,5 +1,6 @@
 import { LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
 import { type EmbeddedRecords, embedRecords } from './embeddings.js';
+import { withIndexRemedy } from './index-error.js';
 import { indexFingerprint } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './source.js';
@@ -25,11 +26,17 @@ export async function buildVectors(
   return { vectors, ...counts };
 }
 
+type IndexSource = Pick<Source, 'path' | 'config' | 'model' | 'signal'>;
+
 /** Opens an index file and checks that it is one of these records and this model. @throws as openKnowledgeBase() */
-export async function openVectors(
+export function openVectors(records: Records, file: string, source: IndexSource): Promise<VectorIndex> {
+  return withIndexRemedy(file, source.path, () => openIndex(records, file, source));
+}
+
+async function openIndex(
   records: Records,
   file: string,
-  { config, model, signal }: Pick<Source, 'config' | 'model' | 'signal'>,
+  { config, model, signal }: IndexSource,
 ): Promise<VectorIndex> {
   const { dimension } = model.model;
   const fingerprint = indexFingerprint(records, model, config.long_text);

@@ -93,7 +93,7 @@ describe('the config file', () => {
 
   test('is refused for a key twice in one object, and takes it in two', async () => {
     const twice = '{"embedding_model": "m",\n "records_file": "a", "records_file": "b"}';
-    expect((await refusal(twice))[0]).toBe('kb.json: 2:23: records_file: occurs twice');
+    expect((await refusal(twice))[0]).toBe('kb.json:2:23: records_file: occurs twice');
     await load({
       ...least,
       fields: [
@@ -198,6 +198,13 @@ describe('the config file', () => {
   ])('a default of type %s may be written as %j', async (type, written, value) => {
     const fields = [{ name: 'a', type, default: written }];
     expect((await load({ ...least, fields })).config.fields?.[0]).toMatchObject({ default: value });
+  });
+
+  test('names an unknown key when one is missing: it may be that one', async () => {
+    expect(await refusal({ embedding_model: 'm', record_file: 'records.json' })).toEqual([
+      'kb.json:1:1: records_file: is missing',
+      'kb.json:1:38: record_file: is not a known field; did you mean "records_file"?',
+    ]);
   });
 
   test('names the nearest key of an unknown one, at every depth', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel, VectorIndex } from '../../lib/index.js';
 import { buildKnowledgeBase, type KnowledgeModel, openKnowledgeBase } from '../../src/knowledge/index.js';
@@ -213,8 +213,15 @@ describe('an index file', () => {
     await rejection(openKnowledgeBase(config, { models }), 'INVALID_ARGUMENT');
     await save(3, 32);
     await rejection(openKnowledgeBase(config, { models }), 'DIMENSION_MISMATCH');
-    writeFileSync(file('some.index'), 'no index');
-    await rejection(openKnowledgeBase(config, { models }), 'CORRUPT');
+    for (const content of ['', 'no index', 'x'.repeat(200)]) {
+      writeFileSync(file('some.index'), content);
+      const error = await rejection(openKnowledgeBase(config, { models }), 'CORRUPT');
+      expect(error.message).toContain(file('some.index'));
+      expect(error.message).toMatch(`; build it again: lorekeep build ${config}`);
+    }
+    unlinkSync(file('some.index'));
+    const absent = await rejection(openKnowledgeBase(config, { models }), 'NOT_FOUND');
+    expect(absent.message).toMatch(`; build it: lorekeep build ${config}`);
   });
 
   test('that cannot be put in its place is refused before anything is embedded', async () => {

@@ -6,7 +6,7 @@ import { noView, progressView } from '../build/progress.js';
 import type { SearchFlags } from '../commands/search.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { requireKnowledgeBaseFile, withRemedy } from '../knowledge-base-file.js';
+import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warn } from '../output.js';
 import { printable } from '../terminal/printable.js';
@@ -41,11 +41,7 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
     const onProgress = view.update.bind(view);
     const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
-    await using kb = await opening
-      .catch(async (error) => {
-        throw await withRemedy(error, file);
-      })
-      .finally(() => view.stop());
+    await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
     const { mode, topK, threshold } = flags;

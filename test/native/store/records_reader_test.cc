@@ -118,7 +118,8 @@ TEST("a record that breaks a rule is named with its field") {
   CHECK(refused(record_with(R"({"year": 1.5})"), Code::kInvalidArgument, "metadata.year: expected int, found 1.5"));
   CHECK(refused(record_with(R"({"year": null})"), Code::kInvalidArgument, "metadata.year: expected int, found null"));
   CHECK(refused(record_with(R"({"year": 1, "year": 1})"), Code::kInvalidArgument, "the key once"));
-  CHECK(refused(record_with(R"({"tags": ["a", 1]})"), Code::kInvalidArgument, "metadata.tags: expected set<string>"));
+  CHECK(refused(record_with(R"({"tags": ["a", 1]})"), Code::kInvalidArgument,
+                "metadata.tags[1]: expected string, found 1"));
 }
 
 TEST("integers beyond int64 are refused for int fields, and beyond 64 bits everywhere") {
@@ -128,6 +129,31 @@ TEST("integers beyond int64 are refused for int fields, and beyond 64 bits every
   CHECK(read(record_with(R"({"score": 18446744073709551615})")).metadata->value(0, 1) ==
         filter::FieldValue(18446744073709551616.0));
   CHECK(refused(record_with(R"({"score": 1e999})"), Code::kInvalidArgument, "number"));
+}
+
+TEST("what is no JSON is named with its field and shown as it stands") {
+  const auto year = [](const std::string& value, Code code, const std::string& message) {
+    return refused(record_with("{\"s\": \"[{,:\\\"\", \"a\": [{\"year\": " + value + "}]}"), code,
+                   "record 0: metadata.a.year: expected " + message);
+  };
+  CHECK(year("18446744073709551616", Code::kInvalidArgument,
+             "an integer of at most 64 bits, found 18446744073709551616"));
+  CHECK(year("-9223372036854775809", Code::kInvalidArgument, "an integer of at most 64 bits"));
+  CHECK(year("1e309", Code::kInvalidArgument, "a number that a double holds, found 1e309"));
+  for (const char* number : {"01", "+1", ".5", "1.", "1e", "0x1", "-", "1.e5", "--1"}) {
+    CHECK(year(number, Code::kInvalidArgument, std::string("a number as JSON writes it, found ") + number));
+  }
+  for (const char* word : {"NaN", "Infinity", "True", "nulls", "undefined"}) {
+    CHECK(refused(record_with(std::string("{\"year\": ") + word + "}"), Code::kCorrupt,
+                  std::string("metadata.year: expected a JSON value, found ") + word));
+  }
+  CHECK(year(R"("\ud800")", Code::kInvalidArgument, "characters, found \\ud800, half of a surrogate pair"));
+  CHECK(year(R"("\ud83d\u0041")", Code::kInvalidArgument, "characters, found \\ud83d, half of a surrogate pair"));
+  CHECK(year(R"("\ud83d\ude00 \udc00")", Code::kInvalidArgument, "characters, found \\udc00"));
+  CHECK(year(R"("\x")", Code::kInvalidArgument, "an escape that JSON has, found \\x"));
+  CHECK(year(R"("\u12G4")", Code::kInvalidArgument, "an escape that JSON has, found \\u"));
+  CHECK(year("\"a\tb\"", Code::kCorrupt, "a string without control characters, found the byte 9"));
+  CHECK(refused(record_with("{\"year\" 1}"), Code::kCorrupt, "record 0: expected JSON, found a comma, colon"));
 }
 
 TEST("lone surrogates, bytes that are no UTF-8 and deep nesting are refused") {
