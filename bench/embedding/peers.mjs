@@ -1,15 +1,16 @@
 // Embedding beside node-llama-cpp and llama-server, on the same files: texts per second of many in one go, and the time of
-// one query, for texts of several lengths and weights of several types.
+// one text, for texts of several lengths and weights of several types; and throughput against the number of texts in one call.
 //
-//   node embedding/peers.mjs [--shapes a,b] [--types F32,F16,Q8_0] [--tokens 16,120,450] [--texts N] [--rounds N]
-//                            [--contexts N] [--threads N] [--server PROGRAM] [--neighbour]
+//   node embedding/peers.mjs [--shapes all-MiniLM-L6,bge-small] [--types F32,F16,Q8_0] [--tokens 16,120,450] [--texts N]
+//     [--rounds N] [--contexts 2] [--threads 1] [--server PROGRAM] [--neighbour] [--peers node-llama-cpp,llama-server]
 //
-// The models have random weights in the shapes of all-MiniLM-L6 and bge-small; what they compute means nothing, and takes as long.
-// Contestants take turns, round by round; medians count, by the clock and by the processor time of the whole process: beside
-// other programs only the second can be compared. The cosine is the least to what llama.cpp makes of the F32 file. --contexts and
-// --threads are node-llama-cpp's: two contexts of one thread are its best on two cores; one of two threads collapses as soon as
-// anything else runs. --server names a llama-server to take part. --neighbour repeats each measurement beside a spinning process.
+// The models have random weights in the shapes of all-MiniLM-L6 and bge-small; what they compute means nothing, and takes as long. Longer
+// texts are fewer, in proportion, so that each length takes about as long. Each contestant is a process of its own, and they take
+// turns, round by round; medians count. `cosine` is the least to what llama.cpp makes of the F32 file. --contexts and --threads are
+// node-llama-cpp's: two contexts of one thread are its best on two cores. --server (or LLAMA_SERVER) names llama-server, which no package
+// brings; without it that peer is left out. --neighbour repeats the shortest length of each model with one core taken by a spinning process.
 import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
@@ -20,10 +21,8 @@ import { modelFile, shapes, textsOf } from './models.mjs';
 const queries = 50;
 const shortTokens = 16;
 const fewestTexts = 32;
-const compared = 8;
-const ours = 'lorekeep';
-const module = (name) => new URL(`contestants/${name}.mjs`, import.meta.url);
-
+const warmUp = 4;
+const batchSizes = [1, 4, 16, 64, 256];
 const defaults = {
   shapes: Object.keys(shapes).join(),
   types: 'F32,F16,Q8_0',
@@ -32,96 +31,110 @@ const defaults = {
   rounds: 3,
   contexts: 2,
   threads: 1,
-  server: '',
+  server: process.env.LLAMA_SERVER ?? '',
   neighbour: false,
+  peers: 'node-llama-cpp,llama-server',
 };
 
 await runTrial('embedding', defaults, async (options) => {
-  const [leftOut, failed, tables] = [[], [], []];
+  const folder = cached('models');
+  mkdirSync(folder, { recursive: true });
+  const result = { rows: [], curves: [], leftOut: [], failed: [] };
   for (const shape of options.shapes.split(',')) {
-    if (!shapes[shape]) throw new Error(`--shapes ${shape}: there are ${Object.keys(shapes).join(', ')}`);
-    for (const type of options.types.split(',')) {
-      const contestants = await Contestants.start(await listOf(shape, type, options));
-      for (const tokens of options.tokens.split(',').map(Number)) {
-        tables.push(await measureLength({ shape, type, tokens }, contestants, options));
-      }
-      contestants.end();
-      for (const one of contestants.leftOut)
-        if (!leftOut.some(({ name }) => name === one.name)) leftOut.push(one);
-      failed.push(...contestants.failed);
-    }
+    if (!shapes[shape]) throw new Error(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
+    for (const type of options.types.split(',')) await measureModel(folder, shape, type, options, result);
   }
-  const data =
-    'models with random weights (seed 3) and a vocabulary of 30,522 words, texts of random words of it (seed 2)';
-  return { data, tables, leftOut, failed };
+  return report(options, result);
 });
 
-async function listOf(shape, type, { contexts, threads, server }) {
-  const model = await modelFile(cached('models'), shape, type);
-  const pooling = shapes[shape].pooling === 1 ? 'mean' : 'cls';
-  const asked = { model, contexts, threads };
-  const list = [
-    { name: ours, module: module('lorekeep'), options: { model }, peer: false },
-    { name: `node-llama-cpp ${contexts} x ${threads}`, module: module('node-llama-cpp'), options: asked },
-  ];
-  const served = { model, program: server, threads: contexts * threads, pooling };
-  if (server) list.push({ name: 'llama-server', module: module('llama-server'), options: served });
+function contestantsOf(shape, model, options) {
+  const module = (name) => new URL(`contestants/${name}.mjs`, import.meta.url);
+  const { contexts, threads, server: program } = options;
+  const list = [{ name: 'lorekeep', module: module('lorekeep'), options: { model }, peer: false }];
+  if (options.peers.includes('node-llama-cpp')) {
+    const settings = { model, contexts, threads };
+    list.push({ name: 'node-llama-cpp', module: module('node-llama-cpp'), options: settings });
+  }
+  if (program && options.peers.includes('llama-server')) {
+    const pooling = shapes[shape].pooling === 1 ? 'mean' : 'cls';
+    list.push({
+      name: 'llama-server',
+      module: module('llama-server'),
+      options: { model, program, threads: contexts * threads, pooling },
+    });
+  }
   return list;
 }
 
-async function measureLength(about, contestants, options) {
-  // Longer texts in proportion, so that every length takes about as long.
-  const count = Math.max(fewestTexts, Math.round((options.texts * shortTokens) / about.tokens));
-  const texts = textsOf(count, about.tokens);
-  const exact = await exactRows(about.shape, texts.slice(0, compared));
-  const quiet = await measure(contestants, texts, options.rounds);
-  const busy = options.neighbour
-    ? await besideNeighbour(() => measure(contestants, texts, options.rounds))
-    : new Map();
-  return table({ ...about, count }, quiet, busy, exact);
+async function measureModel(folder, shape, type, options, result) {
+  const model = await modelFile(folder, shape, type);
+  const contestants = await Contestants.start(contestantsOf(shape, model, options));
+  const facts = await contestants.call('lorekeep', 'facts');
+  const lengths = options.tokens.split(',').map(Number);
+  for (const tokens of lengths) {
+    const count = Math.max(fewestTexts, Math.round((options.texts * shortTokens) / tokens));
+    const texts = textsOf(count, tokens);
+    const exact = await exactRows(folder, shape, texts.slice(0, 8));
+    const quiet = await measure(contestants, texts, options.rounds);
+    const busy =
+      options.neighbour &&
+      tokens === Math.min(...lengths) &&
+      (await besideNeighbour(() => measure(contestants, texts, options.rounds)));
+    const about = { model: `${shape} ${type}`, tokens, texts: count, runtime: facts?.runtime };
+    result.rows.push(...rowsOf(about, quiet, busy, exact));
+    console.log(`${about.model}, ${tokens} tokens: measured`);
+  }
+  if (type === options.types.split(',').at(-1))
+    result.curves.push(await batchCurve(shape, type, contestants, options));
+  contestants.end();
+  result.leftOut.push(
+    ...contestants.leftOut.filter(({ name }) => !result.leftOut.some((one) => one.name === name)),
+  );
+  result.failed.push(...contestants.failed);
 }
 
 /** What llama.cpp makes of the F32 file. */
-async function exactRows(shape, texts) {
-  const model = await modelFile(cached('models'), shape, 'F32');
-  const given = { model, load: { runtime: 'llama.cpp' } };
-  const exact = await Contestants.start([
-    { name: 'exact', module: module('lorekeep'), options: given, peer: false },
-  ]);
-  const { rows } = await exact.call('exact', 'bulk', texts);
-  exact.end();
-  return rows;
+async function exactRows(folder, shape, texts) {
+  const options = { model: await modelFile(folder, shape, 'F32'), load: { runtime: 'llama.cpp' } };
+  const module = new URL('contestants/lorekeep.mjs', import.meta.url);
+  const contestants = await Contestants.start([{ name: 'exact', module, options, peer: false }]);
+  const found = await contestants.call('exact', 'bulk', texts);
+  contestants.end();
+  if (!found) throw new Error(`the exact embeddings failed: ${contestants.failed[0].reason}`);
+  return found.rows;
 }
 
-/** By name: {perSecond, cpu, query, rows}, times in milliseconds. */
+/** @returns name -> {perSecond, processorMs, queryMs, rows} */
 async function measure(contestants, texts, rounds) {
   const measured = new Map(contestants.names.map((name) => [name, { bulk: [], each: [] }]));
-  const warm = texts.slice(0, fewestTexts);
   await contestants.each(
     'bulk',
-    () => warm,
+    () => texts.slice(0, warmUp),
     () => {},
-  );
+  ); // warming up
   for (let round = 0; round < rounds; round++) {
     await contestants.each(
       'bulk',
       () => texts,
-      (name, timed) => measured.get(name).bulk.push(timed),
+      (name, one) => measured.get(name).bulk.push(one),
     );
+    const few = texts.slice(0, queries);
     await contestants.each(
       'each',
-      () => texts.slice(0, queries),
-      (name, seconds) => measured.get(name).each.push(...seconds),
+      () => few,
+      (name, list) => measured.get(name).each.push(...list),
     );
   }
-  const summary = ({ bulk, each }) => ({
-    perSecond: texts.length / median(bulk.map(({ seconds }) => seconds)),
-    cpu: (median(bulk.map(({ processor }) => processor)) / texts.length) * 1e3,
-    query: median(each) * 1e3,
-    rows: bulk[0].rows,
-  });
-  const complete = [...measured].filter(([name]) => contestants.has(name));
-  return new Map(complete.map(([name, found]) => [name, summary(found)]));
+  const summary = ([name, { bulk, each }]) => [
+    name,
+    {
+      perSecond: texts.length / median(bulk.map(({ seconds }) => seconds)),
+      processorMs: (median(bulk.map(({ processor }) => processor)) / texts.length) * 1e3,
+      queryMs: median(each) * 1e3,
+      rows: bulk[0].rows,
+    },
+  ];
+  return new Map([...measured].filter(([, { each }]) => each.length > 0).map(summary));
 }
 
 async function besideNeighbour(work) {
@@ -133,34 +146,66 @@ async function besideNeighbour(work) {
   }
 }
 
-function table({ shape, type, tokens, count }, quiet, busy, exact) {
-  const own = quiet.get(ours);
-  const rows = [...quiet].map(([name, found]) => ({
+/** Texts a second by texts in one call, short ones. */
+async function batchCurve(shape, type, contestants, { rounds }) {
+  const texts = textsOf(batchSizes.at(-1), shortTokens);
+  const rates = new Map(contestants.names.map((name) => [name, batchSizes.map(() => [])]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, size] of batchSizes.entries()) {
+      await contestants.each(
+        'bulk',
+        () => texts.slice(0, size),
+        (name, { seconds }) => rates.get(name)[at].push(size / seconds),
+      );
+    }
+  }
+  const series = [...rates].map(([name, lists]) => ({
     name,
-    rate: found.perSecond,
-    rateRatio: own.perSecond / found.perSecond,
-    cpu: found.cpu,
-    cpuRatio: found.cpu / own.cpu,
-    query: found.query,
-    queryShare: own.query / found.query,
-    cosine: leastCosine(found.rows, exact),
-    kept: busy.has(name) ? (100 * busy.get(name).perSecond) / found.perSecond : undefined,
+    points: lists.map((list, at) => ({ x: batchSizes[at], y: median(list) })).filter(({ y }) => y > 0),
   }));
-  const columns = [
-    { key: 'name', label: '' },
-    { key: 'rate', label: 'texts/s', digits: 0 },
-    { key: 'rateRatio', label: 'ours / theirs', digits: 2 },
-    { key: 'cpu', label: 'CPU ms a text' },
-    { key: 'cpuRatio', label: 'theirs / ours', digits: 2 },
-    { key: 'query', label: 'one query, ms' },
-    { key: 'queryShare', label: 'ours / theirs', digits: 2 },
-    { key: 'cosine', label: 'cosine to F32', digits: 5 },
-    ...(busy.size > 0 ? [{ key: 'kept', label: '% beside a neighbour', digits: 0 }] : []),
-  ];
   return {
-    id: `embedding-${shape}-${type}-${tokens}`,
-    title: `${shape}, ${type}: ${count} texts of ${tokens} tokens`,
-    columns,
-    rows,
+    chart: 'throughput-batch',
+    panel: `embedding, ${shape} ${type}, ${shortTokens} tokens a text`,
+    series,
+  };
+}
+
+function rowsOf(about, quiet, busy, exact) {
+  const own = quiet.get('lorekeep');
+  return [...quiet].map(([name, { perSecond, processorMs, queryMs, rows }]) => ({
+    ...about,
+    name: name === 'lorekeep' && about.runtime ? `lorekeep (${about.runtime})` : name,
+    perSecond,
+    ratio: own && own.perSecond / perSecond,
+    processorMs,
+    queryMs,
+    queryRatio: own && own.queryMs / queryMs,
+    cosine: leastCosine(rows, exact),
+    beside: busy ? (busy.get(name)?.perSecond ?? 0) / perSecond : undefined,
+  }));
+}
+
+function report({ neighbour, contexts, threads }, { rows, curves, leftOut, failed }) {
+  const columns = [
+    { key: 'model', label: 'model' },
+    { key: 'tokens', label: 'tokens a text', digits: 0 },
+    { key: 'name', label: '' },
+    { key: 'perSecond', label: 'texts/s' },
+    { key: 'ratio', label: 'ours / theirs', digits: 2 },
+    { key: 'processorMs', label: 'CPU ms/text' },
+    { key: 'queryMs', label: 'one text, ms' },
+    { key: 'queryRatio', label: 'ours / theirs, time', digits: 2 },
+    { key: 'cosine', label: 'cosine to F32', digits: 5 },
+    ...(neighbour ? [{ key: 'beside', label: 'beside a busy neighbour', digits: 2 }] : []),
+  ];
+  const failures = failed.map(({ name, reason }) => ({ model: name, failed: reason }));
+  return {
+    data: `random weights in the shapes of the models, texts of made-up words; node-llama-cpp with ${contexts} contexts of ${threads} thread`,
+    tables: [
+      { id: 'embedding', title: 'Embedding, many texts and one', columns, rows: [...rows, ...failures] },
+    ],
+    curves,
+    leftOut,
+    failed,
   };
 }

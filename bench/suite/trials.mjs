@@ -13,7 +13,7 @@ export const trials = [
     name: 'dense',
     what: 'dense search: recall against queries per second, beside hnswlib-node, usearch and LanceDB',
     program: 'vector/dense.mjs',
-    full: { args: ['--rows', sharedRows], minutes: 9, limit: 20 },
+    full: { args: ['--rows', sharedRows], minutes: 6.5, limit: 20 },
     quick: { args: ['--rows', '5000', '--rounds', '2'], minutes: 0.6, limit: 6 },
   },
   {
@@ -27,7 +27,7 @@ export const trials = [
     name: 'filtered',
     what: 'filtered search, 50 % to 0.01 %, independent of the vectors, correlated and anti-correlated',
     program: 'vector/filtered.mjs',
-    full: { args: ['--rows', sharedRows], minutes: 5, limit: 15 },
+    full: { args: ['--rows', sharedRows], minutes: 3.5, limit: 15 },
     quick: {
       args: ['--rows', '10000', '--queries', '50', '--rounds', '1', '--seconds', '0.2'],
       minutes: 0.7,
@@ -45,14 +45,14 @@ export const trials = [
     name: 'build',
     what: 'time to build a vector index at the same M and ef_construction',
     program: 'vector/build.mjs',
-    full: { args: ['--rows', '20000'], minutes: 2.5, limit: 10 },
+    full: { args: ['--rows', '20000'], minutes: 2, limit: 10 },
     quick: { args: ['--rows', '3000', '--rounds', '2'], minutes: 0.3, limit: 4 },
   },
   {
     name: 'lexical',
     what: 'lexical search, top 10, beside LanceDB, SQLite FTS5 and MiniSearch',
     program: 'text/lexical.mjs',
-    full: { args: [], minutes: 3, limit: 12 },
+    full: { args: [], minutes: 2.5, limit: 12 },
     quick: { args: ['--documents', '5000', '--rounds', '2', '--seconds', '0.5'], minutes: 0.3, limit: 5 },
   },
   {
@@ -64,31 +64,20 @@ export const trials = [
   },
   {
     name: 'embedding',
-    what: 'embedding short, medium and long texts, many and one at a time, beside node-llama-cpp',
+    what: 'embedding short, medium and long texts, one at a time and many, beside node-llama-cpp and llama-server',
     program: 'embedding/peers.mjs',
-    full: { args: ['--neighbour'], minutes: 18, limit: 45 },
+    full: { args: ['--texts', '400', '--neighbour'], minutes: 7, limit: 25 },
     quick: {
-      args: [
-        '--shapes',
-        'all-MiniLM-L6',
-        '--types',
-        'Q8_0',
-        '--tokens',
-        '16',
-        '--texts',
-        '100',
-        '--rounds',
-        '1',
-      ],
-      minutes: 0.3,
-      limit: 4,
+      args: ['--shapes', 'all-MiniLM-L6', '--types', 'Q8_0', '--texts', '100', '--rounds', '1'],
+      minutes: 0.5,
+      limit: 5,
     },
   },
   {
     name: 'open',
     what: 'opening a knowledge base of 10,000 to 500,000 records; a vector index alone, beside the peers',
     program: 'storage/open.mjs',
-    full: { args: [], minutes: 4.5, limit: 15 },
+    full: { args: [], minutes: 2.5, limit: 15 },
     quick: {
       args: [
         '--sizes',
@@ -108,7 +97,7 @@ export const trials = [
     name: 'server',
     what: 'server load: 1,000 sessions over one knowledge base, turns at a steady rate',
     program: 'server/load.mjs',
-    full: { args: [], minutes: 3, limit: 12 },
+    full: { args: [], minutes: 2.5, limit: 12 },
     quick: {
       args: ['--sessions', '50', '--records', '2000', '--rate', '100', '--seconds', '5'],
       minutes: 0.6,
