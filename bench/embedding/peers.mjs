@@ -40,6 +40,8 @@ await runTrial('embedding', defaults, async (options) => {
   const folder = cached('models');
   mkdirSync(folder, { recursive: true });
   const result = { rows: [], curves: [], leftOut: [], failed: [] };
+  if (!options.server && options.peers.includes('llama-server'))
+    result.leftOut.push({ name: 'llama-server', reason: 'LLAMA_SERVER or --server must name the program' });
   for (const shape of options.shapes.split(',')) {
     if (!shapes[shape]) throw new Error(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
     for (const type of options.types.split(',')) await measureModel(folder, shape, type, options, result);
