@@ -3,6 +3,7 @@ import type { Log } from '../log/log.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import type { Flow } from './flow.js';
 import { Interaction } from './interaction.js';
+import { milliseconds } from './milliseconds.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 
 export interface TurnOptions {
@@ -93,7 +94,7 @@ export class Turn {
     const report = {
       node: node.id,
       type: node.type,
-      duration_ms: performance.now() - started,
+      duration_ms: milliseconds(performance.now() - started),
       ...outcome.report,
     };
     this.#ran.push(report);
@@ -132,8 +133,8 @@ export class Turn {
 
   #diagnostics(queued: number, duration: number): TurnDiagnostics {
     const diagnostics: TurnDiagnostics = {
-      queued_ms: queued,
-      duration_ms: duration,
+      queued_ms: milliseconds(queued),
+      duration_ms: milliseconds(duration),
       nodes: this.#ran,
       skipped: this.#skipped,
     };

@@ -4,6 +4,7 @@ import { type RetrieveParams, retrieveParamsSchema } from '../../protocol/graph.
 import { checkFusion, compileFilter, searchStorage } from '../../storages/search.js';
 import type { StoragePin } from '../../storages/shared-storage.js';
 import type { Interaction } from '../interaction.js';
+import { milliseconds } from '../milliseconds.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
 import { parseParams } from '../params.js';
 import { QueryTemplate } from '../query-template.js';
@@ -67,7 +68,7 @@ class RetrieveNode implements AgentNode {
       hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
     return {
-      report: { embed_ms: embedMs, search_ms: searchMs, plan },
+      report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },
       ...(embedding && { engine: engineDiagnostics(pin.model, embedding, embedMs) }),
     };
   }
