@@ -17,7 +17,7 @@ export interface LoadModelOptions extends ProgressOptions {
   /** Threads that embed, 0 (default): all that the process may use. */
   threads?: number | undefined;
   /**
-   * What computes: `llama.cpp`, or one of `avx512-bf16` and `avx512` for BERT models on a processor that has it. Default:
+   * What computes: `llama.cpp`, or one of `avx2`, `avx512` and `avx512-bf16` for BERT models on a processor that has it. Default:
    * what was measured to be fastest for this model on this machine; the first load ever measures.
    */
   runtime?: string | undefined;

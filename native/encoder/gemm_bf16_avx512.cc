@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "encoder/gemm_avx512.h"
+#include "encoder/tile_loop.h"
 
 #define LOREKEEP_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 
@@ -53,7 +53,7 @@ struct Bf16Tile {
 }  // namespace
 
 void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm) {
-  TileLoop<std::uint16_t, Bf16Tile>::run(gemm);
+  TileLoop<std::uint16_t, Bf16Tile, kTileRows, kTilePanels>::run(gemm);
 }
 
 }  // namespace lorekeep::encoder

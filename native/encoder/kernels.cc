@@ -8,13 +8,14 @@ namespace lorekeep::encoder {
 namespace {
 
 struct Available {
-  std::array<const Kernels*, 3> sets{};
+  std::array<const Kernels*, 4> sets{};
   std::size_t count = 0;
 
   Available() {
     sets[count++] = &kScalarKernels;
 #if LOREKEEP_X86_ENCODER
     __builtin_cpu_init();  // the checks include that the operating system saves the registers
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets[count++] = &kAvx2Kernels;
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     if (avx512) sets[count++] = &kAvx512Kernels;

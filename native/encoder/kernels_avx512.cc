@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "encoder/gemm_avx512.h"
+#include "encoder/tile_loop.h"
 
 #define LOREKEEP_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
@@ -125,7 +125,7 @@ LOREKEEP_AVX512 void round_bf16(const float* from, std::uint16_t* to, std::size_
   }
 }
 
-constexpr auto kGemmF32 = TileLoop<float, F32Tile>::run;
+constexpr auto kGemmF32 = TileLoop<float, F32Tile, kTileRows, kTilePanels>::run;
 
 }  // namespace
 

@@ -89,7 +89,6 @@ struct EmbeddingModel::Impl {
                          const std::filesystem::path& path, const LoadOptions& options, const CancelToken* cancel,
                          const Progress& progress);
   Runtime llama_runtime(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress);
-  Runtime measure_runtimes(std::vector<std::unique_ptr<Runtime>> encoders, Runtime llama, const CancelToken* cancel);
   void probe();
 };
 
@@ -144,31 +143,33 @@ void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
 Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                              const std::filesystem::path& path, const LoadOptions& options,
                                              const CancelToken* cancel, const Progress& progress) {
-  const std::vector<std::string_view> names = encoder_runtimes(profile);
   const std::optional<ComputeSettings> wanted =
       options.runtime.empty() ? find_settings(facts.fingerprint, options.known) : default_settings(options.runtime);
-  facts.measured = settings_measured(facts.fingerprint);
-  if (wanted && std::find(names.begin(), names.end(), wanted->runtime) != names.end()) {
+  facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint);
+  if (wanted && wanted->runtime != kLlamaRuntime) {
     if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
       take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
       facts.settings = *wanted;
       return *runtime;
     }
+    if (!options.runtime.empty())
+      fail(Code::kInvalidArgument, "the runtime " + options.runtime + " cannot compute this model on this machine");
   }
-  if (!options.runtime.empty() && options.runtime != kLlamaRuntime)
-    fail(Code::kInvalidArgument, "the runtime " + options.runtime + " cannot compute this model on this machine");
   Runtime llama = llama_runtime(path, cancel, progress);
   if (wanted && wanted->runtime == kLlamaRuntime) {
     facts.settings = *wanted;
     return llama;
   }
-  std::vector<std::unique_ptr<Runtime>> encoders;
-  for (std::string_view name : names) {
-    if (auto runtime = make_encoder_runtime(name, file, profile)) encoders.push_back(std::move(runtime));
-  }
-  Runtime chosen = measure_runtimes(std::move(encoders), std::move(llama), cancel);
-  if (chosen.name != kLlamaRuntime) take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
-  return chosen;
+  std::vector<MakeRuntime> encoders;
+  for (std::string_view name : encoder_runtimes(profile))
+    encoders.emplace_back([name, &file, &profile] { return make_encoder_runtime(name, file, profile); });
+  Measured found = measure(std::move(llama), encoders, *vocabulary, facts.context_size, facts.dimension, cancel);
+  facts.settings = found.settings;
+  facts.measured = true;
+  remember_settings({facts.fingerprint, found.settings});
+  if (found.settings.runtime != kLlamaRuntime)
+    take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
+  return std::move(found.runtime);
 }
 
 Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, const CancelToken* cancel,
@@ -178,18 +179,6 @@ Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, c
   return {std::string(kLlamaRuntime), [all, pooling = facts.pooling](std::uint32_t capacity) {
             return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity);
           }};
-}
-
-Runtime EmbeddingModel::Impl::measure_runtimes(std::vector<std::unique_ptr<Runtime>> encoders, Runtime llama,
-                                               const CancelToken* cancel) {
-  std::vector<const Runtime*> candidates;
-  for (const auto& encoder : encoders) candidates.push_back(encoder.get());
-  candidates.push_back(&llama);
-  const Measured found = measure(candidates, *vocabulary, facts.context_size, facts.dimension, cancel);
-  facts.settings = found.settings;
-  facts.measured = true;
-  remember_settings({facts.fingerprint, found.settings});
-  return *candidates[found.runtime];
 }
 
 // Runs the whole graph once, so that a model that cannot compute fails here and not at the first text.

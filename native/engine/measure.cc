@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -92,30 +93,32 @@ ComputeSettings default_settings(std::string_view runtime) {
   return {std::string(runtime), kUsualBatch};
 }
 
-Measured measure(std::span<const Runtime* const> runtimes, const Vocabulary& vocabulary, std::uint32_t longest,
-                 std::size_t dimension, const CancelToken* cancel) {
+Measured measure(Runtime reference, std::span<const MakeRuntime> others, const Vocabulary& vocabulary,
+                 std::uint32_t longest, std::size_t dimension, const CancelToken* cancel) {
   Sample sample(vocabulary, kCompareTokens, longest, dimension);
-  std::size_t chosen = runtimes.size() - 1;
-  double best = sample.time(*runtimes[chosen]->make(sample.tokens()), cancel);
+  Runtime chosen = std::move(reference);
+  double best = sample.time(*chosen.make(sample.tokens()), cancel);
   const std::vector<float> expected = sample.vectors();
-  for (std::size_t i = runtimes.size() - 1; i-- > 0;) {
-    const double seconds = sample.time(*runtimes[i]->make(sample.tokens()), cancel);
+  for (const MakeRuntime& make : others) {
+    const std::unique_ptr<Runtime> other = make();
+    if (other == nullptr) continue;
+    const double seconds = sample.time(*other->make(sample.tokens()), cancel);
     if (!(least_cosine(expected, sample.vectors(), dimension) >= kLeastCosine)) continue;
     if (seconds >= best * kBetter) continue;
     best = seconds;
-    chosen = i;
+    chosen = *other;
   }
-  Measured found{default_settings(runtimes[chosen]->name), chosen};
-  if (best * sample.tokens() >= kSlow) return found;
+  ComputeSettings settings = default_settings(chosen.name);
+  if (best * sample.tokens() >= kSlow) return {settings, std::move(chosen)};
   best = std::numeric_limits<double>::infinity();
   for (std::uint32_t tokens : kBatchSizes) {
     Sample batch(vocabulary, tokens, longest, dimension);
-    const double seconds = batch.time(*runtimes[chosen]->make(batch.tokens()), cancel);
+    const double seconds = batch.time(*chosen.make(batch.tokens()), cancel);
     if (seconds >= best * kBetter) continue;
     best = seconds;
-    found.settings.batch_tokens = tokens;
+    settings.batch_tokens = tokens;
   }
-  return found;
+  return {settings, std::move(chosen)};
 }
 
 }  // namespace lorekeep::engine

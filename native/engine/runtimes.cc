@@ -8,19 +8,27 @@
 
 namespace lorekeep::engine {
 
+namespace {
+
+constexpr std::string_view kSlowTwin = "scalar";  // there to be compared with
+
+}  // namespace
+
 std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile) {
   std::vector<std::string_view> names;
   if (profile.architecture != "bert") return names;
-  const auto sets = encoder::available_kernels();
-  // Without the scalar set, which is there to be compared with.
-  for (std::size_t i = sets.size(); i-- > 1;) names.emplace_back(sets[i]->name);
+  for (const encoder::Kernels* set : encoder::available_kernels()) {
+    if (set->name == kSlowTwin) continue;
+    if (set->gemm_bf16 == nullptr) names.clear();  // a plainer set in f32
+    names.emplace_back(set->name);
+  }
   return names;
 }
 
 std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared_ptr<const GgufFile> file,
                                               const ModelProfile& profile) {
   const encoder::Kernels* kernels = encoder::kernels_named(name);
-  if (kernels == nullptr) return nullptr;
+  if (kernels == nullptr || name == kSlowTwin || profile.architecture != "bert") return nullptr;
   const auto precision = kernels->gemm_bf16 == nullptr ? encoder::Precision::kF32 : encoder::Precision::kBf16;
   std::shared_ptr<const encoder::BertWeights> weights = read_bert(std::move(file), profile, precision);
   if (weights == nullptr) return nullptr;

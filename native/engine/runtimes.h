@@ -22,11 +22,12 @@ struct Runtime {
   MakeComputer make;
 };
 
-/// Names of the sets of native/encoder that could compute the model, fastest first; none when it is no plain BERT or
-/// the processor has none. kLlamaRuntime always can.
+/// Names of the sets of native/encoder that are worth trying, the most exact first: the best in f32, then what rounds
+/// to bf16. None when the model is no BERT or the processor has no set. kLlamaRuntime always can.
 std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile);
 
-/// Null when the file turns out to be none that native/encoder computes: see read_bert().
+/// Null when there is no such set, or when the file turns out to be none that native/encoder
+/// computes: see read_bert().
 std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared_ptr<const GgufFile> file,
                                               const ModelProfile& profile);
 

@@ -1,0 +1,48 @@
+// The loop around the multiplications' tiles. A tile keeps the sums of some rows and panels in registers, and each of
+// its steps loads those panels once and a value of each row. Internal to native/encoder.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "encoder/kernels.h"
+
+namespace lorekeep::encoder {
+
+/// Tile<kRows, kPanels>::run(gemm, first row, first panel) over all of a Gemm<T>, with at most kMostRows rows and
+/// kMostPanels (1 or 2) panels each. Panels are the outer loop: two of 384 steps stay in the first-level cache while
+/// all rows pass. Rows are divided evenly: 16 are 8 and 8, not 12 and 4, because few rows hide neither latency nor the
+/// loads of the panels.
+template <class T, template <int, int> class Tile, int kMostRows, int kMostPanels>
+class TileLoop {
+ public:
+  static void run(const Gemm<T>& g) {
+    if (g.rows == 0) return;
+    const std::size_t blocks = (g.rows + kMostRows - 1) / kMostRows;
+    std::size_t panel = 0;
+    for (; panel + kMostPanels <= g.panels; panel += kMostPanels) run_rows<kMostPanels>(g, panel, blocks);
+    for (; panel < g.panels; ++panel) run_rows<1>(g, panel, blocks);
+  }
+
+ private:
+  using Run = void (*)(const Gemm<T>&, std::size_t, std::size_t);
+
+  /// By the number of rows less one.
+  template <int kPanels, int... kRows>
+  static constexpr std::array<Run, kMostRows> tiles(std::integer_sequence<int, kRows...>) {
+    return {Tile<kRows + 1, kPanels>::run...};
+  }
+
+  template <int kPanels>
+  static void run_rows(const Gemm<T>& g, std::size_t panel, std::size_t blocks) {
+    static constexpr auto kTiles = tiles<kPanels>(std::make_integer_sequence<int, kMostRows>());
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t begin = g.rows * block / blocks;
+      const std::size_t end = g.rows * (block + 1) / blocks;
+      kTiles[end - begin - 1](g, begin, panel);
+    }
+  }
+};
+
+}  // namespace lorekeep::encoder
