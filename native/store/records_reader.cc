@@ -31,7 +31,7 @@ class IssueList {
   void add(std::size_t line, std::optional<std::size_t> record, std::string_view id, const RecordIssue& issue,
            Code code) {
     if (++count_ > kListedIssues) {
-      message_ += "\nand more";
+      if (count_ == kListedIssues + 1) message_ += "\nand more";
       return;
     }
     std::string where = file_ + ":" + std::to_string(line) + ": ";

@@ -36,7 +36,7 @@ function expectation(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_type':
       return kinds[issue.expected as string];
     case 'invalid_value':
-      return `one of ${(issue.values as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
+      return oneOf((issue.values as unknown[]).map((value) => JSON.stringify(value)));
     case 'too_small':
       return sized(issue.origin as string, 'at least', Number(issue.minimum));
     case 'too_big':
@@ -45,6 +45,9 @@ function expectation(issue: z.core.$ZodRawIssue): string | undefined {
       return undefined;
   }
 }
+
+const oneOf = (values: readonly string[]) =>
+  values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
 
 function sized(origin: string, bound: string, limit: number): string | undefined {
   if (origin === 'string') return `a string of ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;

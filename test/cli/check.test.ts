@@ -38,7 +38,12 @@ describe('lorekeep check', () => {
     expect(status).toBe(1);
     expect(stdout.match(/record \d+/g)?.length).toBeGreaterThanOrEqual(15);
     expect(stdout).toMatch(/text/);
-    expect(stdout).toMatch(/^kb\.json: knowledge base: 1 error, 0 warnings\n$/m);
+    expect(stdout).toMatch(/^kb\.json: knowledge base: 15 errors, 0 warnings\n$/m);
+    file('records.json', [...records, ...records]);
+    const more = await lorekeep(['check', kb]);
+    expect(more.stdout).toMatch(
+      /^ {2}and more\nkb\.json: knowledge base: more than 20 errors, 0 warnings\n$/m,
+    );
   });
 
   it('goes on after a mistake: model, index and words are all told', async () => {

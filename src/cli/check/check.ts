@@ -29,10 +29,23 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
     const screen = new Screen(process.stdout);
     printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
     printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
-    const counts = [counted(errors.length, 'error'), counted(warnings.length, 'warning')].join(', ');
+    const counts = [errorCount(errors), counted(warnings.length, 'warning')].join(', ');
     const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
     print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'all right' : counts}`);
   });
+}
+
+/** A message about a file has a line for each mistake, and may end with `and 3 more`, or `and more`. */
+function errorCount(errors: readonly Finding[]): string {
+  let sum = 0;
+  let atLeast = '';
+  for (const { message } of errors) {
+    const lines = message.split('\n');
+    const more = /^and (\d+ )?more$/.exec(lines.at(-1) ?? '');
+    if (more !== null && more[1] === undefined) atLeast = 'more than ';
+    sum += more === null ? lines.length : lines.length - 1 + Number(more[1] ?? 0);
+  }
+  return `${atLeast}${counted(sum, 'error')}`;
 }
 
 function printFindings(findings: readonly Finding[], most: number, style: (text: string) => string): void {

@@ -182,6 +182,10 @@ TEST("the first twenty issues are listed at once, and the details are of the fir
   CHECK_EQ(static_cast<std::size_t>(std::count(message.begin(), message.end(), '\n')), kListedIssues);
   CHECK(message.find("records.json:21: record 20 (\"r19\")") != std::string::npos);
   CHECK(message.ends_with("and more"));
+  std::string twice_wrong = "[{\"id\":7}";
+  for (int i = 0; i < 30; ++i) twice_wrong += ",{\"id\":7}";
+  const std::string other = refusal(twice_wrong + "]", Code::kInvalidArgument);
+  CHECK_EQ(other.find("and more"), other.rfind("and more"));
 }
 
 TEST("a record of more than 16 MiB is refused") {
