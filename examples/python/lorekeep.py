@@ -60,7 +60,10 @@ class Client:
         self._stream = self._socket.makefile("rb")
         try:
             self.hello = self._receive()
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError) as error:
+            self._socket.close()
+            raise ConnectionLost(f"{host}:{port} does not greet: {error}") from error
+        except ValueError as error:
             self._socket.close()
             raise ConnectionLost(f"{host}:{port} does not speak lorekeep's protocol: {error}") from error
         if self.hello.get("type") != "Hello" or self.hello.get("protocol") != PROTOCOL:
@@ -139,7 +142,7 @@ class Client:
             while True:
                 self._dispatch(self._receive())
         except Exception as error:  # Whatever ends the reader, nobody may wait for it any longer.
-            self._lose(ConnectionLost(str(error)))
+            self._lose(ConnectionLost(f"the connection was lost: {error}"))
 
     def _dispatch(self, frame: Frame) -> None:
         type, reply_to = frame.get("type"), frame.get("reply_to")

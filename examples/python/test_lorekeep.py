@@ -137,7 +137,7 @@ class ClientTest(unittest.TestCase):
                 connection.close()
 
             threading.Thread(target=answer).start()
-            with self.assertRaisesRegex(ConnectionLost, "does not speak"):
+            with self.assertRaisesRegex(ConnectionLost, "does not greet"):
                 connect(port=other.getsockname()[1])
 
 
