@@ -4,7 +4,7 @@ import { LorekeepError, translateError } from './errors.js';
 import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
 import { Handle } from './handle.js';
-import type { NativeField, NativeFilter, NativeMetadataBuffer, NativeStorage } from './native.js';
+import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
   type CallOptions,
   callNative,
@@ -215,43 +215,50 @@ export class Storage extends Handle<NativeStorage> {
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
-    const { signal } = options;
-    if (!this.closed && !signal?.aborted && mayHold()) {
-      const result = this.#searchNow(request, options);
+    const { signal, filter } = options;
+    // Whether a search under a filter is short is learnt filter by filter: nothing is known of one made for this search.
+    const short = filter === undefined || filter instanceof Filter;
+    if (short && !this.closed && !signal?.aborted && mayHold()) {
+      const result = this.#searchNow(request, filter, options.variables);
       if (result !== undefined) return result;
     }
     return this.run(signal, async (native, cancel) => {
-      const turn = mayHold() ? undefined : nextTurn();
+      const turn = short && !mayHold() ? nextTurn() : undefined;
       await turn;
-      const result = turn && !signal?.aborted ? this.#searchNow(request, options) : undefined;
-      if (result !== undefined) return result;
+      if (turn && short && !signal?.aborted) {
+        const result = this.#searchNow(request, filter, options.variables);
+        if (result !== undefined) return result;
+      }
+      const compiled = short ? filter : this.compileFilter(filter);
       const { vector, text } = request;
-      const filter = this.#filter(options);
-      const numbers = requestNumbers(request);
-      const found = await native.search(numbers, vector, text, filter, options.variables, cancel);
+      const found = await native.search(
+        requestNumbers(request),
+        vector,
+        text,
+        compiled?.compiled,
+        options.variables,
+        cancel,
+      );
       return storageResult(request.mode, ...found, this.#fields);
     });
   }
 
   /** The result of a search that is short enough to be done on this thread. */
-  #searchNow(request: StorageRequest, options: StorageSearchOptions): StorageSearchResult | undefined {
-    const { native } = this;
+  #searchNow(
+    request: StorageRequest,
+    filter: Filter | undefined,
+    variables: StorageSearchOptions['variables'],
+  ): StorageSearchResult | undefined {
     const { vector, text } = request;
     const found = resultNumbers(resultLength(request.topK, this.#fields));
     try {
-      const filter = this.#filter(options);
       const numbers = requestNumbers(request);
-      const rest = native.searchNow(numbers, vector, text, filter, options.variables, found);
+      const rest = this.native.searchNow(numbers, vector, text, filter?.compiled, variables, found);
       countHeld(found[0] as number);
       return rest && storageResult(request.mode, found, rest, this.#fields);
     } catch (error) {
       throw translateError(error);
     }
-  }
-
-  #filter({ filter }: StorageSearchOptions): NativeFilter | undefined {
-    if (filter === undefined) return undefined;
-    return filter instanceof Filter ? filter.compiled : this.compileFilter(filter).compiled;
   }
 }
 

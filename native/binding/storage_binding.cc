@@ -56,8 +56,13 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
     return promise_task<Found>(
         info.Env(), options,
-        [storage, request](const TaskContext& task) {
-          return timed([&] { return storage->search(request->bind(task.cancel)); });
+        [storage, request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
+          return timed([&] {
+            store::SearchRequest shared = request->bind(task.cancel);
+            shared.pool = &runtime->compute();
+            shared.workers = worker_count(0);
+            return storage->search(shared);
+          });
         },
         [storage, request, times = times_](Napi::Env env, Found&& found) {
           request->times(*times).learn(found.taken, request->size());

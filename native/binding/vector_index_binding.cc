@@ -85,12 +85,14 @@ struct Query {
 Results run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
   query.options.filter = query.filter.bitmap(index.size());
   query.options.cancel = &cancel;
+  query.options.pool = &runtime.compute();
+  query.options.workers = worker_count(0);
   if (query.rows.size() == index.dimension()) {
     Results one;
     one.push_back(index.search(query.rows, query.options));
     return one;
   }
-  return index.search_many(query.rows, query.options, &runtime.compute(), worker_count(0));
+  return index.search_many(query.rows, query.options, query.options.pool, query.options.workers);
 }
 
 }  // namespace

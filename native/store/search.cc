@@ -85,6 +85,8 @@ class Search {
     options.filter = selected_;
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
     options.cancel = request_.cancel;
+    options.pool = request_.pool;
+    options.workers = request_.workers;
     vector::SearchResult found = storage_.vectors()->search(request_.query, options);
     SearchPlan& plan = result_.plan;
     plan.dense = true;
@@ -141,9 +143,14 @@ class Search {
     const std::size_t depth = std::max(wanted, request_.top_k);
     std::vector<Scored> dense;
     std::vector<Scored> lexical;
-    if (request_.rrf.dense_weight > 0) dense = dense_leg(depth);
-    if (request_.cancel != nullptr) request_.cancel->check();
-    if (request_.rrf.lexical_weight > 0) lexical = lexical_leg(depth);
+    // Side by side where there is a thread for it: the legs write different fields of the plan.
+    parallel_for(request_.pool, request_.workers, 2, 1, request_.cancel,
+                 [&](std::size_t begin, std::size_t end, std::size_t) {
+                   for (std::size_t leg = begin; leg < end; ++leg) {
+                     if (leg == 0 && request_.rrf.dense_weight > 0) dense = dense_leg(depth);
+                     if (leg == 1 && request_.rrf.lexical_weight > 0) lexical = lexical_leg(depth);
+                   }
+                 });
     for (const Fused& fused : fuse(dense, lexical, request_.rrf, request_.top_k)) {
       Hit hit{};
       hit.ordinal = fused.ordinal;

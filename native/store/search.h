@@ -10,6 +10,7 @@
 
 #include "core/bitmap.h"
 #include "core/cancel_token.h"
+#include "core/thread_pool.h"
 #include "filter/predicate.h"
 #include "vector/vector_index.h"
 
@@ -46,6 +47,8 @@ struct SearchRequest {
   const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
   bool exact = false;                              // dense leg: no graph search, whatever it costs
   const CancelToken* cancel = nullptr;
+  ThreadPool* pool = nullptr;  // idle threads of it, up to `workers - 1`, run legs side by side and share long scans
+  std::size_t workers = 1;
 };
 
 struct Hit {

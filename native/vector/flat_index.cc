@@ -22,7 +22,8 @@ SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   SearchWork work;
   result.plan.matched = check_options(options);
-  result.hits = scan({rows_, nullptr, query, options.k, options.filter, options.cancel}, work);
+  result.hits =
+      scan({rows_, nullptr, query, options.k, options.filter, options.cancel, options.pool, options.workers}, work);
   result.plan.visited = work.visited;
   result.plan.exact = true;
   return result;

@@ -77,7 +77,8 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   }
   if (plan.path == SearchPath::kExact) {
     const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
-    result.hits = scan({parts_.rows, codes, query, options.k, options.filter, options.cancel}, work);
+    result.hits = scan(
+        {parts_.rows, codes, query, options.k, options.filter, options.cancel, options.pool, options.workers}, work);
     plan.exact = true;
   }
   plan.visited = work.visited;

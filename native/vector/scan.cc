@@ -13,6 +13,10 @@ namespace {
 constexpr std::size_t kRowsPerBlock = 1024;
 // Until k rows are known all rows of a block are scored exactly, so the first blocks are small.
 constexpr std::size_t kRowsOfFirstBlock = 64;
+// Below this a scan ends before a second thread has woken and found its first rows: 200 µs of one core.
+constexpr std::size_t kBytesWorthSharing = 4 << 20;
+// What a thread takes at a time of a shared scan: 4096 rows.
+constexpr std::size_t kWordsPerPiece = 64;
 
 class Scan {
  public:
@@ -24,32 +28,38 @@ class Scan {
     }
   }
 
-  std::vector<Scored> all() {
-    const std::size_t count = query_.rows.size();
-    for (std::size_t begin = 0, block = kRowsOfFirstBlock; begin < count;) {
-      ordinals_.resize(std::min(block, count - begin));
+  /// Rows [begin, end).
+  void add_all(std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      ordinals_.resize(std::min(block_, end - begin));
       std::iota(ordinals_.begin(), ordinals_.end(), static_cast<std::uint32_t>(begin));
       begin += ordinals_.size();
       score();
-      block = std::min(block * 2, kRowsPerBlock);
     }
-    return nearest_.take_sorted();
   }
 
-  std::vector<Scored> members() {
+  /// The filter's rows among those of its words [begin, end).
+  void add_members(std::size_t begin, std::size_t end) {
     const auto& words = query_.filter->words();
-    std::size_t block = kRowsOfFirstBlock;
-    for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
         ordinals_.push_back(static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
       }
-      if (ordinals_.size() < block) continue;
-      score();
-      block = std::min(block * 2, kRowsPerBlock);
+      if (ordinals_.size() >= block_) score();
     }
     score();
-    return nearest_.take_sorted();
   }
+
+  /// 64 rows to a word, with a filter and without.
+  void add_words(std::size_t begin, std::size_t end) {
+    if (query_.filter != nullptr) {
+      add_members(begin, end);
+    } else {
+      add_all(begin * 64, std::min(end * 64, query_.rows.size()));
+    }
+  }
+
+  std::vector<Scored> take() { return nearest_.take_sorted(); }
 
  private:
   void score() {
@@ -60,6 +70,7 @@ class Scan {
     work_.visited += ordinals_.size();
     for (std::size_t i = 0; i < ordinals_.size(); ++i) nearest_.push({distances_[i], ordinals_[i]});
     ordinals_.clear();
+    block_ = std::min(block_ * 2, kRowsPerBlock);
   }
 
   /// Keeps of the block what, judged by codes, may be among the k nearest.
@@ -83,15 +94,52 @@ class Scan {
   std::unique_ptr<const Scorer> coarse_;  // of codes
   float error_ = 0;
   TopK<NearestFirst> nearest_;
+  std::size_t block_ = kRowsOfFirstBlock;
   std::vector<std::uint32_t> ordinals_;  // the block
   std::vector<float> distances_;
 };
 
+std::size_t bytes_of(const ScanQuery& query) noexcept {
+  const VectorMatrix& read = query.codes != nullptr ? query.codes->matrix : query.rows;
+  const std::size_t rows = query.filter == nullptr ? read.size() : query.filter->count();
+  return read.size() == 0 ? 0 : rows * (read.row_bytes().size() / read.size());
+}
+
+/// Each thread keeps its own nearest rows over whatever pieces it takes; the nearest of all are among them.
+std::vector<Scored> scan_shared(const ScanQuery& query, std::size_t words, SearchWork& work) {
+  struct Part {
+    SearchWork work;
+    std::unique_ptr<Scan> scan;
+  };
+  std::vector<Part> parts(query.workers);
+  parallel_for(query.pool, query.workers, words, kWordsPerPiece, query.cancel,
+               [&](std::size_t begin, std::size_t end, std::size_t worker) {
+                 Part& part = parts[worker];
+                 if (!part.scan) part.scan = std::make_unique<Scan>(query, part.work);
+                 part.scan->add_words(begin, end);
+               });
+  std::vector<Scored> nearest;
+  for (Part& part : parts) {
+    if (!part.scan) continue;
+    const std::vector<Scored> found = part.scan->take();
+    nearest.insert(nearest.end(), found.begin(), found.end());
+    work.visited += part.work.visited;
+  }
+  std::sort(nearest.begin(), nearest.end(), NearestFirst());
+  nearest.resize(std::min(nearest.size(), query.k));
+  return nearest;
+}
+
 }  // namespace
 
 std::vector<Scored> scan(const ScanQuery& query, SearchWork& work) {
+  const std::size_t words = (query.rows.size() + 63) / 64;
+  if (query.pool != nullptr && query.workers > 1 && bytes_of(query) >= kBytesWorthSharing) {
+    return scan_shared(query, words, work);
+  }
   Scan running(query, work);
-  return query.filter == nullptr ? running.all() : running.members();
+  running.add_words(0, words);
+  return running.take();
 }
 
 }  // namespace lorekeep::vector

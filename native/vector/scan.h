@@ -7,6 +7,7 @@
 
 #include "core/bitmap.h"
 #include "core/cancel_token.h"
+#include "core/thread_pool.h"
 #include "core/top_k.h"
 #include "vector/codes.h"
 #include "vector/graph_search.h"
@@ -21,9 +22,12 @@ struct ScanQuery {
   std::size_t k;
   const Bitmap* filter = nullptr;       // of rows.size() bits; null: all rows
   const CancelToken* cancel = nullptr;  // polled every 1024 rows
+  ThreadPool* pool = nullptr;           // a long scan is shared by the calling thread and up to `workers - 1` of these
+  std::size_t workers = 1;
 };
 
-/// The k nearest rows, nearest first, ties by ordinal. Throws as Scorer does for the query.
+/// The k nearest rows, nearest first, ties by ordinal, however many threads took part. Throws as Scorer does for the
+/// query.
 std::vector<Scored> scan(const ScanQuery& query, SearchWork& work);
 
 }  // namespace lorekeep::vector

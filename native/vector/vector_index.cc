@@ -16,9 +16,11 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
          {{"values", static_cast<std::int64_t>(queries.size())}, {"expected", static_cast<std::int64_t>(length)}});
   }
   std::vector<SearchResult> results(queries.size() / length);
+  SearchOptions each = options;
+  each.pool = nullptr;  // its threads have queries of their own
   parallel_for(pool, workers, results.size(), 1, options.cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
-      results[i] = search(queries.subspan(i * length, length), options);
+      results[i] = search(queries.subspan(i * length, length), each);
     }
   });
   return results;

@@ -26,6 +26,8 @@ struct SearchOptions {
   const Bitmap* filter = nullptr;  // rows that may be returned, size() bits; null: all
   SearchPath path = SearchPath::kAuto;
   const CancelToken* cancel = nullptr;  // polled every 16 hops or 1024 rows
+  ThreadPool* pool = nullptr;           // idle threads of it help with a long exact search: the caller and up to
+  std::size_t workers = 1;              // `workers - 1` of them
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;

@@ -323,4 +323,25 @@ TEST("many threads search one storage at once and find the same") {
   CHECK_EQ(wrong.load(), 0);
 }
 
+TEST("legs that run side by side find what they find one after the other, and fail as they do") {
+  ThreadPool pool(3);
+  const filter::BoundPredicate predicate = year_below(sample(), 100);
+  for (const filter::BoundPredicate* filter : {static_cast<const filter::BoundPredicate*>(nullptr), &predicate}) {
+    for (int round = 0; round < 50; ++round) {
+      SearchRequest request = request_of(Mode::kHybrid, some_query(), "w0 w3");
+      request.filter = filter;
+      const SearchResult alone = sample().storage->search(request);
+      request.pool = &pool;
+      request.workers = 4;
+      const SearchResult together = sample().storage->search(request);
+      CHECK(ordinals(together) == ordinals(alone));
+      CHECK_EQ(together.plan.dense_visited, alone.plan.dense_visited);
+      CHECK_EQ(together.plan.lexical_scored, alone.plan.lexical_scored);
+      const std::vector<float> short_query(1, 1.0f);
+      request.query = short_query;
+      CHECK_FAILS(Code::kDimensionMismatch, sample().storage->search(request));
+    }
+  }
+}
+
 }  // namespace

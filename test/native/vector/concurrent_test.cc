@@ -1,9 +1,11 @@
 // What many threads do at once; the ThreadSanitizer run takes this one.
 #include <thread>
+#include <utility>
 
 #include "sample_vectors.h"
 #include "vector/flat_index.h"
 #include "vector/hnsw_index.h"
+#include "vector/scan.h"
 
 namespace lorekeep::vector {
 namespace {
@@ -79,6 +81,41 @@ TEST("concurrent searches: an error of one query is the error of all, and a rais
   CancelToken cancel;
   cancel.cancel();
   CHECK_FAILS(Code::kCancelled, index->search_many(std::span(rows).first(160), {.cancel = &cancel}, &pool, 3));
+}
+
+TEST("a scan that several threads share finds what one finds, with codes and without, under any filter") {
+  constexpr std::size_t kRows = 12'000;  // enough that it is shared: 4.6 MB of codes
+  constexpr std::size_t kDimension = 384;
+  const auto data = clustered_rows(kRows + 3, kDimension, 40, test::seed() + 5);
+  ThreadPool pool(3);
+  const auto rows =
+      VectorMatrix::encode(std::span(data).first(kRows * kDimension), kDimension, VectorType::kF32, &pool, 4, nullptr);
+  const Codes codes = encode_codes(rows, &pool, 4, nullptr);
+  Bitmap all(kRows);
+  Bitmap first_quarter(kRows);
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    all.set(row);
+    if (row < kRows / 4) first_quarter.set(row);
+  }
+  for (const Codes* coarse : {static_cast<const Codes*>(nullptr), &codes}) {
+    for (const Bitmap* filter :
+         {static_cast<const Bitmap*>(nullptr), &std::as_const(all), &std::as_const(first_quarter)}) {
+      for (std::size_t q = 0; q < 3; ++q) {
+        const auto query = std::span<const float>(data).subspan((kRows + q) * kDimension, kDimension);
+        for (const std::size_t k : {std::size_t{1}, std::size_t{25}, kRows}) {
+          SearchWork alone, together;
+          const auto expected = scan({rows, coarse, query, k, filter}, alone);
+          CHECK(scan({rows, coarse, query, k, filter, nullptr, &pool, 4}, together) == expected);
+          CHECK(together.visited >= (filter == &first_quarter ? kRows / 4 : kRows));
+        }
+      }
+    }
+  }
+  CancelToken cancel;
+  cancel.cancel();
+  SearchWork work;
+  const auto query = std::span<const float>(data).first(kDimension);
+  CHECK_FAILS(Code::kCancelled, scan({rows, &codes, query, 10, nullptr, &cancel, &pool, 4}, work));
 }
 
 }  // namespace
