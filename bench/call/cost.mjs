@@ -1,10 +1,11 @@
 // What a search costs beyond the search, for one caller from JavaScript: the whole process's CPU time and the wall time of
-// one call at a time, from a call that does nothing to hits with text and ten metadata fields.
+// one call at a time, from a call that finds the only row, on this thread and on another, to hits with text and ten fields.
 //
 //   node call/cost.mjs [--library FOLDER]... [--rows N] [--calls N] [--rounds N]
 //
 // Libraries are folders that hold a build (dist/ and build/Release/); several are measured in turns, each time in a process
-// of their own, and compared with the first. Caveats: generated rows; the search in it is that of a small or warm index.
+// of their own, and compared with the first. Caveats: generated rows; the search in it is that of a small or warm index; the walk
+// alone is what a query costs among 64 in one call, on two threads.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -60,7 +61,8 @@ async function measure(folder) {
   const trials = {
     'nothing: an async function': async () => {},
     'index of 1 row': (i) => tiny.search(query(i), { k: 1 }),
-    'the same, 64 queries a call': async (i) => {
+    'index of 1 row, on another thread': (i) => tiny.search(query(i), { k: 1, exact: true }),
+    'the walk alone, 10 hits, ef 32': async (i) => {
       if (i % 64 === 0) await index.searchMany(batch, { k: 10, ef: 32 });
     },
     'index, 10 hits, ef 32': (i) => index.search(query(i), { k: 10, ef: 32 }),
@@ -70,13 +72,15 @@ async function measure(folder) {
     'storage, 10 hits of 10 fields': (i) => typed.search({ vector: query(i), topK: 10, ef: 32 }),
     'storage, filter that nothing passes': (i) => typed.search({ vector: query(i), topK: 10, filter: rare }),
     'storage, lexical, 10 hits': (i) => plain.search({ mode: 'lexical', text: `record ${i} word`, topK: 10 }),
+    'storage, hybrid, 10 hits': (i) =>
+      plain.search({ mode: 'hybrid', vector: query(i), text: `record ${i} word`, topK: 10 }),
   };
   const batch = new Float32Array(64 * dimension);
   for (let i = 0; i < 64; i++) batch.set(queries[i], i * dimension);
   const results = {};
   const calls = Number(options.calls);
   for (const [name, call] of Object.entries(trials)) {
-    for (let i = 0; i < calls / 4; i++) await call(i);
+    for (let i = 0; i < calls; i++) await call(i);
     const cpu = process.cpuUsage();
     const begin = process.hrtime.bigint();
     for (let i = 0; i < calls; i++) await call(i);
