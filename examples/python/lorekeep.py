@@ -123,9 +123,9 @@ class Client:
     def _receive(self) -> Frame:
         header = self._exactly(_HEADER.size)
         kind, length = _HEADER.unpack(header)
-        body = self._exactly(length)
         if kind != _JSON:
             raise ValueError(f"a frame of kind {kind}")
+        body = self._exactly(length)
         frame = json.loads(body)
         if not isinstance(frame, dict):
             raise ValueError("a frame that is no object")

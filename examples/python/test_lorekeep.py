@@ -137,7 +137,7 @@ class ClientTest(unittest.TestCase):
                 connection.close()
 
             threading.Thread(target=answer).start()
-            with self.assertRaisesRegex(ConnectionLost, "does not greet"):
+            with self.assertRaisesRegex(ConnectionLost, "does not speak"):
                 connect(port=other.getsockname()[1])
 
 
