@@ -15,7 +15,7 @@
 
 namespace lorekeep::text {
 
-inline constexpr std::uint64_t kTermsPerCancelCheck = 1024;
+inline constexpr std::uint32_t kBodiesPerCancelCheck = 128;
 
 /// Checks every size, order, count, impact and posting of the buckets it is given, so that a search of their terms
 /// needs no checks. `Documents` answers for the documents in postings:
@@ -28,7 +28,7 @@ class EntryChecker {
       : data_(data), name_(name), documents_(documents) {}
 
   /// Throws Error(kCorrupt) naming the file and the place. Precondition: the offsets in data.buckets rise and end with
-  /// the size of the entries. Grain of cancellation: 1,024 terms.
+  /// the size of the entries. Grain of cancellation: 128 blocks of postings.
   void check(std::uint64_t first_bucket, std::uint64_t end_bucket, const CancelToken* cancel);
 
   /// Terms checked so far.
@@ -63,6 +63,8 @@ class EntryChecker {
   std::uint64_t last_hash_ = 0;
   std::string_view last_term_;  // empty: none yet
   std::uint64_t postings_ = 0;  // of the current term
+  const CancelToken* cancel_ = nullptr;
+  std::uint32_t bodies_ = 0;  // checked so far
 };
 
 template <class Documents>
@@ -72,12 +74,12 @@ void EntryChecker<Documents>::refuse(const char* reason) const {
 
 template <class Documents>
 void EntryChecker<Documents>::check(std::uint64_t first_bucket, std::uint64_t end_bucket, const CancelToken* cancel) {
+  cancel_ = cancel;
   entry_ = data_.entries.data() + data_.buckets[first_bucket];
   const std::byte* const end = data_.entries.data() + data_.buckets[end_bucket];
   first_bucket_ = next_bucket_ = first_bucket;
   last_term_ = {};
   while (entry_ < end) {
-    if (cancel != nullptr && terms_ % kTermsPerCancelCheck == 0) cancel->check();
     at_ = entry_;
     const std::byte* const entry_end = check_header(end);
     check_postings(entry_end);
@@ -193,6 +195,7 @@ void EntryChecker<Documents>::check_sparse(const std::byte* end, std::uint32_t b
 template <class Documents>
 void EntryChecker<Documents>::check_body(const std::byte* body, std::size_t size, std::uint32_t block,
                                          std::uint8_t impact) {
+  if (++bodies_ % kBodiesPerCancelCheck == 0 && cancel_ != nullptr) cancel_->check();
   const std::uint32_t first = block * kBlockDocuments;
   const std::uint32_t in_block = std::min(kBlockDocuments, data_.documents - first);
   float best = 0.0f;

@@ -145,9 +145,9 @@ void check_index(const IndexData& data, const std::string& name, ThreadPool* poo
 FirstUseCheck::FirstUseCheck(const IndexData& data, std::string name)
     : data_(data), name_(std::move(name)), sound_((data.buckets.size() - 1 + kBitsPerWord - 1) / kBitsPerWord) {}
 
-void FirstUseCheck::check(std::uint64_t bucket) const {
+void FirstUseCheck::check(std::uint64_t bucket, const CancelToken* cancel) const {
   LoneDocuments documents(data_);
-  EntryChecker(data_, name_, documents).check(bucket, bucket + 1, nullptr);
+  EntryChecker(data_, name_, documents).check(bucket, bucket + 1, cancel);
   sound_[bucket / kBitsPerWord].fetch_or(bit_of(bucket), std::memory_order_relaxed);
 }
 

@@ -19,7 +19,8 @@ void check_tables(const IndexData& data, const std::string& name);
 /// Proves that untrusted index data are what build_index() would have made of some documents: every size, order, count,
 /// length, impact and posting, so that a search needs no checks and cannot be misled by a file that contradicts
 /// itself. Throws Error(kCorrupt) naming `name` and the place. Reads each byte once; allocates 8 bytes per document for
-/// each of at most 4 threads. `pool` may be null. Grain of cancellation: 1,024 terms.
+/// each of at most 4 threads. `pool` may be null. Grain of cancellation: 128
+/// blocks of postings.
 void check_index(const IndexData& data, const std::string& name, ThreadPool* pool, std::size_t workers,
                  const CancelToken* cancel);
 
@@ -31,9 +32,10 @@ class FirstUseCheck {
   /// `data` have passed check_tables() and stay where they are.
   FirstUseCheck(const IndexData& data, std::string name);
 
-  /// Throws Error(kCorrupt) naming the file and the place.
-  void require_sound(std::uint64_t bucket) const {
-    if ((sound_[bucket / kBitsPerWord].load(std::memory_order_relaxed) & bit_of(bucket)) == 0) check(bucket);
+  /// Throws Error(kCorrupt) naming the file and the place, Error(kCancelled). `cancel` may be null; its grain is 128
+  /// blocks of postings.
+  void require_sound(std::uint64_t bucket, const CancelToken* cancel) const {
+    if ((sound_[bucket / kBitsPerWord].load(std::memory_order_relaxed) & bit_of(bucket)) == 0) check(bucket, cancel);
   }
 
  private:
@@ -41,7 +43,7 @@ class FirstUseCheck {
   static constexpr std::uint64_t bit_of(std::uint64_t bucket) noexcept {
     return std::uint64_t{1} << bucket % kBitsPerWord;
   }
-  void check(std::uint64_t bucket) const;
+  void check(std::uint64_t bucket, const CancelToken* cancel) const;
 
   IndexData data_;
   std::string name_;

@@ -155,7 +155,7 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
     first_use = std::make_unique<FirstUseCheck>(data, file.name());
   }
   Sidecar sidecar{std::make_shared<const TextIndex>(data, file.mapping(), std::move(first_use)), file.fingerprint()};
-  sidecar.index->sample_terms(kSampledTerms);  // so that tokenizer_fit() cannot fail
+  sidecar.index->sample_terms(kSampledTerms, options.cancel);  // so that tokenizer_fit() cannot fail
   return sidecar;
 }
 

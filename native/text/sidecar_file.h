@@ -56,7 +56,7 @@ struct SidecarLoadOptions {
   bool complete = false;                         // check_index() now, instead of each word when it is first asked for
   ThreadPool* pool = nullptr;                    // of a complete check; null: the calling thread alone
   std::size_t workers = 1;                       // the same: threads, the caller included; at most 4 are used
-  const CancelToken* cancel = nullptr;           // grain: one section, then 1,024 terms
+  const CancelToken* cancel = nullptr;           // grain: one section, then 128 blocks of postings
 };
 
 /// Maps a sidecar and checks header, checksums of all bytes, and sizes; then all postings, or each word's postings when

@@ -37,16 +37,16 @@ std::shared_ptr<const TextIndex> TextIndex::build(std::span<const std::string_vi
   return build(texts.size(), [texts](std::size_t document) { return texts[document]; }, options);
 }
 
-std::optional<TermEntry> TextIndex::find(std::string_view term) const {
+std::optional<TermEntry> TextIndex::find(std::string_view term, const CancelToken* cancel) const {
   const std::uint64_t bucket = data_.bucket(term);
-  if (check_ != nullptr) check_->require_sound(bucket);
+  if (check_ != nullptr) check_->require_sound(bucket, cancel);
   return data_.find(term, bucket);
 }
 
-std::vector<std::string_view> TextIndex::sample_terms(std::size_t count) const {
+std::vector<std::string_view> TextIndex::sample_terms(std::size_t count, const CancelToken* cancel) const {
   std::vector<std::string_view> terms;
   for (std::uint64_t bucket = 0; bucket + 1 < data_.buckets.size() && terms.size() < count; ++bucket) {
-    if (check_ != nullptr) check_->require_sound(bucket);
+    if (check_ != nullptr) check_->require_sound(bucket, cancel);
     const std::byte* at = data_.entries.data() + data_.buckets[bucket];
     const std::byte* const end = data_.entries.data() + data_.buckets[bucket + 1];
     while (at < end && terms.size() < count) terms.push_back(TermEntry::parse(at).term);
@@ -55,10 +55,10 @@ std::vector<std::string_view> TextIndex::sample_terms(std::size_t count) const {
 }
 
 // The terms that occur in the index, in the order in which bm25.h adds scores up.
-std::vector<WeightedTerm> TextIndex::weigh(std::vector<QueryTerm>& terms) const {
+std::vector<WeightedTerm> TextIndex::weigh(std::vector<QueryTerm>& terms, const CancelToken* cancel) const {
   std::vector<WeightedTerm> weighted;
   const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
-    const auto entry = find(text);
+    const auto entry = find(text, cancel);
     if (!entry) return 0;
     weighted.push_back({*entry, share * bm25_weight(data_.documents, entry->documents, term.occurrences)});
     return entry->documents;
@@ -85,7 +85,7 @@ TextSearchResult TextIndex::search(std::string_view query, const TextSearchOptio
   TextSearchResult result;
   result.terms = analyse(query, data_.tokenizer);
   result.plan.blocks = data_.blocks();
-  const auto terms = weigh(result.terms);
+  const auto terms = weigh(result.terms, options.cancel);
   const std::size_t k = std::min<std::size_t>(options.k, data_.documents);
   if (k == 0 || terms.empty()) return result;
   BlockMaxSearch search(data_, terms, k, options.filter, options.cancel);

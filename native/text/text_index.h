@@ -22,7 +22,7 @@ namespace lorekeep::text {
 struct TextSearchOptions {
   std::size_t k = 10;                   // hits at most
   const Bitmap* filter = nullptr;       // ordinals that may be found; null: all. Its size is documents()
-  const CancelToken* cancel = nullptr;  // grain: one query term, then 64 blocks of kBlockDocuments documents
+  const CancelToken* cancel = nullptr;  // grain: 128 blocks of kBlockDocuments documents, or a query term
 };
 
 struct QueryTerm {
@@ -75,13 +75,13 @@ class TextIndex {
 
   /// The first `count` terms of the dictionary, or all when there are fewer: a fair sample, since it is in order of
   /// hashes. Throws Error(kCorrupt) as search() does.
-  std::vector<std::string_view> sample_terms(std::size_t count) const;
+  std::vector<std::string_view> sample_terms(std::size_t count, const CancelToken* cancel = nullptr) const;
 
   const IndexData& data() const noexcept { return data_; }
 
  private:
-  std::optional<TermEntry> find(std::string_view term) const;
-  std::vector<WeightedTerm> weigh(std::vector<QueryTerm>& terms) const;
+  std::optional<TermEntry> find(std::string_view term, const CancelToken* cancel) const;
+  std::vector<WeightedTerm> weigh(std::vector<QueryTerm>& terms, const CancelToken* cancel) const;
 
   IndexData data_;
   std::shared_ptr<const void> owner_;

@@ -163,5 +163,17 @@ TEST("counts that do not fit the arrays are found") {
   CHECK(refuses([](IndexData& data) { data.entries = {}; }));
 }
 
+TEST("the first use of a word that is everywhere can be stopped, and made again") {
+  const std::size_t documents = 200 * kBlockDocuments;
+  const BuiltIndex built = build_index(documents, [](std::size_t) -> std::string_view { return "word"; }, {});
+  const FirstUseCheck first_use(built.data, "sound");
+  const std::uint64_t bucket = built.data.bucket("word");
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, first_use.require_sound(bucket, &cancel));
+  first_use.require_sound(bucket, nullptr);
+  first_use.require_sound(bucket, &cancel);  // proven, so nothing is looked at
+}
+
 }  // namespace
 }  // namespace lorekeep::text
