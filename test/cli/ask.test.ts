@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
 import { TestServer } from '../server/test-server.js';
@@ -74,6 +75,15 @@ describe('lorekeep ask', () => {
     );
     const filter = await asking(['kb.json', 'x', '--filter', '{"==":[{"knowledge":"indx"},1]}']);
     expect(filter.stderr).toContain('did you mean "index"?');
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const unanswered = await lorekeep(['ask', '--port', String(port), 'kb.json', 'x']);
+    expect(unanswered.status).toBe(1);
+    expect(unanswered.stderr).toContain(
+      `127.0.0.1:${port}: nothing greeted within 5 s; is it a lorekeep server?`,
+    );
     const nobody = await lorekeep(['ask', '--port', '1', 'kb.json', 'x']);
     expect(nobody.status).toBe(1);
     expect(nobody.stderr).toMatch(/127\.0\.0\.1:1: .*is the server running\? lorekeep serve starts it\n$/);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configurationTable, flagsTable } from '../../src/config/documentation.js';
 import { configFields } from '../../src/config/fields.js';
+import { parseConfig } from '../../src/config/file.js';
 import { configJsonSchema } from '../../src/config/json-schema.js';
 
 const project = join(import.meta.dirname, '../..');
@@ -14,6 +15,14 @@ describe('what is made from the config schema', () => {
     expect(page).toContain(`<!-- begin fields -->\n\n${configurationTable()}\n\n<!-- end fields -->`);
     expect(page).toContain(`<!-- begin flags -->\n\n${flagsTable()}\n\n<!-- end flags -->`);
     for (const { path } of configFields) expect(page).toContain(`| \`${path}\` |`);
+  });
+
+  it('has examples that are right', () => {
+    const examples = ['configuration.md', 'operations.md'].flatMap((page) =>
+      [...read('docs', page).matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
+    );
+    expect(examples.length).toBeGreaterThan(2);
+    for (const { page, text } of examples) expect(parseConfig(page, text).problems, text).toEqual([]);
   });
 
   it('is current: the JSON Schema (scripts/generate-schemas.mjs writes it)', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Tokenizer } from '../../../lib/index.js';
-import { type ClientAgent, type ClientSession, connect, type Graph, type Hit } from '../../client/index.js';
+import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import type { AskFlags } from '../commands/ask.js';
 import { CommandError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
@@ -15,6 +15,7 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { converse } from './conversation.js';
 import { placeOf } from './place.js';
+import { reach } from './reach.js';
 
 /** What the storage is called in the session. */
 const storageName = 'kb';
@@ -29,10 +30,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
   await interruptible(async (signal) => {
     const { host } = flags;
     const port = flags.port ?? (await findConfig(undefined)).config.port;
-    await using client = await connect({ host, port, signal }).catch((error) => {
-      signal.throwIfAborted();
-      throw unreachable(error, host, port);
-    });
+    await using client = await reach(host, port, signal);
     const { folder, path, tokenizer } = await placeOf(kb, host);
     const session = await client.createSession({ storage_data_folder: folder }, { signal });
     const opened = await session
@@ -112,13 +110,6 @@ async function readGraph(file: string): Promise<Graph> {
   } catch (error) {
     throw new CommandError(`--graph: ${file}: not valid JSON: ${(error as Error).message}`);
   }
-}
-
-function unreachable(error: unknown, host: string, port: number): CommandError {
-  const { message } = error as Error;
-  return new CommandError(`${host}:${port}: ${message}; is the server running? lorekeep serve starts it`, 1, {
-    cause: error,
-  });
 }
 
 function openFailure(error: unknown, kb: string): unknown {

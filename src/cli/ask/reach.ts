@@ -1,0 +1,30 @@
+import { type Client, connect } from '../../client/index.js';
+import { CommandError } from '../failure.js';
+
+/** A lorekeep server greets at once; what listens and says nothing for so long is something else. */
+const greetingMs = 5000;
+
+/** A client of the server at an address. @throws CommandError that says what is there instead; the signal's reason */
+export async function reach(host: string, port: number, signal: AbortSignal): Promise<Client> {
+  const place = `${host}:${port}`;
+  const giveUp = new AbortController();
+  const interrupt = () => giveUp.abort(signal.reason);
+  signal.addEventListener('abort', interrupt, { once: true });
+  const late = setTimeout(() => {
+    const silence = `${place}: nothing greeted within ${greetingMs / 1000} s`;
+    giveUp.abort(new CommandError(`${silence}; is it a lorekeep server? --host and --port name another one`));
+  }, greetingMs);
+  try {
+    return await connect({ host, port, signal: giveUp.signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CommandError) throw error;
+    const { message } = error as Error;
+    throw new CommandError(`${place}: ${message}; is the server running? lorekeep serve starts it`, 1, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', interrupt);
+  }
+}
