@@ -5,6 +5,7 @@ import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import { type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { openKnowledgeBase } from './open.js';
+import { checkOptionNames, type OptionNames } from './option-names.js';
 import { type ConfigFiles, plainFiles } from './paths.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
 import { configArgument } from './source.js';
@@ -20,6 +21,8 @@ export interface KnowledgeBaseCacheOptions {
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
 }
+
+const known: OptionNames<KnowledgeBaseCacheOptions> = { models: true, maxBytes: true, log: true };
 
 export interface CachedOpenOptions {
   signal?: AbortSignal | undefined;
@@ -45,7 +48,17 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
 
-  constructor({ models, maxBytes = totalmem() * defaultShare, log = noLog }: KnowledgeBaseCacheOptions) {
+  #closed = false;
+
+  /** @throws INVALID_ARGUMENT */
+  constructor(options: KnowledgeBaseCacheOptions) {
+    checkOptionNames(options, known, 'KnowledgeBaseCache');
+    const { models, maxBytes = totalmem() * defaultShare, log = noLog } = options;
+    if (typeof maxBytes !== 'number' || !(maxBytes >= 0)) {
+      throw new LorekeepError('INVALID_ARGUMENT', 'maxBytes: a number of at least 0 is expected', {
+        argument: 'maxBytes',
+      });
+    }
     this.#models = modelResolver(models);
     this.#log = log;
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
@@ -68,7 +81,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
 
   /**
    * A claim on the knowledge base of a config file, whose relative paths start at its folder.
-   * @throws as openKnowledgeBase(); the signal's reason
+   * @throws as openKnowledgeBase(); CLOSED after close(); the signal's reason
    */
   async open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
     return this.openFiles(plainFiles(configArgument(configPath)), options);
@@ -83,6 +96,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
       return this.#load(files, abort).finally(() => files.close());
     };
     try {
+      if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
       const key = await fileIdentity(files.config, files.resolvePath);
       return claim(await this.#pins.acquire(key, files.name, load, signal));
     } catch (error) {
@@ -94,6 +108,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
 
   /** Closes what nobody holds; the others close when they are released. Resolves when no load is under way. */
   close(): Promise<void> {
+    this.#closed = true;
     return this.#pins.close();
   }
 

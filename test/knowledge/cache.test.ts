@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { EmbeddingModel } from '../../lib/index.js';
+import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { KnowledgeBaseCache } from '../../src/knowledge/index.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
@@ -51,6 +51,23 @@ describe('a cache of knowledge bases', () => {
     }
     await cache.close();
     expect([cache.size, told]).toEqual([0, [`storage loaded ${path}`, `storage closed ${path}`]]);
+  });
+
+  it('opens nothing after its end, and takes only what it can use', async () => {
+    const path = knowledgeBase('ended');
+    const { cache } = cacheOf();
+    await cache.close();
+    await rejection(cache.open(path), 'CLOSED');
+    const models = async () => ({ model });
+    for (const wrong of [
+      undefined,
+      {},
+      { models, maxBytes: -1 },
+      { models, maxBytes: Number.NaN },
+      { models, max: 1 },
+    ]) {
+      expect(() => new KnowledgeBaseCache(wrong as never)).toThrow(LorekeepError);
+    }
   });
 
   it('closes the least recently used one that nobody holds when memory is wanted', async () => {
