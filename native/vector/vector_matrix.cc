@@ -1,6 +1,7 @@
 #include "vector/vector_matrix.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -48,6 +49,27 @@ void check_shape(std::size_t values, std::size_t dimension) {
   }
 }
 
+/// In several sums at once: one alone would wait for each addition, half a microsecond for 384 values.
+double sum_of_squares(std::span<const float> values) noexcept {
+  constexpr std::size_t kSums = 8;
+  double sums[kSums] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= values.size(); i += kSums) {
+    for (std::size_t lane = 0; lane < kSums; ++lane) sums[lane] += square(values[i + lane]);
+  }
+  for (; i < values.size(); ++i) sums[0] += square(values[i]);
+  double sum = 0;
+  for (double part : sums) sum += part;
+  return sum;
+}
+
+/// To nearest, ties to even, for magnitudes below 2^22: nearbyint() is a call per value where the compiler may not
+/// assume SSE4.1.
+float round_small(float value) noexcept {
+  constexpr float kMagic = 0x1.8p23f;
+  return (value + kMagic) - kMagic;
+}
+
 /// Without the sign bit. A plain loop, so that the compiler takes many at once.
 template <class Integer>
 Integer largest_magnitude(const std::byte* row, std::size_t dimension) noexcept {
@@ -63,23 +85,22 @@ Integer largest_magnitude(const std::byte* row, std::size_t dimension) noexcept 
 }  // namespace
 
 void normalise(std::span<const float> from, float* to, std::string_view what) {
-  double squares = 0;
-  for (float value : from) squares += static_cast<double>(value) * value;
+  const double squares = sum_of_squares(from);
   if (!std::isfinite(squares)) refuse_value(what, from);
   const double factor = squares > 0 ? 1.0 / std::sqrt(squares) : 0.0;
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<float>(from[i] * factor);
 }
 
 float encode_i8(std::span<const float> from, std::int8_t* to) noexcept {
-  float largest = 0;
-  for (float value : from) largest = std::max(largest, std::abs(value));
+  const auto* bytes = reinterpret_cast<const std::byte*>(from.data());
+  const auto largest = std::bit_cast<float>(largest_magnitude<std::int32_t>(bytes, from.size()));
   if (largest == 0) {
     std::memset(to, 0, from.size());
     return 0;
   }
   const float inverse = 127.0f / largest;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    to[i] = static_cast<std::int8_t>(std::clamp(std::nearbyint(from[i] * inverse), -127.0f, 127.0f));
+    to[i] = static_cast<std::int8_t>(std::clamp(round_small(from[i] * inverse), -127.0f, 127.0f));
   }
   return largest / 127.0f;
 }
