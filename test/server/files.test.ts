@@ -254,9 +254,9 @@ describe('storages from files in one process', () => {
     first.abort(new Error('gone'));
     second.abort(new Error('gone'));
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await files.close();
-    expect(states(files)).toEqual([]);
+    await expect.poll(() => states(files)).toEqual([]);
     await (await pin('kb/kb.json')).release();
+    await files.close();
     await models.close();
   });
 });
