@@ -11,7 +11,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median, Random } from '../harness/numbers.mjs';
-import { printTable } from '../harness/report.mjs';
+import { terminalTable } from '../harness/table.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -114,5 +114,6 @@ function compare() {
     }
     return row;
   });
-  printTable(rows);
+  const columns = Object.keys(rows[0]).map((key) => ({ key, label: key }));
+  console.log(terminalTable({ title: 'Cost of a call', columns, rows }));
 }

@@ -69,8 +69,8 @@ export const trials = [
     full: { args: ['--texts', '400', '--neighbour'], minutes: 7, limit: 25 },
     quick: {
       args: ['--shapes', 'all-MiniLM-L6', '--types', 'Q8_0', '--texts', '100', '--rounds', '1'],
-      minutes: 0.5,
-      limit: 5,
+      minutes: 0.4,
+      limit: 8,
     },
   },
   {
