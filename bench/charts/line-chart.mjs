@@ -49,10 +49,11 @@ export function drawLineChart({ title, caption, x, y, panels }) {
   const parts = [];
   let left = 0;
   for (const { svg, width: one } of drawn) {
-    parts.push(`<svg x="${left}" y="${head}" width="${one}" height="${panelHeight}">${svg}</svg>`);
+    parts.push(`<g transform="translate(${left} ${head})">${svg}</g>`);
     left += one;
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${total} ${height}" width="${total}" height="${height}" role="img" aria-label="${escapeXml(title)}" color="#1f2328" font-family="system-ui, sans-serif" fill="currentColor">
+<title>${escapeXml(title)}</title>
 <style>${style}</style>
 <rect class="page" width="${total}" height="${height}" fill="#ffffff"/>
 <text x="16" y="26" font-size="17" font-weight="600">${escapeXml(title)}</text>

@@ -188,7 +188,7 @@ function report(
   ];
   return {
     data: `made-up records of 60 words, ${dimension} dimensions, seed ${seed}, ef_construction ${efConstruction}, ${rounds} openings each`,
-    tables: [whole, alone],
+    tables: [whole, alone].filter(({ rows }) => rows.length > 0),
     curves: [{ chart: 'open-size', panel: 'to the first answer', series }],
     leftOut,
     failed,
