@@ -75,7 +75,7 @@ export interface NativeVectorIndex extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorHits>;
   /**
-   * One query on this thread, if it is expected to take less than 0.15 ms and does not take more than 0.25; returns whether.
+   * One query on this thread, if it is expected to take less than 0.2 ms and does not take more than 0.3; returns whether.
    * `numbers`: ns that this call took (always), hits, path (1: graph), matched, visited, exact (1), then the ordinal and
    * the distance of each hit.
    */
@@ -217,7 +217,7 @@ export interface NativeStorage extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<[Float64Array, unknown[]]>;
   /**
-   * The same on this thread, if it is expected to take less than 0.15 ms a leg and does not take more than 0.25: the numbers go
+   * The same on this thread, if it is expected to take less than 0.2 ms a leg and does not take more than 0.3: the numbers go
    * into `numbers`, the first always (how many ns this call took), and the rest is returned. Else undefined.
    */
   searchNow(

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "binding/filter_history.h"
 #include "binding/handle.h"
-#include "binding/short_search.h"
 #include "filter/columns_builder.h"
 #include "filter/predicate.h"
 
@@ -40,11 +40,10 @@ class FilterBinding final : public Handle<FilterBinding, const filter::Predicate
   using Handle::Handle;
 
   std::shared_ptr<const filter::Predicate> predicate() const { return use(); }
-  /// Of the searches under it.
-  const std::shared_ptr<ModeTimes>& times() const noexcept { return times_; }
+  const std::shared_ptr<FilterHistory>& history() const noexcept { return history_; }
 
  private:
-  std::shared_ptr<ModeTimes> times_ = std::make_shared<ModeTimes>();
+  std::shared_ptr<FilterHistory> history_ = std::make_shared<FilterHistory>();
 
   Napi::Value variables(const Napi::CallbackInfo& info);
 };

@@ -17,11 +17,11 @@ namespace lorekeep::binding {
 using SearchClock = CancelToken::Clock;
 
 /// A search that is expected to take longer goes to another thread; twice that for a hybrid one, which would else take
-/// longer than its two legs one after the other. About twice what handing over and back costs.
-inline constexpr std::chrono::microseconds kShortSearch{150};
+/// longer than its two legs one after the other. Two to three times what handing over and back costs.
+inline constexpr std::chrono::microseconds kShortSearch{200};
 /// The longest that a search may hold the JavaScript thread before it gives up there, per leg too; its loops poll every
 /// few to some dozens of µs.
-inline constexpr std::chrono::microseconds kLongestHold{250};
+inline constexpr std::chrono::microseconds kLongestHold{300};
 
 inline double nanoseconds(SearchClock::duration time) noexcept {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());

@@ -52,12 +52,13 @@ Napi::Function StorageBinding::define(Napi::Env env) {
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto storage = use();
-    auto request = std::make_shared<StorageRequest>(StorageRequest::parse(info));
+    auto request = std::make_shared<StorageRequest>(StorageRequest::parse(info, storage));
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
     return promise_task<Found>(
         info.Env(), options,
         [storage, request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
           return timed([&] {
+            request->select(*storage, task.cancel);
             store::SearchRequest shared = request->bind(task.cancel);
             shared.pool = &runtime->compute();
             shared.workers = worker_count(0);
@@ -65,7 +66,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
           });
         },
         [storage, request, times = times_](Napi::Env env, Found&& found) {
-          request->times(*times).learn(found.taken, request->size());
+          request->learn(storage, *times, found.taken);
           return to_js_result(env, *storage, found.result);
         });
   });
@@ -76,7 +77,7 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     const auto begin = SearchClock::now();
     const auto storage = use();
     const std::span<double> numbers = doubles_argument(info[5], "numbers");
-    StorageRequest request = StorageRequest::parse(info);
+    StorageRequest request = StorageRequest::parse(info, storage);
     if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }

@@ -5,6 +5,7 @@
 
 #include "binding/arguments.h"
 #include "binding/metadata_binding.h"
+#include "filter/evaluation.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -40,7 +41,8 @@ std::size_t whole(double value, const char* name, double min, double max) {
 
 }  // namespace
 
-StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info) {
+StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info,
+                                     const std::shared_ptr<const store::Storage>& storage) {
   StorageRequest parsed;
   const std::span<const double> numbers = doubles_argument(info[0], "request");
   if (numbers.size() < kPositions) fail(Code::kInvalidArgument, "request: too few numbers");
@@ -59,15 +61,33 @@ StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info) {
   if (!info[3].IsUndefined()) {
     auto* filter = unwrap_argument<FilterBinding>(info[3], "filter");
     parsed.filter_ = filter->predicate()->bind(variables_argument(info[4]));
-    parsed.filter_times_ = filter->times();
+    parsed.history_ = filter->history();
+    if (filter->predicate()->variables().empty()) {
+      parsed.selection_ = parsed.history_->selection(storage);
+      parsed.selects_ = !parsed.selection_ && storage->metadata() != nullptr;
+    }
   }
   return parsed;
+}
+
+void StorageRequest::select(const store::Storage& storage, const CancelToken& cancel) {
+  if (selects_) selection_ = std::make_shared<const Bitmap>(filter::evaluate(*filter_, *storage.metadata(), &cancel));
+}
+
+void StorageRequest::learn(const std::shared_ptr<const store::Storage>& storage, ModeTimes& of_storage,
+                           SearchClock::duration taken) {
+  if (selects_ && history_->worth_keeping()) {
+    history_->keep(storage, selection_);
+    return;  // finding the selection took part of the time, and will not again
+  }
+  times(of_storage).learn(taken, size());
 }
 
 const store::SearchRequest& StorageRequest::bind(const CancelToken& cancel) {
   request_.query = query_;
   request_.text = text_;
-  request_.filter = filter_ ? &*filter_ : nullptr;
+  request_.filter = filter_ && !selection_ ? &*filter_ : nullptr;
+  request_.allowed = selection_.get();
   request_.cancel = &cancel;
   return request_;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "binding/filter_history.h"
 #include "binding/short_search.h"
 #include "store/search.h"
 
@@ -17,8 +18,13 @@ namespace lorekeep::binding {
 /// A request that owns what store::SearchRequest only refers to.
 class StorageRequest {
  public:
-  /// search(numbers, vector, text, filter, variables): `numbers` as lib/storage-request.ts writes them.
-  static StorageRequest parse(const Napi::CallbackInfo& info);
+  /// search(numbers, vector, text, filter, variables) of this storage: `numbers` as lib/storage-request.ts writes them.
+  static StorageRequest parse(const Napi::CallbackInfo& info, const std::shared_ptr<const store::Storage>& storage);
+
+  /// Another thread: finds which records the filter lets through, if that is worth keeping and not known.
+  void select(const store::Storage& storage, const CancelToken& cancel);
+  /// JavaScript thread, after a search there: what it teaches for later ones.
+  void learn(const std::shared_ptr<const store::Storage>& storage, ModeTimes& of_storage, SearchClock::duration taken);
 
   /// Valid while this lives and stays where it is.
   const store::SearchRequest& bind(const CancelToken& cancel);
@@ -30,7 +36,7 @@ class StorageRequest {
   int legs() const noexcept { return request_.mode == store::Mode::kHybrid ? 2 : 1; }
   /// The filter's own, because what it lets through decides; else the storage's.
   SearchTimes& times(ModeTimes& of_storage) const noexcept {
-    return (filter_times_ ? *filter_times_ : of_storage).of(request_.mode);
+    return history_ ? history_->times(request_.mode) : of_storage.of(request_.mode);
   }
 
  private:
@@ -38,7 +44,9 @@ class StorageRequest {
   std::vector<float> query_;
   std::string text_;
   std::optional<filter::BoundPredicate> filter_;
-  std::shared_ptr<ModeTimes> filter_times_;
+  std::shared_ptr<FilterHistory> history_;  // the filter's
+  std::shared_ptr<const Bitmap> selection_;
+  bool selects_ = false;  // select() is to find it
 };
 
 }  // namespace lorekeep::binding

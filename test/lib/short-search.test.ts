@@ -84,6 +84,36 @@ describe('the first search, on another thread, and the hundredth, on the calling
   });
 });
 
+test('a filter lets through what it lets through of each storage, and under each variable', async () => {
+  const reversed = await Storage.build(records.toReversed(), vectors, dimension, {
+    fields,
+    threads: 1,
+    seed: 1,
+  });
+  const fixed = storage.compileFilter({ '<': [{ knowledge: 'weight' }, 40] });
+  const variable = storage.compileFilter({ '<': [{ knowledge: 'weight' }, { variable: 'most' }] });
+  const vector = query();
+  for (let i = 0; i < manyTimes; i++) {
+    for (const one of [storage, reversed]) {
+      const most = 20 + (i % 3);
+      for (const [filter, limit] of [
+        [fixed, 40],
+        [variable, most],
+      ] as const) {
+        const variables = filter === variable ? { most } : undefined;
+        const { hits, plan } = await one.search({ vector, topK: 300, filter, variables });
+        expect(hits.length).toBe(Math.min(300, limit * 7));
+        expect(plan.dense?.matched).toBe(limit * 7);
+        for (const { id, metadata } of hits) {
+          expect(metadata?.weight).toBeLessThan(limit);
+          expect(id).toBe(`record-${Math.round(Number(metadata?.weight) * 7)}`);
+        }
+      }
+    }
+  }
+  await reversed.close();
+});
+
 test('hits are plain values that JSON holds, and keep what they are when other searches follow', async () => {
   const vector = query();
   for (let i = 0; i < manyTimes; i++) await storage.search({ vector });
