@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { cpus, homedir } from 'node:os';
+import { cpus, homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageFolder } from './binding.js';
 import type { NativeKnownSettings } from './native.js';
@@ -22,10 +22,18 @@ const mostEntries = 200;
 export function cacheFolder(): string {
   const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
-  if (process.platform === 'win32')
-    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'lorekeep');
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'lorekeep');
-  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'lorekeep');
+  if (process.platform === 'win32') return join(LOCALAPPDATA || join(home(), 'AppData', 'Local'), 'lorekeep');
+  if (process.platform === 'darwin') return join(home(), 'Library', 'Caches', 'lorekeep');
+  return join(XDG_CACHE_HOME || join(home(), '.cache'), 'lorekeep');
+}
+
+/** A user who is in no list, as in some containers, has no home folder. */
+function home(): string {
+  try {
+    return homedir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 /**
