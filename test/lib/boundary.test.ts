@@ -44,6 +44,7 @@ test('the public interface is this', () => {
     'backends',
     'errorCodes',
     'inspectFile',
+    'measuredSettings',
     'removeStrayFiles',
     'searchModes',
     'setSearchThreads',
