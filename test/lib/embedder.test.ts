@@ -76,10 +76,17 @@ describe.each([
   ['a BERT for long texts', () => tinyBert({ contextSize: 1024 }), 0.9999],
   ['a decoder with last-token pooling', () => tinyDecoder({ contextSize: 1024 }), 0.9999],
   ['a decoder with mean pooling', () => tinyDecoder({ contextSize: 1024, pooling: 1 }), 0.9999],
-] as const)('%s', (_, path, least) => {
+  ['a BERT, F32, by llama.cpp', () => tinyBert(), 0.9999, 'llama.cpp'],
+  [
+    'a BERT, Q8_0, by llama.cpp',
+    () => tinyBert({ weightType: 'Q8_0', contextSize: 1024 }),
+    0.999,
+    'llama.cpp',
+  ],
+] as [string, () => Promise<string>, number, string?][])('%s', (_, path, least, runtime) => {
   let model: EmbeddingModel;
   beforeAll(async () => {
-    model = await EmbeddingModel.load(await path());
+    model = await EmbeddingModel.load(await path(), { runtime });
     return () => model.close();
   });
 

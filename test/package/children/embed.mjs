@@ -8,7 +8,7 @@ const [texts, ...models] = process.argv.slice(2);
 async function embedAll() {
   const vectors = [];
   for (const path of models) {
-    const model = await EmbeddingModel.load(path, { threads: 1 });
+    const model = await EmbeddingModel.load(path, { threads: 1, runtime: 'llama.cpp' });
     const rows = await model.embed(JSON.parse(texts));
     vectors.push(Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64'));
     await model.close();
