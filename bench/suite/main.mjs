@@ -64,12 +64,9 @@ async function runAll(options) {
   const chosen = trials.filter(({ name }) => options.names.includes(name));
   const progress = new Progress(chosen, options.preset, options.verbose);
   const records = [];
-  try {
-    for (const trial of chosen) records.push(await runTrial(trial, run, progress));
-  } finally {
-    // Peers' indexes are shared by the trials of one run.
-    rmSync(cached('indexes'), { recursive: true, force: true });
-  }
+  removeTemporary(); // of a run that was stopped
+  for (const trial of chosen) records.push(await runTrial(trial, run, progress));
+  removeTemporary();
   console.log(`\n${terminalTable(summaryTable(records))}\n`);
   const { drawCharts } = await import('../charts/files.mjs'); // --list is quicker without
   const { publish } = await import('./publish.mjs');
@@ -82,6 +79,11 @@ async function runAll(options) {
   if (!options.publish)
     console.log('docs/benchmarks/ is left as it is: a full run of all trials, or --publish, writes it');
   return records.every(({ status }) => status === 'ok') ? 0 : 1;
+}
+
+/** Indexes that the trials of one run share, and what a trial that was ended could not remove. */
+function removeTemporary() {
+  for (const name of ['indexes', 'open']) rmSync(cached(name), { recursive: true, force: true });
 }
 
 function introduce({ machine: on, versions: { lorekeep, peers } }, { preset }) {

@@ -52,7 +52,7 @@ export const trials = [
     name: 'lexical',
     what: 'lexical search, top 10, beside LanceDB, SQLite FTS5 and MiniSearch',
     program: 'text/lexical.mjs',
-    full: { args: [], minutes: 2.5, limit: 12 },
+    full: { args: [], minutes: 3, limit: 12 },
     quick: { args: ['--documents', '5000', '--rounds', '2', '--seconds', '0.5'], minutes: 0.3, limit: 5 },
   },
   {
@@ -97,7 +97,7 @@ export const trials = [
     name: 'server',
     what: 'server load: 1,000 sessions over one knowledge base, turns at a steady rate',
     program: 'server/load.mjs',
-    full: { args: [], minutes: 2.5, limit: 12 },
+    full: { args: [], minutes: 3, limit: 12 },
     quick: {
       args: ['--sessions', '50', '--records', '2000', '--rate', '100', '--seconds', '5'],
       minutes: 0.6,
