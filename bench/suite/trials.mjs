@@ -13,7 +13,7 @@ export const trials = [
     name: 'dense',
     what: 'dense search: recall against queries per second, beside hnswlib-node, usearch and LanceDB',
     program: 'vector/dense.mjs',
-    full: { args: ['--rows', sharedRows], minutes: 6.5, limit: 20 },
+    full: { args: ['--rows', sharedRows], minutes: 8, limit: 20 },
     quick: { args: ['--rows', '5000', '--rounds', '2'], minutes: 0.6, limit: 6 },
   },
   {

@@ -6,7 +6,7 @@ import { installedVersion } from '../harness/machine.mjs';
 
 export function indexFile(set, name, packageName) {
   const version = packageName ? (installedVersion(packageName) ?? '') : process.pid;
-  return cached('indexes', `${set.name}.${name.replaceAll(' ', '-')}-${version}`);
+  return cached('indexes', `${set.base}.${name.replaceAll(' ', '-')}-${version}`);
 }
 
 export const indexFileThere = (path) => existsSync(path);

@@ -27,7 +27,9 @@ export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500
     const shape = { rows: rows + queries, dimension, clusters, latent: name === 'latent' ? 32 : 0 };
     writeRows(path, generate(shape, new Random(seed)));
   }
-  return { name: id, path, rows, queries, dimension, seed, clusters };
+  // Queries come last, so the rows are the same whatever the number of queries.
+  const base = `${name}-${rows}x${dimension}-${seed}`;
+  return { name: id, base, path, rows, queries, dimension, seed, clusters };
 }
 
 export const baseRows = (set) => readRows(set, 0, set.rows);
@@ -106,7 +108,14 @@ function stored(name, rows, queries, dimension) {
   for (let i = 0; i < all.length; i += dimension) normalise(all.subarray(i, i + dimension));
   const path = cached('vectors', `${name}.f32`);
   writeRows(path, all);
-  return { name, path, rows: rows.length / dimension, queries: queries.length / dimension, dimension };
+  return {
+    name,
+    base: name,
+    path,
+    rows: rows.length / dimension,
+    queries: queries.length / dimension,
+    dimension,
+  };
 }
 
 function mnist() {
