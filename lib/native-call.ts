@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { binding } from './binding.js';
 import { AbortError, LorekeepError, translateError } from './errors.js';
 import type { NativeCancelToken, NativeMetadataBuffer, NativeRowBuffer, NativeTextArena } from './native.js';
@@ -26,6 +27,8 @@ export async function callNative<T>(
   if (signal?.aborted) throw new AbortError(signal.reason);
   const cancel = signal && new binding.CancelToken();
   const onAbort = () => cancel?.cancel();
+  // Many calls may share a signal, and each takes its listener away: Node's warning of a leak would be wrong.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await call(cancel);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { onAbort } from '../lifecycle/on-abort.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';
@@ -78,23 +79,20 @@ export class Channel {
       };
       const started = (frame: ServerFrame) => {
         const { turn_id } = frame as ServerFrames['TurnStarted'];
-        const onAbort = () => cancel(turn_id);
-        // One signal may serve many turns: each takes its listener away again.
-        const ended = () => signal?.removeEventListener('abort', onAbort);
+        const stopListening = signal && onAbort(signal, () => cancel(turn_id));
         this.#turns.set(turn_id, {
           resolve: (end) => {
-            ended();
+            stopListening?.();
             resolve(end as ServerFrames['TurnComplete']);
           },
           reject: (error) => {
-            ended();
+            stopListening?.();
             reject(error);
           },
           onText: onEvent,
         });
         onEvent(frame as ServerFrames['TurnStarted']);
         if (signal?.aborted) cancel(turn_id);
-        else signal?.addEventListener('abort', onAbort, { once: true });
       };
       this.#send('TurnRequest', fields, { resolve: started, reject });
     });
@@ -172,16 +170,14 @@ export function abortable<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const onAbort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const settled = () => signal?.removeEventListener('abort', onAbort);
+    const stopListening = signal && onAbort(signal, () => reject(signal.reason));
     start(
       (value) => {
-        settled();
+        stopListening?.();
         resolve(value);
       },
       (error) => {
-        settled();
+        stopListening?.();
         reject(error);
       },
     );

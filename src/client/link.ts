@@ -1,5 +1,6 @@
 import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { onAbort } from '../lifecycle/on-abort.js';
 import { protocolVersion, type ServerFrames, serverSchemas } from '../protocol/frames.js';
 import { abortable, Channel } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
@@ -37,8 +38,7 @@ export interface Greeted {
 export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
   signal?.throwIfAborted();
   const socket = openSocket({ ...address, noDelay: true });
-  const giveUp = () => void socket.destroy();
-  signal?.addEventListener('abort', giveUp, { once: true });
+  const stopListening = signal && onAbort(signal, () => void socket.destroy());
   try {
     const channel = new Channel(socket);
     const hello = serverSchemas.Hello.safeParse(await channel.hello);
@@ -48,7 +48,7 @@ export async function openChannel(address: Address, signal?: AbortSignal): Promi
     signal?.throwIfAborted();
     throw error;
   } finally {
-    signal?.removeEventListener('abort', giveUp);
+    stopListening?.();
   }
   socket.destroy();
   const { host, port } = address;
@@ -161,8 +161,7 @@ export class Link {
   /** A new connection, with everything on it that was on the last one. */
   async #restored(signal: AbortSignal): Promise<Channel> {
     const { channel } = await openChannel(this.#address, signal);
-    const stop = () => void channel.close();
-    signal.addEventListener('abort', stop, { once: true });
+    const stopListening = onAbort(signal, () => void channel.close());
     try {
       for (const restorable of this.#restorables) await restorable.restore(channel);
       return channel;
@@ -170,7 +169,7 @@ export class Link {
       await channel.close();
       throw error;
     } finally {
-      signal.removeEventListener('abort', stop);
+      stopListening();
     }
   }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../lifecycle/on-abort.js';
 import type { ServerFrames } from '../protocol/frames.js';
 import type { TurnEvent } from './channel.js';
 
@@ -14,8 +15,10 @@ export async function* streamTurn(
   outer: AbortSignal | undefined,
   run: RunTurn,
 ): AsyncGenerator<Heard, void, undefined> {
-  const left = new AbortController();
-  const signal = outer === undefined ? left.signal : AbortSignal.any([outer, left.signal]);
+  outer?.throwIfAborted();
+  const leaving = new AbortController();
+  // AbortSignal.any() of Node 20 may be collected together with its sources, and never fires then.
+  const stopListening = outer && onAbort(outer, () => leaving.abort(outer.reason));
   const heard: Heard[] = [];
   let wake = () => {};
   const tell = (event: Heard) => {
@@ -24,7 +27,7 @@ export async function* streamTurn(
   };
   let ended = false;
   let failure: { error: unknown } | undefined;
-  const running = run(signal, tell).then(
+  const running = run(leaving.signal, tell).then(
     (complete) => tell(complete),
     (error) => {
       failure = { error };
@@ -44,7 +47,8 @@ export async function* streamTurn(
     }
     if (failure !== undefined) throw (failure as { error: unknown }).error;
   } finally {
-    left.abort();
+    leaving.abort();
     await over;
+    stopListening?.();
   }
 }

@@ -1,17 +1,18 @@
+import { onAbort } from './on-abort.js';
+
 /**
  * Waits for something shared, which goes on without the caller: rejects with the signal's reason as soon as the signal
  * is aborted.
  */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  let onAbort = () => {};
+  let stopListening = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    stopListening = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
   }
 }

@@ -1,3 +1,5 @@
+import { onAbort } from '../lifecycle/on-abort.js';
+
 interface Waiter {
   admit(): void;
 }
@@ -21,17 +23,16 @@ export class OutputGate {
   enter(signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const abort = () => {
+      const stopListening = onAbort(signal, () => {
         this.#waiting.delete(waiter);
         reject(signal.reason);
-      };
+      });
       const waiter: Waiter = {
         admit: () => {
-          signal.removeEventListener('abort', abort);
+          stopListening();
           resolve(this.#place());
         },
       };
-      signal.addEventListener('abort', abort, { once: true });
       this.#waiting.add(waiter);
       this.admit();
     });

@@ -127,6 +127,18 @@ describe('a client', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('takes any number of turns with one signal without a warning', async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    const agent = await agentOf(await TestServer.start());
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 30 }, () => agent.turn('bees', { signal })));
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+  });
+
   it('is given up by the signal of connect() until it is there, and not any more', async () => {
     const { port } = await TestServer.start();
     const controller = new AbortController();

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { onAbort } from '../../lifecycle/on-abort.js';
 
 /**
  * Asks line by line: on a terminal with a prompt, else every line of stdin. Blank lines are skipped. Ends with the
@@ -20,8 +21,7 @@ export async function converse(
     process.stdout.write('\n');
     process.kill(process.pid, 'SIGINT');
   });
-  const onAbort = () => lines.close();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(signal, () => lines.close());
   try {
     if (isTerminal) lines.prompt();
     for await (const line of lines) {
@@ -32,7 +32,7 @@ export async function converse(
     signal.throwIfAborted();
     if (isTerminal) process.stdout.write('\n');
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
     lines.close();
   }
 }

@@ -1,4 +1,5 @@
 import { type Client, connect } from '../../client/index.js';
+import { onAbort } from '../../lifecycle/on-abort.js';
 import { CommandError } from '../failure.js';
 
 /** A lorekeep server greets at once; what listens and says nothing for so long is something else. */
@@ -8,8 +9,7 @@ const greetingMs = 5000;
 export async function reach(host: string, port: number, signal: AbortSignal): Promise<Client> {
   const place = `${host}:${port}`;
   const giveUp = new AbortController();
-  const interrupt = () => giveUp.abort(signal.reason);
-  signal.addEventListener('abort', interrupt, { once: true });
+  const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
   const late = setTimeout(() => {
     const silence = `${place}: nothing greeted within ${greetingMs / 1000} s`;
     giveUp.abort(new CommandError(`${silence}; is it a lorekeep server? --host and --port name another one`));
@@ -25,6 +25,6 @@ export async function reach(host: string, port: number, signal: AbortSignal): Pr
     });
   } finally {
     clearTimeout(late);
-    signal.removeEventListener('abort', interrupt);
+    stopListening();
   }
 }
