@@ -172,7 +172,7 @@ async function batchCurve(shape, type, contestants, { rounds }) {
   }));
   return {
     chart: 'throughput-batch',
-    panel: `embedding, ${shape} ${type}, ${shortTokens} tokens a text`,
+    panel: `embedding ${shortTokens} tokens, ${shape} ${type}`,
     series,
   };
 }
