@@ -49,6 +49,12 @@ function fromSrc(file, target, packages) {
       : `'${target}' is not among the dependencies of package.json`;
   }
   const path = resolved(file, target);
+  if (
+    path.startsWith('src/cli/commands/') &&
+    file !== 'src/cli/program.ts' &&
+    !file.startsWith('src/cli/commands/')
+  )
+    return `a command's implementation knows nothing of its command line, and this is '${target}'`;
   if (path.startsWith('src/') || path === 'lib/index.js') return undefined;
   return path.startsWith('lib/')
     ? `src may import lib/index.js only, and this is '${target}'`

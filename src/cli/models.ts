@@ -3,7 +3,7 @@ import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import { embeddingModelOptions } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
-import type { ModelFlags } from './commands/model-flags.js';
+import type { ModelFlags } from './flags/model.js';
 import { requireFile } from './knowledge-base-file.js';
 import { warn } from './output.js';
 import { findConfig } from './server-config.js';

@@ -61,6 +61,15 @@ describe('the layer check', () => {
     expect(status).toBe(1);
   });
 
+  test("keeps what a command does apart from the command's flags", () => {
+    write('src/cli/program.ts', "import { addAsk } from './commands/ask.js';\n");
+    write('src/cli/commands/ask.ts', "import type { AskFlags } from '../ask/ask.js';\n");
+    write('src/cli/ask/ask.ts', "import type { Ask } from '../commands/ask.js';\n");
+    const { status, lines } = check(3);
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['src/cli/ask/ask.ts:1:']);
+    expect(status).toBe(1);
+  });
+
   test('names each include that points the wrong way', () => {
     write('native/core/a.cc', '#include "text/bm25.h"\n#include <napi.h>\n');
     write('native/text/b.h', '#include "core/error.h"\n#include "vector/index.h"\n#include "llama.h"\n');

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
-import type { AskFlags } from '../commands/ask.js';
 import { CommandError } from '../failure.js';
+import type { RetrievalFlags } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
@@ -16,6 +16,13 @@ import { Screen } from '../terminal/screen.js';
 import { converse } from './conversation.js';
 import { placeOf } from './place.js';
 import { reach } from './reach.js';
+
+export interface AskFlags extends RetrievalFlags {
+  host: string;
+  port?: number;
+  graph?: string;
+  json?: boolean;
+}
 
 /** What the storage is called in the session. */
 const storageName = 'kb';

@@ -1,5 +1,5 @@
 import { buildKnowledgeBase } from '../../knowledge/index.js';
-import type { BuildFlags } from '../commands/build.js';
+import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
@@ -7,6 +7,10 @@ import { print, printJson, warn } from '../output.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { noView, progressView } from './progress.js';
+
+export interface BuildFlags extends ModelFlags {
+  json?: boolean;
+}
 
 /** `lorekeep build`: embeds the records and writes the index files. */
 export async function build(file: string, flags: BuildFlags): Promise<void> {

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { CheckFlags } from '../commands/check.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';
@@ -9,6 +8,7 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checks } from './checks.js';
 import type { Finding } from './findings.js';
+import type { CheckFlags } from './flags.js';
 import { kindNames, kindOf } from './kind.js';
 
 /** Errors that are listed; after so many the rest is likely to be their consequence. */

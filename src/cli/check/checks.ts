@@ -4,12 +4,12 @@ import { Catalog } from '../../catalog/catalog.js';
 import { checkServerConfig } from '../../config/check.js';
 import { StartupError } from '../../config/startup-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
-import type { CheckedKind, CheckFlags } from '../commands/check.js';
 import { modelFiles } from '../model-files.js';
 import { CommandModels } from '../models.js';
 import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
 import { type CheckResult, type Finding, findingOf, warningFinding } from './findings.js';
+import type { CheckedKind, CheckFlags } from './flags.js';
 
 type Check = (file: string, flags: CheckFlags, signal: AbortSignal) => Promise<CheckResult>;
 

@@ -3,8 +3,8 @@ import { configFields } from '../../config/fields.js';
 import { readTextFile } from '../../config/file.js';
 import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
 import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
-import type { CheckedKind } from '../commands/check.js';
 import { CommandError } from '../failure.js';
+import type { CheckedKind } from './flags.js';
 
 /** What people call them. */
 export const kindNames: Readonly<Record<CheckedKind, string>> = {

@@ -1,14 +1,8 @@
 import type { Command } from 'commander';
 import { integer } from '../arguments.js';
+import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
-import { addRetrievalFlags, type RetrievalFlags } from './search.js';
-
-export interface AskFlags extends RetrievalFlags {
-  host: string;
-  port?: number;
-  graph?: string;
-  json?: boolean;
-}
+import { addRetrievalFlags } from '../flags/retrieval.js';
 
 export function addAsk(program: Command): void {
   const command = program

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
+import type { BuildFlags } from '../build/build.js';
 import { exitStatusHelp } from '../exit-status.js';
-import { addModelFlags, type ModelFlags } from './model-flags.js';
-
-export interface BuildFlags extends ModelFlags {
-  json?: boolean;
-}
+import { addModelFlags } from '../flags/model.js';
 
 export function addBuild(program: Command): void {
   const command = program

@@ -1,14 +1,6 @@
 import { type Command, Option } from 'commander';
-import { addModelFlags, type ModelFlags } from './model-flags.js';
-
-export const checkedKinds = ['knowledge-base', 'server-config', 'catalog', 'records'] as const;
-
-export type CheckedKind = (typeof checkedKinds)[number];
-
-export interface CheckFlags extends ModelFlags {
-  as?: CheckedKind;
-  json?: boolean;
-}
+import { type CheckFlags, checkedKinds } from '../check/flags.js';
+import { addModelFlags } from '../flags/model.js';
 
 export function addCheck(program: Command): void {
   const command = program

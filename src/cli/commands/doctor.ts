@@ -1,9 +1,5 @@
 import type { Command } from 'commander';
-
-export interface DoctorFlags {
-  config?: string;
-  json?: boolean;
-}
+import type { DoctorFlags } from '../doctor/doctor.js';
 
 export function addDoctor(program: Command): void {
   program

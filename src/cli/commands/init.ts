@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import { exitStatusHelp } from '../exit-status.js';
-
-export interface InitFlags {
-  json?: boolean;
-}
+import type { InitFlags } from '../init/init.js';
 
 export function addInit(program: Command): void {
   program

@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
 import { exitStatusHelp } from '../exit-status.js';
-
-export interface InspectFlags {
-  verify: boolean;
-  json?: boolean;
-}
+import type { InspectFlags } from '../inspect/inspect.js';
 
 export function addInspect(program: Command): void {
   program

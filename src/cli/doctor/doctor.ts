@@ -1,4 +1,3 @@
-import type { DoctorFlags } from '../commands/doctor.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
@@ -11,6 +10,11 @@ import { type Finding, failed, ok, warning } from './finding.js';
 import { checkPort, checkStorageRoot, checkWritable } from './installation.js';
 import { checkAddon, checkEmbedding, checkNode } from './machine.js';
 import { checkModels } from './models.js';
+
+export interface DoctorFlags {
+  config?: string;
+  json?: boolean;
+}
 
 /** `lorekeep doctor`: looks at everything that the server needs, and goes on after what is wrong. */
 export async function doctor(flags: DoctorFlags): Promise<void> {

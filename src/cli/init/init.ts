@@ -2,7 +2,6 @@ import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
 import { homeFolder } from '../../config/home.js';
-import type { InitFlags } from '../commands/init.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { fileChecksum } from '../model-files.js';
@@ -12,6 +11,10 @@ import { invocation, quoted } from './invocation.js';
 import { NewFiles } from './new-files.js';
 import { readme } from './readme.js';
 import { sampleConfig, sampleQuestion, sampleRecords } from './sample.js';
+
+export interface InitFlags {
+  json?: boolean;
+}
 
 /** `lorekeep init`: a folder that works as it is and can be changed bit by bit. */
 export async function init(folder: string, flags: InitFlags): Promise<void> {

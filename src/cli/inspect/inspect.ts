@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
 import { kindNames, kindOf } from '../check/kind.js';
-import type { InspectFlags } from '../commands/inspect.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
@@ -10,6 +9,11 @@ import { Screen } from '../terminal/screen.js';
 import { describeIndexFile, describeModel, type InspectOptions } from './binary.js';
 import { type Description, factLines } from './facts.js';
 import { describeKnowledgeBase } from './knowledge-base.js';
+
+export interface InspectFlags {
+  verify: boolean;
+  json?: boolean;
+}
 
 /** `lorekeep inspect`: what a file says of itself. */
 export async function inspect(file: string, flags: InspectFlags): Promise<void> {

@@ -3,8 +3,9 @@ import { LorekeepError } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wirePlan } from '../../storages/search.js';
 import { noView, progressView } from '../build/progress.js';
-import type { SearchFlags } from '../commands/search.js';
 import { CommandError, UsageError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+import type { RetrievalFlags } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
@@ -15,6 +16,11 @@ import { hitLines } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
 import { Matcher } from './matches.js';
 import { planLines, planNotes } from './plan.js';
+
+export interface SearchFlags extends RetrievalFlags, ModelFlags {
+  explain?: boolean;
+  json?: boolean;
+}
 
 /** Opening that takes longer says what it does. */
 const quietMs = 1000;

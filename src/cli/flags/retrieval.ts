@@ -1,0 +1,24 @@
+import { type Command, Option } from 'commander';
+import { integer, number } from '../arguments.js';
+
+/** How to search, as flags: shared by `search` and `ask`. */
+export interface RetrievalFlags {
+  mode: 'dense' | 'lexical' | 'hybrid';
+  topK: number;
+  threshold?: number;
+  filter?: string;
+  variables?: string;
+}
+
+export function addRetrievalFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--mode <mode>', 'by meaning, by words, or by both')
+        .choices(['dense', 'lexical', 'hybrid'])
+        .default('hybrid'),
+    )
+    .option('--top-k <n>', 'most hits, 1 to 1000', integer(1, 1000), 5)
+    .option('--threshold <d>', 'largest cosine distance of the dense leg, 0 to 2', number(0, 2))
+    .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
+    .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
+}
