@@ -12,6 +12,7 @@ export default defineConfig({
     // A process per file: the addon keeps process-wide state, and a crash must name its file.
     pool: 'forks',
     env: { LOREKEEP_CACHE },
+    setupFiles: ['test/helpers/neutral-environment.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -21,14 +21,6 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** The terminal's and the user's settings would change what is printed. */
-const cleared = {
-  NO_COLOR: undefined,
-  FORCE_COLOR: undefined,
-  COLUMNS: undefined,
-  LOREKEEP_CONFIG: undefined,
-};
-
 /** Runs `lorekeep ...args` of the built package in a process of its own, to its end. */
 export function lorekeep(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   return run(process.execPath, [program, ...args], options);
@@ -63,7 +55,7 @@ export function noTerminal(): string | undefined {
 
 function run(file: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
   if (!existsSync(program)) throw new Error(`${program} is not there: npm run build makes it`);
-  const child = spawn(file, args, { cwd: options.cwd, env: { ...process.env, ...cleared, ...options.env } });
+  const child = spawn(file, args, { cwd: options.cwd, env: { ...process.env, ...options.env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';

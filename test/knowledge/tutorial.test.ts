@@ -21,7 +21,7 @@ const save = (name: string, text = '') => writeFileSync(join(folder, name), text
 /** Runs what a reader would type, in the project's folder, and gives what it prints. */
 function shell(script: string): string {
   const path = [join(folder, 'bin'), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH: path, LOREKEEP_CONFIG: undefined };
+  const env = { ...process.env, PATH: path };
   return execFileSync('sh', ['-e', '-c', script], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
 }
 

@@ -1,0 +1,14 @@
+/**
+ * Takes out of every test's environment what would change what a program prints or does: settings of a server, and
+ * what Node.js takes colours and widths from. A build machine sets CI, and then its terminals have no colours.
+ */
+const ofTheTerminal = [
+  ...['CI', 'COLORTERM', 'COLUMNS', 'FORCE_COLOR', 'LINES', 'NODE_DISABLE_COLORS', 'NO_COLOR'],
+  ...['TEAMCITY_VERSION', 'TERM_PROGRAM', 'TF_BUILD', 'TMUX'],
+];
+const ofTests = /^LOREKEEP_(CACHE|DATA|RECORDS_MB|TEST_\w+|UPDATE_DOCS)$/;
+
+for (const name of Object.keys(process.env)) {
+  const setting = name.startsWith('LOREKEEP_') && !ofTests.test(name);
+  if (setting || ofTheTerminal.includes(name)) delete process.env[name];
+}
