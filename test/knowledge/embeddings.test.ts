@@ -5,20 +5,9 @@ import { buildKnowledgeBase, type KnowledgeModel, openKnowledgeBase } from '../.
 import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { words } from './words.js';
 
 const file = temporaryFolder();
-const words = [
-  'honey',
-  'bees',
-  'dance',
-  'glaciers',
-  'grind',
-  'valleys',
-  'sourdough',
-  'flour',
-  'water',
-  'hive',
-];
 const textOf = (n: number) => [...String(n)].map((digit) => words[Number(digit)]).join(' ');
 const recordsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ id: `r${n}`, text: textOf(n) }));

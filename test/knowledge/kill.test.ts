@@ -6,6 +6,7 @@ import { createTinyModel } from '../../src/tiny-model/index.js';
 import { runChild } from '../helpers/children.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { random, testSeed } from '../helpers/random.js';
+import { words } from './words.js';
 
 const kills = 200;
 /** Builders at a time: they also get in each other's way. */
@@ -14,18 +15,6 @@ const builders = 3;
 const longestLife = 80;
 
 const file = temporaryFolder();
-const words = [
-  'honey',
-  'bees',
-  'dance',
-  'glaciers',
-  'grind',
-  'valleys',
-  'sourdough',
-  'flour',
-  'water',
-  'hive',
-];
 const config = { embedding_model: 'tiny', records_file: 'records.json', embeddings_file: 'kb.embeddings' };
 let model: EmbeddingModel;
 const models = async () => ({ model });
@@ -82,7 +71,7 @@ test(`builders killed ${kills} times at random moments leave nothing torn`, asyn
   expect(strays()).toEqual([]);
   await using opened = await openKnowledgeBase(file('kb.json'), { models });
   expect((await opened.search({ text: 'honey glaciers flour', topK: 1 })).hits[0]?.id).toBe('target');
-}, 240_000);
+}, 900_000);
 
 test('processes that build the same storage at once do not harm each other', async () => {
   const options = { models };
