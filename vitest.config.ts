@@ -13,7 +13,8 @@ export default defineConfig({
     pool: 'forks',
     env: { LOREKEEP_CACHE },
     setupFiles: ['test/helpers/neutral-environment.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Against tests that hang, on machines however slow and busy: no test is about time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

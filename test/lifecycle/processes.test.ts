@@ -34,7 +34,7 @@ test('worker threads use the addon and may be terminated in the middle of every 
   const child = await runChild('in-worker.mjs', [folder(), modelPath]);
   expect(child).toMatchObject({ code: 0, signal: null, output: '' });
   expect(child.messages).toEqual(counts);
-}, 120_000);
+});
 
 describe('memory', () => {
   /** Allocators keep some; 200 leaked indexes and models of 1 MiB each would be far more. */
@@ -47,7 +47,7 @@ describe('memory', () => {
     expect(child).toMatchObject({ code: 0, output: '' });
     const { before, after } = child.messages[0] as { before: number; after: number };
     expect(after - before).toBeLessThan(slackMiB);
-  }, 180_000);
+  });
 
   test('of objects that nobody closed is freed by the garbage collector', async () => {
     const child = await runChild('memory.mjs', ['collect', folder(), modelPath], {
@@ -56,5 +56,5 @@ describe('memory', () => {
     expect(child).toMatchObject({ code: 0, output: '' });
     const { before, after } = child.messages[0] as { before: number; after: number };
     expect(after - before).toBeLessThan(100);
-  }, 120_000);
+  });
 });

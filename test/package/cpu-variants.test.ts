@@ -81,7 +81,7 @@ describe.runIf(isLinuxX64)('the CPU plugins of the prebuild', () => {
       ),
     );
     plain = await embedWith('x64');
-  }, 60_000);
+  });
 
   test('are one per CPU generation', () => {
     const shipped = readdirSync(prebuild).flatMap((name) => /^libggml-cpu-(.*)\.so$/.exec(name)?.[1] ?? []);

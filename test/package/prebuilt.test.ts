@@ -17,7 +17,7 @@ beforeAll(() => {
   }
   if (!existsSync(join(root, 'dist'))) throw new Error('dist is missing: run `npm run build`');
   tarball = pack(folder());
-}, 120_000);
+});
 
 describe('the packed package', () => {
   test('weighs less than 25 MB with the prebuild of this platform', () => {
@@ -70,7 +70,7 @@ describe('the packed package', () => {
     const env = bareEnvironment();
     install(tarball.path, project, env, '--ignore-scripts');
     expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
-  }, 120_000);
+  });
 
   test('has types that a strict project compiles against', () => {
     const project = folder('consumer');

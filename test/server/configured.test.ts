@@ -217,7 +217,7 @@ it('a server does what each field of its config file says, and says which do not
   }
   await program.printed(/n_gpu_layers: deprecated and ignored/);
   await program.printed(/set, but without effect in this version: monitor\.port \(the monitor\)/);
-}, 60_000);
+});
 
 it('every field has an effect that is looked at here, or is said to have none yet', () => {
   const withEffect = configFields.filter(
