@@ -27,8 +27,14 @@ await runScript('generate-docs', async (args) => {
 async function generatedTables() {
   const dist = join(root, 'dist', 'src');
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
-  const { configurationTable, flagsTable } = await import(join(dist, 'config', 'documentation.js'));
-  return { 'configuration.md': { fields: configurationTable(), flags: flagsTable() } };
+  const { configurationTable, flagsTable, variablesTable } = await import(
+    join(dist, 'config', 'documentation.js')
+  );
+  const { failuresTable } = await import(join(dist, 'cli', 'documentation.js'));
+  return {
+    'configuration.md': { fields: configurationTable(), flags: flagsTable(), variables: variablesTable() },
+    'cli.md': { failures: failuresTable() },
+  };
 }
 
 function withTable(file, text, name, table) {

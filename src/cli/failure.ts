@@ -1,15 +1,24 @@
-import { StartupError } from '../config/startup-error.js';
+import { FlagError, StartupError } from '../config/startup-error.js';
 import { exitStatus, interruptedStatus } from './exit-status.js';
+import type { FailureCode } from './failure-codes.js';
 import { printable } from './terminal/printable.js';
 
 /** Why a command ends without having done its work: one line for whoever typed it. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
-  readonly status: number;
+  readonly code: FailureCode;
+  /** The same facts for programs. */
+  readonly detail: object | undefined;
 
-  constructor(message: string, status: number = exitStatus.failed, options?: ErrorOptions) {
+  constructor(code: FailureCode, message: string, options: ErrorOptions & { detail?: object } = {}) {
     super(message, options);
-    this.status = status;
+    this.code = code;
+    this.detail = options.detail;
+  }
+
+  /** What the process exits with. */
+  get status(): number {
+    return exitStatus.failed;
   }
 }
 
@@ -18,54 +27,73 @@ export class UsageError extends CommandError {
   override readonly name = 'UsageError';
 
   constructor(message: string) {
-    super(message, exitStatus.usage);
+    super('USAGE', message);
+  }
+
+  override get status(): number {
+    return exitStatus.usage;
   }
 }
 
 /** Someone pressed Ctrl-C. */
 export class Interrupted extends CommandError {
   override readonly name = 'Interrupted';
+  readonly #signal: keyof typeof interruptedStatus;
 
   constructor(signal: keyof typeof interruptedStatus) {
-    super('interrupted', interruptedStatus[signal]);
+    super('INTERRUPTED', 'interrupted');
+    this.#signal = signal;
+  }
+
+  override get status(): number {
+    return interruptedStatus[this.#signal];
   }
 }
 
-/** A failure as `--json` tells it. */
+/** A failure as `--json` tells it; docs/cli.md lists the codes. */
 export interface FailureReport {
   error: { code: string; message: string; detail?: unknown };
 }
 
 export function failureReport(thrown: unknown): FailureReport {
-  const { code, detail } = thrown as { code?: unknown; detail?: unknown };
+  const { detail, details = detail } = thrown as { detail?: unknown; details?: unknown };
   const message = failureMessage(thrown);
-  const named = typeof code === 'string' || typeof code === 'number' ? String(code) : errorName(thrown);
-  return { error: { code: named, message, ...(detail !== undefined && { detail }) } };
+  return { error: { code: failureCode(thrown), message, ...(details !== undefined && { detail: details }) } };
 }
 
 /** For people, without control characters, which a message may quote from a file. */
 export function failureMessage(thrown: unknown): string {
   if (process.env.LOREKEEP_DEBUG === '1' && thrown instanceof Error) return debugText(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const told = isExpected(thrown)
-    ? message
-    : `a defect of lorekeep: ${message} (LOREKEEP_DEBUG=1 shows where)`;
+  const told = isDefect(thrown) ? `a defect of lorekeep: ${message} (LOREKEEP_DEBUG=1 shows where)` : message;
   return told.split('\n').map(printable).join('\n');
 }
 
 export function failureStatus(thrown: unknown): number {
+  if (thrown instanceof FlagError) return exitStatus.usage;
   return thrown instanceof CommandError ? thrown.status : exitStatus.failed;
 }
 
-/** Errors of the library, of the system and of a server carry a code; what has none was not foreseen. */
-function isExpected(thrown: unknown): boolean {
-  if (thrown instanceof CommandError || thrown instanceof StartupError) return true;
+function failureCode(thrown: unknown): string {
   const { code, name } = thrown as { code?: unknown; name?: unknown };
-  return code !== undefined || name === 'ConnectionLostError';
+  if (thrown instanceof FlagError) return 'USAGE' satisfies FailureCode;
+  if (thrown instanceof StartupError) return 'CONFIG_INVALID' satisfies FailureCode;
+  if (name === 'ConnectionLostError') return 'CONNECTION_LOST' satisfies FailureCode;
+  if (isSystemError(thrown)) return (code === 'ENOENT' ? 'NOT_FOUND' : 'IO') satisfies FailureCode;
+  return isDefect(thrown) ? ('INTERNAL' satisfies FailureCode) : String(code);
 }
 
-function errorName(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.name : 'Error';
+/** Errors of the library, of the system and of a server carry a code; what has none was not foreseen. */
+function isDefect(thrown: unknown): boolean {
+  if (thrown instanceof StartupError || isSystemError(thrown)) return false;
+  const { code, name } = thrown as { code?: unknown; name?: unknown };
+  const told = typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
+  return !told && name !== 'ConnectionLostError';
+}
+
+/** Of a call that the operating system refused. */
+function isSystemError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errno' in thrown && 'syscall' in thrown;
 }
 
 function debugText(error: Error): string {

@@ -4,7 +4,7 @@ import { CatalogModels } from '../catalog/catalog-models.js';
 import { embeddingModelOptions } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
 import type { ModelFlags } from './flags/model.js';
-import { requireFile } from './knowledge-base-file.js';
+import { requireFileOfFlag } from './knowledge-base-file.js';
 import { warn } from './output.js';
 import { findConfig } from './server-config.js';
 
@@ -20,11 +20,11 @@ export class CommandModels implements AsyncDisposable {
     this.#models = models;
   }
 
-  /** @throws StartupError, CommandError: the config or the catalog is absent or wrong */
+  /** @throws StartupError, UsageError: the config or the catalog is wrong or absent */
   static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
     // A server runs without its config file; whoever names one here means a file that is there.
-    if (config !== undefined) await requireFile(config, 'a server config');
-    if (catalog !== undefined) await requireFile(catalog, 'a model catalog');
+    if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
+    if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
     const found = catalog === undefined ? (await findConfig(config)).config : undefined;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
     const loaded = await Catalog.load(file);

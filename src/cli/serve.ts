@@ -1,5 +1,6 @@
 import type { FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
+import { unknownVariables } from '../config/variables.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
@@ -10,14 +11,16 @@ export async function serve(flags: FlagValues): Promise<void> {
   const { config, file, warnings, withoutEffect } = await loadConfig(flags, process.env);
   const { log, fileLog, file: logFile } = openLog(config);
   logDefects(log);
-  for (const warning of warnings) log.warn(warning);
+  for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
   if (withoutEffect !== undefined) log.warn(withoutEffect);
   log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
-  const server = await startServer();
+  const starting = startServer();
+  // Before it listens: whoever sees the server start may stop it at once.
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
-    await server.stop();
+    await (await starting).stop();
   });
+  const server = await starting;
 
   async function startServer(): Promise<LorekeepServer> {
     try {

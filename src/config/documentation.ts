@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ConfigField, configFields } from './fields.js';
 import { configFlags } from './flags.js';
+import { otherVariables } from './variables.js';
 
 type JsonType = Partial<
   Record<'type' | 'minimum' | 'maximum' | 'enum' | 'default' | 'minLength' | 'description', unknown>
@@ -22,6 +23,12 @@ export function flagsTable(): string {
     row([`\`${flag}\``, `\`${variable}\``, field === undefined ? 'the config file' : `\`${field.path}\``]),
   );
   return [row(['Flag', 'Variable', 'Beats']), row(Array(3).fill('---')), ...rows].join('\n');
+}
+
+/** The table of the variables that stand for no flag. */
+export function variablesTable(): string {
+  const rows = Object.entries(otherVariables).map(([name, meaning]) => row([`\`${name}\``, meaning]));
+  return [row(['Variable', 'Meaning']), row(Array(2).fill('---')), ...rows].join('\n');
 }
 
 function cells(field: ConfigField): string[] {

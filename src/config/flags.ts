@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { shownValue } from './field-types.js';
 import { type ConfigField, configFields } from './fields.js';
-import { StartupError } from './startup-error.js';
+import { FlagError, StartupError } from './startup-error.js';
 
 /** A command-line flag of `lorekeep serve`, with the environment variable of the same meaning. */
 export interface ConfigFlag {
@@ -38,22 +38,22 @@ export interface Override {
 /**
  * The values of flags and environment variables; a flag beats its variable, an empty variable is none. Relative paths
  * start at the working directory.
- * @throws StartupError that names the flag or the variable and what is allowed.
+ * @throws FlagError or, for a variable, StartupError, that names it and what is allowed.
  */
 export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv): Override[] {
   return configFlags.flatMap(({ name, variable, field }) => {
     if (field === undefined) return [];
-    if (flags[name] !== undefined) return [{ field, value: parse(name, field, flags[name]) }];
+    if (flags[name] !== undefined) return [{ field, value: parse(name, field, flags[name], FlagError) }];
     const text = environment[variable];
-    return text ? [{ field, value: parse(variable, field, text) }] : [];
+    return text ? [{ field, value: parse(variable, field, text, StartupError) }] : [];
   });
 }
 
-/** The config file that a flag or LOREKEEP_CONFIG names, else undefined. */
+/** The config file that a flag or LOREKEEP_CONFIG names, else undefined. @throws FlagError */
 export function configPath(flags: FlagValues, environment: NodeJS.ProcessEnv): string | undefined {
   const given = flags['--config'];
   if (typeof given !== 'string') return environment.LOREKEEP_CONFIG || undefined;
-  if (given === '') throw new StartupError('--config: a path is expected');
+  if (given === '') throw new FlagError('--config: a path is expected');
   return given;
 }
 
@@ -63,12 +63,17 @@ function named(flag: string, description: string) {
   return { flag, name, variable, description };
 }
 
-function parse(source: string, { schema, facts }: ConfigField, given: string | boolean): unknown {
+function parse(
+  source: string,
+  { schema, facts }: ConfigField,
+  given: string | boolean,
+  Refusal: typeof StartupError,
+): unknown {
   const parsed = schema.safeParse(fromText(schema, given));
   if (!parsed.success) {
     // The schema would show the text as it was converted.
     const [reason] = (parsed.error.issues[0] as z.core.$ZodIssue).message.split(', not ');
-    throw new StartupError(`${source}: ${reason}, not ${shownValue(given)}`);
+    throw new Refusal(`${source}: ${reason}, not ${shownValue(given)}`);
   }
   const { data } = parsed;
   return facts.path && data !== '' ? resolve(data as string) : data;

@@ -4,4 +4,4 @@ export type { ConfigProblem } from './file.js';
 export { type ConfigFlag, configFlags, type FlagValues } from './flags.js';
 export { type LoadedConfig, loadConfig } from './load.js';
 export { configSchema, type ServerConfig } from './schema.js';
-export { StartupError } from './startup-error.js';
+export { FlagError, StartupError } from './startup-error.js';

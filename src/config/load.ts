@@ -4,7 +4,7 @@ import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
 import { homeFolder } from './home.js';
 import { configSchema, type ServerConfig } from './schema.js';
-import { StartupError } from './startup-error.js';
+import { FlagError, StartupError } from './startup-error.js';
 
 export interface LoadedConfig {
   /** Complete; its paths are absolute, or empty. */
@@ -23,7 +23,8 @@ export const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 /**
  * The configuration: a flag beats an environment variable, which beats the file, which beats the default. A file that is
  * absent is no error, and a warning when it was named.
- * @throws StartupError that names the file with line and column, the field, and what was expected.
+ * @throws StartupError that names the file with line and column, the field, and what was expected; FlagError for what stands
+ * on the command line
  */
 export async function loadConfig(
   flags: FlagValues = {},
@@ -32,7 +33,10 @@ export async function loadConfig(
   const named = configPath(flags, environment);
   const overrides = readOverrides(flags, environment);
   const path = resolve(named ?? defaultConfigFile);
-  const text = await readTextFile(path);
+  const text = await readTextFile(path).catch((error: unknown) => {
+    if (flags['--config'] === undefined || !(error instanceof StartupError)) throw error;
+    throw new FlagError(error.message, { cause: error });
+  });
   if (text === undefined) {
     const missing = `${path}: the config file does not exist: all fields have their defaults`;
     return complete(configSchema.parse({}), {}, path, overrides, named === undefined ? [] : [missing]);

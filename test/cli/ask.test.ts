@@ -52,6 +52,22 @@ describe('lorekeep ask', () => {
     expect(answers.map(({ hits }) => hits[0].id)).toEqual(['r0', 'r2']);
   });
 
+  it('goes on after a question that fails, and tells of it on its line and in the exit status', async () => {
+    const long = 'word '.repeat(5000);
+    const stdin = `${long}\n${corpus[2].question}\n`;
+    const { status, stdout } = await asking(['kb.json', '--json', '--top-k', '1'], { stdin });
+    expect(status).toBe(1);
+    const [failed, answered] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(failed).toMatchObject({
+      question: long.trim(),
+      error: { code: '5002', detail: { path: 'text' } },
+    });
+    expect(answered.hits[0].id).toBe('r2');
+  });
+
   it('lets an agent answer', async () => {
     const graph = inFolder('graph.json');
     const node = { id: 'n', type: 'retrieve', params: { embedded_string_storage: 'kb' } };
@@ -84,8 +100,13 @@ describe('lorekeep ask', () => {
     expect(unanswered.stderr).toContain(
       `127.0.0.1:${port}: nothing greeted within 5 s; is it a lorekeep server?`,
     );
-    const nobody = await lorekeep(['ask', '--port', '1', 'kb.json', 'x']);
+    const nobody = await lorekeep(['ask', '--port', '1', 'kb.json', 'x', '--json']);
     expect(nobody.status).toBe(1);
+    expect(JSON.parse(nobody.stdout).error).toEqual({
+      code: 'UNREACHABLE',
+      message: nobody.stderr.trim().replace('lorekeep: ', ''),
+      detail: { host: '127.0.0.1', port: 1 },
+    });
     expect(nobody.stderr).toMatch(/127\.0\.0\.1:1: .*is the server running\? lorekeep serve starts it\n$/);
   });
 

@@ -56,6 +56,16 @@ describe('lorekeep doctor', () => {
     expect(stdout).toMatch(/ready to serve/);
   });
 
+  it('names variables of the environment that are probably misspelt', async () => {
+    const env = { LOREKEEP_PROT: '1', LOREKEEP_DEBUG: '0', LOREKEEP_SERVICE_HOST: '10.0.0.1' };
+    const { stdout } = await lorekeep(['doctor'], { env });
+    expect(stdout.match(/^warning +variable .*\n.*$/gm)).toEqual([
+      expect.stringMatching(
+        /LOREKEEP_PROT: .*did you mean "LOREKEEP_PORT"\?.*\n +-> correct its name, or unset it$/,
+      ),
+    ]);
+  });
+
   it('shows how each model is embedded on this machine, as its first load measured', async () => {
     const cache = inFolder('cache');
     const env = { LOREKEEP_CACHE: cache };

@@ -30,7 +30,7 @@ describe('lorekeep', () => {
   it('loads no addon for its help, its version, or a command line that is wrong', async () => {
     const preload = inFolder('watch.cjs');
     writeFileSync(preload, 'process.dlopen = () => { throw new Error("an addon was loaded"); };');
-    const env = { NODE_OPTIONS: `--require ${preload}` };
+    const env = { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` };
     expect(await lorekeep(['--help'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect((await lorekeep(['--version'], { env })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await lorekeep(['serch'], { env })).status).toBe(2);
@@ -40,6 +40,8 @@ describe('lorekeep', () => {
   });
 
   it('says what is wrong with a command line in one line, and what was probably meant', async () => {
+    const kb = inFolder('kb.json');
+    writeFileSync(kb, '{}');
     const cases: [string[], string][] = [
       [['serch', 'kb.json'], 'unknown command "serch"; did you mean "search"?'],
       [['help', 'sarch'], 'unknown command "sarch"; did you mean "search"?'],
@@ -49,6 +51,13 @@ describe('lorekeep', () => {
       [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
       [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],
       [['build', 'a.json', 'b.json'], 'too many arguments'],
+      [['build', kb, '--catalog', 'none.json'], '--catalog: none.json: the file does not exist'],
+      [
+        ['check', kb, '--as', 'knowledge-base', '--config', '.'],
+        '--config: .: is a folder; a server config is expected',
+      ],
+      [['ask', 'kb.json', 'x', '--graph', 'none.json'], '--graph: none.json: the file does not exist'],
+      [['search', 'kb.json', 'x', '--filter', '@.'], '--filter: .: is a folder; a file is expected'],
     ];
     const results = await Promise.all(cases.map(([args]) => lorekeep(args)));
     for (const [index, { status, stderr, stdout }] of results.entries()) {
@@ -63,8 +72,15 @@ describe('lorekeep', () => {
     const absent = await lorekeep(['search', inFolder('absent.json'), 'x', '--json']);
     expect(absent.status).toBe(1);
     expect(JSON.parse(absent.stdout).error.message).toMatch(/absent\.json: the file does not exist$/);
+    expect(JSON.parse(absent.stdout).error.code).toBe('NOT_FOUND');
     const wrong = await lorekeep(['search', '--json']);
-    expect(JSON.parse(wrong.stdout).error.code).toBe('UsageError');
+    expect(JSON.parse(wrong.stdout).error.code).toBe('USAGE');
+    const config = inFolder('broken.json');
+    writeFileSync(config, '{"port": "9100"}');
+    const env = { LOREKEEP_CONFIG: config };
+    const broken = await lorekeep(['ask', 'kb.json', 'x', '--json'], { env });
+    expect(broken.status).toBe(1);
+    expect(JSON.parse(broken.stdout).error.code).toBe('CONFIG_INVALID');
   });
 
   it('shows a stack trace only with LOREKEEP_DEBUG=1', async () => {

@@ -68,8 +68,10 @@ describe('lorekeep serve', () => {
     const port = await busyPort();
     const cases: [string[], string, number][] = [
       [['--config', config, '--port', port], `port ${port} on 127.0.0.1 is in use`, 1],
-      [['--config', inFolder('.')], 'is a folder; a file is expected', 1],
-      [['--port', '70000'], 'an integer from 0 to 65535 is expected', 1],
+      [['--config', inFolder('.')], 'is a folder; a file is expected', 2],
+      [['--config', ''], '--config: a path is expected', 2],
+      [['--port', '70000'], '--port: an integer from 0 to 65535 is expected, not "70000"', 2],
+      [['--network-access', 'all'], '--network-access: one of "local", "local_network" is expected', 2],
       [['--verbose'], "unknown option '--verbose'", 2],
     ];
     for (const [args, reason, status] of cases) {
@@ -78,6 +80,15 @@ describe('lorekeep serve', () => {
       expect(program.stderr.trim().split('\n'), reason).toHaveLength(1);
       expect(program.stderr).toContain(reason);
     }
+  });
+
+  it.skipIf(process.platform === 'win32')('warns of a variable that is probably misspelt', async () => {
+    const wrapper = ['env', 'LOREKEEP_PROT=9100'];
+    const program = Program.runIn(wrapper, cli, 'serve', '--config', await configFile(), '--port', '0');
+    await program.printed(/"level":"warn",.*LOREKEEP_PROT: .*did you mean \\"LOREKEEP_PORT\\"\?/);
+    await program.printed(/"msg":"listening"/);
+    program.child.kill('SIGTERM');
+    expect((await program.ended).code).toBe(0);
   });
 
   it.skipIf(process.platform === 'win32')(

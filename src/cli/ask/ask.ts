@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
-import { CommandError } from '../failure.js';
+import { exitStatus } from '../exit-status.js';
+import { CommandError, failureReport } from '../failure.js';
 import type { RetrievalFlags } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
-import { jsonArgument, jsonObjectArgument } from '../search/json-argument.js';
+import { jsonArgument, jsonFile, jsonObjectArgument } from '../search/json-argument.js';
 import { Matcher } from '../search/matches.js';
 import { planNotes } from '../search/plan.js';
 import { findConfig } from '../server-config.js';
@@ -33,7 +33,8 @@ type Answer = (question: string) => Promise<void>;
 export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
-  const graph = flags.graph === undefined ? undefined : await readGraph(flags.graph);
+  // The server checks it.
+  const graph = flags.graph === undefined ? undefined : ((await jsonFile('--graph', flags.graph)) as Graph);
   await interruptible(async (signal) => {
     const { host } = flags;
     const port = flags.port ?? (await findConfig(undefined)).config.port;
@@ -52,7 +53,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
     if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.record_count, 'record')}; Ctrl-D ends`);
-    await converse(answer, (error) => goOnAfter(error, signal), signal);
+    await converse(answer, (error, asked) => goOnAfter(error, asked, { json: flags.json, signal }), signal);
   });
 }
 
@@ -94,37 +95,37 @@ function talker(
   return async (question) => {
     const { status, text, error } = await agent.turn(question, options);
     if (error !== undefined)
-      throw new CommandError(`the turn ${status}: ${error.message} (${error.code} ${error.name})`);
+      throw new CommandError(
+        'TURN_FAILED',
+        `the turn ${status}: ${error.message} (${error.code} ${error.name})`,
+        {
+          detail: { code: error.code, name: error.name, ...error.details },
+        },
+      );
     if (json) return printJsonLine({ question, status, text });
     print(text === '' ? 'the agent said nothing' : text.split('\n').map(printable).join('\n'));
   };
 }
 
-/** One question that fails does not end a conversation; a connection that is gone does. */
-function goOnAfter(error: unknown, signal: AbortSignal): void {
+/**
+ * One question that fails does not end a conversation; a connection that is gone does. Where the questions come from a
+ * program, the exit status tells of it.
+ */
+function goOnAfter(
+  error: unknown,
+  question: string,
+  { json, signal }: { json: boolean | undefined; signal: AbortSignal },
+): void {
   signal.throwIfAborted();
   if ((error as Error).name === 'ConnectionLostError') throw error;
   printFailure(error);
-}
-
-async function readGraph(file: string): Promise<Graph> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message;
-    throw new CommandError(`--graph: ${file}: ${reason}`);
-  });
-  try {
-    return JSON.parse(text) as Graph; // The server checks it.
-  } catch (error) {
-    throw new CommandError(`--graph: ${file}: not valid JSON: ${(error as Error).message}`);
-  }
+  if (json) printJsonLine({ question, ...failureReport(error) });
+  if (!process.stdin.isTTY) process.exitCode = exitStatus.failed;
 }
 
 function openFailure(error: unknown, kb: string): unknown {
   const { code, message } = error as { code?: unknown; message: string };
   if (code !== 3010) return error;
-  return new CommandError(
-    `${kb}: there is no such file here, nor in the server's storage root (${message})`,
-    1,
-    { cause: error },
-  );
+  const nowhere = `${kb}: there is no such file here, nor in the server's storage root (${message})`;
+  return new CommandError('NOT_FOUND', nowhere, { cause: error });
 }

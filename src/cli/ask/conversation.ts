@@ -7,7 +7,7 @@ import { onAbort } from '../../lifecycle/on-abort.js';
  */
 export async function converse(
   answer: (question: string) => Promise<void>,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: unknown, question: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
@@ -25,7 +25,8 @@ export async function converse(
   try {
     if (isTerminal) lines.prompt();
     for await (const line of lines) {
-      if (line.trim() !== '') await answer(line.trim()).catch(onFailure);
+      const question = line.trim();
+      if (question !== '') await answer(question).catch((error) => onFailure(error, question));
       signal.throwIfAborted();
       if (isTerminal) lines.prompt();
     }

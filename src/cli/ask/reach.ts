@@ -12,7 +12,12 @@ export async function reach(host: string, port: number, signal: AbortSignal): Pr
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
   const late = setTimeout(() => {
     const silence = `${place}: nothing greeted within ${greetingMs / 1000} s`;
-    giveUp.abort(new CommandError(`${silence}; is it a lorekeep server? --host and --port name another one`));
+    giveUp.abort(
+      new CommandError(
+        'UNREACHABLE',
+        `${silence}; is it a lorekeep server? --host and --port name another one`,
+      ),
+    );
   }, greetingMs);
   try {
     return await connect({ host, port, signal: giveUp.signal });
@@ -20,9 +25,11 @@ export async function reach(host: string, port: number, signal: AbortSignal): Pr
     signal.throwIfAborted();
     if (error instanceof CommandError) throw error;
     const { message } = error as Error;
-    throw new CommandError(`${place}: ${message}; is the server running? lorekeep serve starts it`, 1, {
-      cause: error,
-    });
+    throw new CommandError(
+      'UNREACHABLE',
+      `${place}: ${message}; is the server running? lorekeep serve starts it`,
+      { cause: error, detail: { host, port } },
+    );
   } finally {
     clearTimeout(late);
     stopListening();

@@ -26,6 +26,7 @@ export async function kindOf(file: string): Promise<CheckedKind> {
   if (first === '[') return 'records';
   if (first !== '{' && first !== undefined) {
     throw new CommandError(
+      'UNSUPPORTED',
       `${file}: is not a JSON file that people write; lorekeep inspect describes other files`,
     );
   }
@@ -54,7 +55,7 @@ function parse(file: string, text: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const { line, column } = error.position;
-    throw new CommandError(`${file}:${line}:${column}: not valid JSON: ${error.message}`, 1, {
+    throw new CommandError('CORRUPT', `${file}:${line}:${column}: not valid JSON: ${error.message}`, {
       cause: error,
     });
   }

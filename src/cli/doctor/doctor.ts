@@ -1,3 +1,4 @@
+import { unknownVariables } from '../../config/variables.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
@@ -41,6 +42,9 @@ async function checkInstallation(
     return [
       ok('config', file ?? 'built-in defaults'),
       ...warnings.map((text) => warning('config', text, 'correct the file')),
+      ...unknownVariables(process.env).map((text) =>
+        warning('variable', text, 'correct its name, or unset it'),
+      ),
       ...(await checkModels(config, options)),
       await checkPort(config),
       ...(storage_root === '' ? [] : [await checkStorageRoot(config)]),

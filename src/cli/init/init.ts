@@ -39,7 +39,7 @@ export async function init(folder: string, flags: InitFlags): Promise<void> {
     } catch (error) {
       await files.remove();
       const { message } = error as Error;
-      throw new CommandError(`${folder}: cannot be written: ${message}`, 1, { cause: error });
+      throw new CommandError('IO', `${folder}: cannot be written: ${message}`, { cause: error });
     }
     const next = nextCommands(folder, run);
     if (flags.json) return printJson({ folder: resolve(folder), files: files.names, next });
@@ -91,6 +91,7 @@ async function shippedModel(): Promise<ShippedModel> {
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
   if (entry === undefined || path === undefined || found === undefined) {
     throw new CommandError(
+      'NOT_FOUND',
       `${file}: the model ${sampleConfig.embedding_model} is not there: reinstall lorekeep`,
     );
   }
@@ -112,13 +113,14 @@ async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Pr
 async function refuseToOverwrite(folder: string, names: readonly string[]): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined && !found.isDirectory())
-    throw new CommandError(`${folder}: is a file; a folder is expected`);
+    throw new CommandError('EXISTS', `${folder}: is a file; a folder is expected`);
   const present: string[] = [];
   for (const name of names) {
     if (await lstat(join(folder, name)).catch(() => undefined)) present.push(name);
   }
   if (present.length === 0) return;
   throw new CommandError(
+    'EXISTS',
     `${folder}: would overwrite ${present.join(', ')}: name another folder, or move them away`,
   );
 }

@@ -24,7 +24,7 @@ export async function inspect(file: string, flags: InspectFlags): Promise<void> 
     if (problems.length > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ file, ok: problems.length === 0, problems, ...data });
     for (const line of factLines(description, new Screen(process.stdout))) print(line);
-    for (const problem of problems) printFailure(new CommandError(`${file}: ${problem}`));
+    for (const problem of problems) printFailure(new CommandError('CORRUPT', `${file}: ${problem}`));
   });
 }
 
@@ -34,7 +34,10 @@ async function describe(file: string, options: InspectOptions): Promise<Descript
   if (!/^[\ufeff\s]*[{[]/.test(magic)) return describeIndexFile(file, options);
   const kind = await kindOf(file);
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
-  throw new CommandError(`${file}: is a ${kindNames[kind]}: lorekeep check ${file} looks at it`);
+  throw new CommandError(
+    'UNSUPPORTED',
+    `${file}: is a ${kindNames[kind]}: lorekeep check ${file} looks at it`,
+  );
 }
 
 async function head(file: string): Promise<{ magic: string; bytes: number }> {

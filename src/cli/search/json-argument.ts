@@ -4,15 +4,14 @@ import { UsageError } from '../failure.js';
 /** The value of a flag that is JSON itself or names a file of JSON with `@FILE`. @throws UsageError */
 export async function jsonArgument(flag: string, given: string | undefined): Promise<unknown> {
   if (given === undefined) return undefined;
-  const file = given.startsWith('@') ? given.slice(1) : undefined;
-  const source = file === undefined ? flag : `${flag}: ${file}`;
-  const text = file === undefined ? given : await read(source, file);
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    const quotes = file === undefined ? '; put single quotes around it, or write @FILE' : '';
-    throw new UsageError(`${source}: not valid JSON: ${(error as Error).message}${quotes}`);
-  }
+  if (given.startsWith('@')) return jsonFile(flag, given.slice(1));
+  return parse(given, flag, '; put single quotes around it, or write @FILE');
+}
+
+/** The value in the file that a flag names. @throws UsageError */
+export async function jsonFile(flag: string, file: string): Promise<unknown> {
+  const source = `${flag}: ${file}`;
+  return parse(await read(source, file), source, '');
 }
 
 /** The same for a value that must be an object of names and values. @throws UsageError */
@@ -27,11 +26,24 @@ export async function jsonObjectArgument(
   throw new UsageError(`${flag}: an object of names and values is expected, such as {"day": 3}`);
 }
 
+function parse(text: string, source: string, advice: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new UsageError(`${source}: not valid JSON: ${(error as Error).message}${advice}`);
+  }
+}
+
 async function read(source: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${source}: ${code === 'ENOENT' ? 'the file does not exist' : message}`);
+    throw new UsageError(`${source}: ${reasons.get(code) ?? message}`);
   }
 }
+
+const reasons: ReadonlyMap<string | undefined, string> = new Map([
+  ['ENOENT', 'the file does not exist'],
+  ['EISDIR', 'is a folder; a file is expected'],
+]);

@@ -101,7 +101,7 @@ function searchFailure(error: unknown, filtered: boolean): unknown {
     return new UsageError(`--filter: ${message.replace(/^filter: /, '')}`);
   }
   if (code === 'TEXT_TOO_LONG')
-    return new CommandError(`the query is too long: ${message.replace(/^text: /, '')}`, 1, {
+    return new CommandError('TEXT_TOO_LONG', `the query is too long: ${message.replace(/^text: /, '')}`, {
       cause: error,
     });
   return error;

@@ -1,0 +1,15 @@
+import type { ErrorCode } from '../../lib/index.js';
+
+/** What a command may fail with, beside the library's codes and the numbers of a server's errors. */
+export const commandFailures = {
+  USAGE: 'the command line is wrong; the status is 2',
+  INTERRUPTED: 'Ctrl-C or SIGTERM',
+  CONFIG_INVALID: 'server-config.json, the model catalog or a variable of the environment is wrong',
+  EXISTS: 'something is in the way that would be overwritten',
+  UNREACHABLE: 'no lorekeep server answers at the address',
+  CONNECTION_LOST: 'the server ended the connection',
+  TURN_FAILED:
+    "the agent's turn did not complete; `detail` has the `code` and the `name` of the server's error",
+} as const;
+
+export type FailureCode = keyof typeof commandFailures | ErrorCode;
