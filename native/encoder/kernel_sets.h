@@ -8,6 +8,12 @@
 #else
 #define LOREKEEP_X86_ENCODER 0
 #endif
+// Linux alone lets a process ask for the tiles at run time in a way that is tested here.
+#if LOREKEEP_X86_ENCODER && defined(__linux__)
+#define LOREKEEP_AMX_ENCODER 1
+#else
+#define LOREKEEP_AMX_ENCODER 0
+#endif
 
 namespace lorekeep::encoder {
 
@@ -21,6 +27,11 @@ extern const Kernels kAvx512Bf16Kernels;
 inline constexpr int kTileRows = 10;
 inline constexpr int kTilePanels = 2;
 void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm);
+#endif
+#if LOREKEEP_AMX_ENCODER
+extern const Kernels kAmxBf16Kernels;
+/// Configures the tiles of the calling thread, and leaves them as they were found.
+void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm);
 #endif
 
 }  // namespace lorekeep::encoder

@@ -2,13 +2,14 @@
 
 #include <array>
 
+#include "encoder/amx_permission.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {
 namespace {
 
 struct Available {
-  std::array<const Kernels*, 4> sets{};
+  std::array<const Kernels*, 5> sets{};
   std::size_t count = 0;
 
   Available() {
@@ -20,6 +21,9 @@ struct Available {
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     if (avx512) sets[count++] = &kAvx512Kernels;
     if (avx512 && __builtin_cpu_supports("avx512bf16")) sets[count++] = &kAvx512Bf16Kernels;
+#endif
+#if LOREKEEP_AMX_ENCODER
+    if (avx512 && amx_permitted()) sets[count++] = &kAmxBf16Kernels;
 #endif
   }
 };

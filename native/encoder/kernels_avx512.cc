@@ -131,6 +131,9 @@ constexpr auto kGemmF32 = TileLoop<float, F32Tile, kTileRows, kTilePanels>::run;
 
 const Kernels kAvx512Kernels{"avx512", kGemmF32, nullptr, round_bf16, gelu, layer_norm, softmax};
 const Kernels kAvx512Bf16Kernels{"avx512-bf16", kGemmF32, gemm_bf16_avx512, round_bf16, gelu, layer_norm, softmax};
+#if LOREKEEP_AMX_ENCODER
+const Kernels kAmxBf16Kernels{"amx-bf16", kGemmF32, gemm_bf16_amx, round_bf16, gelu, layer_norm, softmax};
+#endif
 
 }  // namespace lorekeep::encoder
 #endif

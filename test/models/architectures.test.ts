@@ -99,7 +99,13 @@ async function loadedOn(
 }
 
 /** The least cosine to the exact vector: bf16 keeps 8 bits of every weight and every input of a matrix. */
-const runtimes = { 'llama.cpp': 0.9999, avx2: 0.9999, avx512: 0.9999, 'avx512-bf16': 0.999 };
+const runtimes = {
+  'llama.cpp': 0.9999,
+  avx2: 0.9999,
+  avx512: 0.9999,
+  'avx512-bf16': 0.999,
+  'amx-bf16': 0.999,
+};
 
 describe.each(Object.entries(runtimes))(
   'BERT (all-MiniLM-L6-v2, bge-small-en-v1.5) on %s',

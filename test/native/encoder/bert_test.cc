@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "amx_emulator.h"
+#include "encoder/kernel_sets.h"
 #include "harness.h"
 
 namespace lorekeep::encoder {
@@ -106,6 +108,21 @@ TEST("every set gives the vectors of the scalar one, bf16 nearly") {
     CHECK(cosine(embed(rounded, texts, Rows::kMean), expected) > 0.999);
   }
 }
+
+#if LOREKEEP_AMX_ENCODER
+TEST("the set over AMX tiles gives the vectors of the scalar one, alone and in any batch") {
+  const test::AmxEmulator emulator;
+  if (!emulator.usable() || kernels_named("avx512") == nullptr) return;
+  const std::vector<Tokens> texts{tokens(5, 1), tokens(40, 2)};
+  const BertWeights half = random_bert(Precision::kBf16);
+  BertRun slow(half, *kernels_named("scalar"));
+  BertRun run(half, kAmxBf16Kernels);
+  const std::vector<float> together = embed(run, texts, Rows::kMean);
+  CHECK(cosine(together, embed(slow, texts, Rows::kMean)) > 0.99999);
+  const std::vector<float> alone = embed(run, {texts[0]}, Rows::kMean);
+  CHECK(std::equal(alone.begin(), alone.end(), together.begin()));
+}
+#endif
 
 TEST("pooling: the first and the last rows differ, and one token's mean is its row") {
   const BertWeights bert = random_bert(Precision::kF32);

@@ -3,49 +3,20 @@
 
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <string_view>
 #include <vector>
 
 #include "encoder/bf16.h"
 #include "encoder/kernel_sets.h"
 #include "harness.h"
+#include "products.h"
 
 namespace lorekeep::encoder {
 namespace {
 
-std::vector<float> numbers(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> values(count);
-  for (float& value : values) value = uniform(random);
-  return values;
-}
-
-std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
-  std::vector<std::uint16_t> found;
-  for (float value : values) found.push_back(to_bf16(value));
-  return found;
-}
-
-/// The largest difference between what two functions make of the same shape, relative to the sums' spread.
-template <class T>
-double difference(void (*a)(const Gemm<T>&), void (*b)(const Gemm<T>&), const std::vector<T>& left,
-                  const std::vector<T>& right, Gemm<T> shape, const std::vector<float>& bias) {
-  const std::size_t cells = shape.rows * shape.c_stride;
-  std::vector<float> expected = numbers(cells, 3);
-  std::vector<float> found = expected;
-  shape.a = left.data();
-  shape.b = right.data();
-  shape.bias = bias.empty() ? nullptr : bias.data();
-  shape.c = expected.data();
-  a(shape);
-  shape.c = found.data();
-  b(shape);
-  double worst = 0;
-  for (std::size_t i = 0; i < cells; ++i) worst = std::max(worst, std::abs(double{expected[i]} - found[i]));
-  return worst / std::sqrt(static_cast<double>(shape.depth));
-}
+using test::difference;
+using test::numbers;
+using test::rounded;
 
 constexpr std::size_t kRows[] = {0, 1, 2, 5, 11, 12, 13, 16, 24, 25, 97};
 constexpr std::size_t kPanels[] = {1, 2, 3, 4, 7};

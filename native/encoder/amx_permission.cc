@@ -1,0 +1,119 @@
+#include "encoder/amx_permission.h"
+
+#include "encoder/kernel_sets.h"
+#if LOREKEEP_AMX_ENCODER
+#include <cpuid.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "encoder/bf16.h"
+#endif
+
+namespace lorekeep::encoder {
+#if LOREKEEP_AMX_ENCODER
+namespace {
+
+constexpr unsigned kOsXsave = 1u << 27;      // leaf 1, ecx
+constexpr unsigned kAmxBf16 = 1u << 22;      // leaf 7, edx
+constexpr unsigned kAmxTile = 1u << 24;      // leaf 7, edx
+constexpr unsigned kTileState = 3u << 17;    // XCR0: XTILECFG, XTILEDATA
+constexpr unsigned kTileLeaf = 0x1d;         // subleaf 1: palette 1
+constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
+constexpr int kTrialMs = 2000;               // a child that takes longer never ends
+
+// The processor has tiles of the size that the kernel uses, and the operating system saves them.
+bool processor_has_tiles() noexcept {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return false;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  if ((d & kAmxBf16) == 0 || (d & kAmxTile) == 0) return false;
+  asm volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  if ((a & kTileState) != kTileState) return false;
+  if (__get_cpuid_count(kTileLeaf, 1, &a, &b, &c, &d) == 0) return false;
+  return (b & 0xffff) == 64 && b >> 16 == 8 && (c & 0xffff) == 16;
+}
+
+bool request() noexcept {
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// A product that takes every kind of tile: two of rows, the second not full; two panels; a last step that is not full.
+bool product_is_right() noexcept {
+  constexpr std::size_t kRows = 19;
+  constexpr std::size_t kDepth = 48;
+  constexpr std::size_t kWidth = 3 * kLanes;
+  std::uint16_t a[kRows * kDepth];
+  std::uint16_t b[kWidth * kDepth];
+  float found[kRows * kWidth] = {};
+  float expected[kRows * kWidth] = {};
+  for (std::size_t i = 0; i < kRows * kDepth; ++i) a[i] = to_bf16(static_cast<float>(i % 7) - 3);
+  for (std::size_t i = 0; i < kWidth * kDepth; ++i) b[i] = to_bf16(static_cast<float>(i % 11) - 5);
+  Gemm<std::uint16_t> gemm{a,     kDepth, b,     kDepth * kLanes, 2 * kLanes,      nullptr,
+                           found, kWidth, kRows, kDepth,          kWidth / kLanes, false};
+  gemm_bf16_amx(gemm);
+  gemm.c = expected;
+  kScalarKernels.gemm_bf16(gemm);
+  for (std::size_t i = 0; i < kRows * kWidth; ++i) {
+    if (found[i] != expected[i]) return false;  // small integers: exact
+  }
+  return true;
+}
+
+// Between fork() and _exit(): no memory is allocated and no lock taken, because other threads may have held it.
+[[noreturn]] void try_in_child(int to) noexcept {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  signal(SIGILL, SIG_DFL);
+  signal(SIGSEGV, SIG_DFL);
+  const char done = 1;
+  const bool right = request() && product_is_right();
+  _exit(right && write(to, &done, 1) == 1 ? 0 : 1);
+}
+
+// Whether the child reported that all is well. One that hangs is killed.
+bool await(pid_t child, int from) noexcept {
+  pollfd wanted{from, POLLIN, 0};
+  int ready = -1;
+  do {
+    ready = poll(&wanted, 1, kTrialMs);
+  } while (ready < 0 && errno == EINTR);
+  char done = 0;
+  const bool works = ready == 1 && read(from, &done, 1) == 1;
+  if (ready == 0) kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  return works;
+}
+
+bool works_in_child() noexcept {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  const pid_t child = fork();
+  if (child == 0) try_in_child(ends[1]);
+  close(ends[1]);
+  const bool works = child > 0 && await(child, ends[0]);
+  close(ends[0]);
+  return works;
+}
+
+}  // namespace
+
+bool amx_permitted() noexcept {
+  static const bool permitted = processor_has_tiles() && works_in_child() && request();
+  return permitted;
+}
+#else
+bool amx_permitted() noexcept {
+  return false;
+}
+#endif
+
+}  // namespace lorekeep::encoder

@@ -1,0 +1,81 @@
+// AMX: eight registers of up to 16 rows x 64 bytes each, a tile, and their products. Internal to native/encoder.
+//
+// As assembly, because the compilers' own names take the number of a tile as text, which no template can give, and
+// because GCC 12 says of none of them what memory they read, so that it drops stores before them.
+#pragma once
+
+#include "encoder/kernel_sets.h"
+#if LOREKEEP_AMX_ENCODER
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lorekeep::encoder {
+
+inline constexpr std::size_t kTileRowsOfAmx = 16;
+inline constexpr std::size_t kTileBytes = 64;  // of a row
+
+/// The operand of LDTILECFG: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 18.3.
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 0;  // 0: no tiles, 1: those above
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[8] = {};
+  std::uint16_t unused_row_bytes[8] = {};
+  std::uint8_t rows[8] = {};
+  std::uint8_t unused_rows[8] = {};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+/// The tiles of this thread, while it lives. What was configured before is configured again at the end, with zeros in
+/// its tiles: ggml configures a thread once for all of the thread's life. Where nothing was, the tiles are released, so
+/// that the operating system has 8 KiB less to save of the thread.
+class TileScope {
+ public:
+  TileScope() noexcept : before_(current()) {}
+  ~TileScope() {
+    if (before_.palette == 0) {
+      asm volatile("tilerelease" ::: "memory");
+    } else {
+      configure(before_);
+    }
+  }
+  TileScope(const TileScope&) = delete;
+  TileScope& operator=(const TileScope&) = delete;
+
+  static TileConfig current() noexcept {
+    TileConfig found;
+    asm volatile("sttilecfg %0" : "=m"(found));
+    return found;
+  }
+  /// All tiles are zeros then.
+  static void configure(const TileConfig& config) noexcept { asm volatile("ldtilecfg %0" : : "m"(config) : "memory"); }
+
+ private:
+  TileConfig before_;
+};
+
+template <int kTile>
+inline void tile_zero() noexcept {
+  asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
+}
+
+/// The rows of the tile from `rows`, `stride` bytes apart; 0: all the same one.
+template <int kTile>
+inline void tile_load(const void* rows, std::size_t stride) noexcept {
+  asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(rows), "r"(stride) : "memory");
+}
+
+template <int kTile>
+inline void tile_store(void* rows, std::size_t stride) noexcept {
+  asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(rows), "r"(stride) : "memory");
+}
+
+/// kSums (f32) += kA (bf16) times kB (bf16, the values of two steps of the sum as neighbours).
+template <int kSums, int kA, int kB>
+inline void tile_dot_bf16() noexcept {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
+}
+
+}  // namespace lorekeep::encoder
+#endif
