@@ -215,28 +215,30 @@ export class Storage extends Handle<NativeStorage> {
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
-    const { signal, filter } = options;
-    // Whether a search under a filter is short is learnt filter by filter: nothing is known of one made for this search.
-    const short = filter === undefined || filter instanceof Filter;
-    if (short && !this.closed && !signal?.aborted && mayHold()) {
-      const result = this.#searchNow(request, filter, options.variables);
+    const { signal, variables } = options;
+    const refused = this.closed || signal?.aborted; // run() says so
+    const filter =
+      refused || options.filter === undefined || options.filter instanceof Filter
+        ? (options.filter as Filter | undefined)
+        : this.compileFilter(options.filter);
+    if (!refused && mayHold()) {
+      const result = this.#searchNow(request, filter, variables);
       if (result !== undefined) return result;
     }
     return this.run(signal, async (native, cancel) => {
-      const turn = short && !mayHold() ? nextTurn() : undefined;
+      const turn = mayHold() ? undefined : nextTurn();
       await turn;
-      if (turn && short && !signal?.aborted) {
-        const result = this.#searchNow(request, filter, options.variables);
+      if (turn && !signal?.aborted) {
+        const result = this.#searchNow(request, filter, variables);
         if (result !== undefined) return result;
       }
-      const compiled = short ? filter : this.compileFilter(filter);
       const { vector, text } = request;
       const found = await native.search(
         requestNumbers(request),
         vector,
         text,
-        compiled?.compiled,
-        options.variables,
+        filter?.compiled,
+        variables,
         cancel,
       );
       return storageResult(request.mode, ...found, this.#fields);

@@ -13,6 +13,7 @@ namespace lorekeep::binding {
 /// JavaScript thread only.
 class FilterHistory {
  public:
+  /// Of searches that need not find out first what the filter lets through, or must each time.
   SearchTimes& times(store::Mode mode) noexcept { return times_.of(mode); }
 
   /// Which records a filter without variables lets through: storage and filter never change, so it is found out once.
@@ -22,11 +23,9 @@ class FilterHistory {
   }
   /// Counts a search. True from the second on: a filter that is used once is not worth a bit per record.
   bool worth_keeping() noexcept { return std::exchange(used_, true); }
-  /// What follows takes less time than what was.
   void keep(const std::shared_ptr<const store::Storage>& storage, std::shared_ptr<const Bitmap> bitmap) {
     storage_ = storage;
     bitmap_ = std::move(bitmap);
-    times_ = {};
   }
 
  private:

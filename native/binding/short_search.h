@@ -35,6 +35,8 @@ class SearchTimes {
     return seen_ && per_unit_ * size <= legs * nanoseconds(kShortSearch);
   }
 
+  bool seen() const noexcept { return seen_; }
+
   /// The mean of about the last eight: one that lost its processor in the middle changes little.
   void learn(SearchClock::duration taken, double size) noexcept {
     const double latest = nanoseconds(taken) / size;
@@ -47,13 +49,19 @@ class SearchTimes {
   bool seen_ = false;
 };
 
-/// Those of a storage's searches, or of those under one filter, by mode.
+/// Those of searches of one kind, by mode.
 class ModeTimes {
  public:
   SearchTimes& of(store::Mode mode) noexcept { return times_[static_cast<std::size_t>(mode)]; }
 
  private:
   std::array<SearchTimes, 3> times_;
+};
+
+/// What is learnt of a storage's searches.
+struct StorageTimes {
+  ModeTimes unfiltered;
+  ModeTimes first_uses;  // of whatever filter: finding out what it lets through is part of them
 };
 
 /// What a search gave on another thread, and how long it took there.
@@ -70,11 +78,12 @@ auto timed(Search&& search) {
   return Timed<decltype(result)>{std::move(result), SearchClock::now() - begin};
 }
 
-/// Runs a search here if it is expected to be short; nothing when it is not, or when it was not after all.
+/// Runs a search here if it is expected to be short; nothing when it is not, or when it was not after all. What it took
+/// is learnt in `times`, which may be `expected`.
 template <class Search>
-auto search_here(SearchTimes& times, double size, int legs, Search&& search)
+auto search_here(const SearchTimes& expected, SearchTimes& times, double size, int legs, Search&& search)
     -> std::optional<decltype(search(std::declval<const CancelToken&>()))> {
-  if (!times.expect_short(size, legs)) return std::nullopt;
+  if (!expected.expect_short(size, legs)) return std::nullopt;
   const auto begin = SearchClock::now();
   const CancelToken cancel(begin + legs * kLongestHold);
   try {

@@ -57,16 +57,11 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
     return promise_task<Found>(
         info.Env(), options,
         [storage, request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return timed([&] {
-            request->select(*storage, task.cancel);
-            store::SearchRequest shared = request->bind(task.cancel);
-            shared.pool = &runtime->compute();
-            shared.workers = worker_count(0);
-            return storage->search(shared);
-          });
+          return timed([&] { return request->search(*storage, task.cancel, &runtime->compute(), worker_count(0)); });
         },
         [storage, request, times = times_](Napi::Env env, Found&& found) {
-          request->learn(storage, *times, found.taken);
+          request->times(*times).learn(found.taken, request->size());
+          request->keep_selection(storage);
           return to_js_result(env, *storage, found.result);
         });
   });
@@ -81,8 +76,10 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }
-    const auto found = search_here(request.times(*times_), request.size(), request.legs(),
-                                   [&](const CancelToken& cancel) { return storage->search(request.bind(cancel)); });
+    const auto found =
+        search_here(request.expected(*times_), request.times(*times_), request.size(), request.legs(),
+                    [&](const CancelToken& cancel) { return request.search(*storage, cancel, nullptr, 1); });
+    if (found) request.keep_selection(storage);
     Napi::Value rest = info.Env().Undefined();
     if (found) rest = flatten(info.Env(), *storage, *found, numbers);
     write_held(numbers, SearchClock::now() - begin);

@@ -25,7 +25,7 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
   Napi::Value fields(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<ModeTimes> times_ = std::make_shared<ModeTimes>();
+  std::shared_ptr<StorageTimes> times_ = std::make_shared<StorageTimes>();
 };
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)

@@ -70,26 +70,31 @@ StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info,
   return parsed;
 }
 
-void StorageRequest::select(const store::Storage& storage, const CancelToken& cancel) {
+store::SearchResult StorageRequest::search(const store::Storage& storage, const CancelToken& cancel, ThreadPool* pool,
+                                           std::size_t workers) {
   if (selects_) selection_ = std::make_shared<const Bitmap>(filter::evaluate(*filter_, *storage.metadata(), &cancel));
-}
-
-void StorageRequest::learn(const std::shared_ptr<const store::Storage>& storage, ModeTimes& of_storage,
-                           SearchClock::duration taken) {
-  if (selects_ && history_->worth_keeping()) {
-    history_->keep(storage, selection_);
-    return;  // finding the selection took part of the time, and will not again
-  }
-  times(of_storage).learn(taken, size());
-}
-
-const store::SearchRequest& StorageRequest::bind(const CancelToken& cancel) {
   request_.query = query_;
   request_.text = text_;
   request_.filter = filter_ && !selection_ ? &*filter_ : nullptr;
   request_.allowed = selection_.get();
   request_.cancel = &cancel;
-  return request_;
+  request_.pool = pool;
+  request_.workers = workers;
+  return storage.search(request_);
+}
+
+void StorageRequest::keep_selection(const std::shared_ptr<const store::Storage>& storage) {
+  if (selects_ && history_->worth_keeping()) history_->keep(storage, selection_);
+}
+
+const SearchTimes& StorageRequest::expected(StorageTimes& of_storage) const noexcept {
+  const SearchTimes& own = times(of_storage);
+  return filter_ && !own.seen() ? of_storage.first_uses.of(request_.mode) : own;
+}
+
+SearchTimes& StorageRequest::times(StorageTimes& of_storage) const noexcept {
+  if (!filter_) return of_storage.unfiltered.of(request_.mode);
+  return selects_ ? of_storage.first_uses.of(request_.mode) : history_->times(request_.mode);
 }
 
 double StorageRequest::size() const noexcept {

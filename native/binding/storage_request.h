@@ -21,23 +21,23 @@ class StorageRequest {
   /// search(numbers, vector, text, filter, variables) of this storage: `numbers` as lib/storage-request.ts writes them.
   static StorageRequest parse(const Napi::CallbackInfo& info, const std::shared_ptr<const store::Storage>& storage);
 
-  /// Another thread: finds which records the filter lets through, if that is worth keeping and not known.
-  void select(const store::Storage& storage, const CancelToken& cancel);
-  /// JavaScript thread, after a search there: what it teaches for later ones.
-  void learn(const std::shared_ptr<const store::Storage>& storage, ModeTimes& of_storage, SearchClock::duration taken);
-
-  /// Valid while this lives and stays where it is.
-  const store::SearchRequest& bind(const CancelToken& cancel);
+  /// The search. Of a filter that holds no variables it first finds which records it lets through, if that is not
+  /// known.
+  store::SearchResult search(const store::Storage& storage, const CancelToken& cancel, ThreadPool* pool,
+                             std::size_t workers);
+  /// JavaScript thread, after a search: what the filter lets through, if it is asked for again.
+  void keep_selection(const std::shared_ptr<const store::Storage>& storage);
 
   store::Mode mode() const noexcept { return request_.mode; }
   std::size_t top_k() const noexcept { return request_.top_k; }
   /// In the unit of its SearchTimes.
   double size() const noexcept;
   int legs() const noexcept { return request_.mode == store::Mode::kHybrid ? 2 : 1; }
-  /// The filter's own, because what it lets through decides; else the storage's.
-  SearchTimes& times(ModeTimes& of_storage) const noexcept {
-    return history_ ? history_->times(request_.mode) : of_storage.of(request_.mode);
-  }
+  /// What tells how long the search will take: the filter's own times, because what it lets through decides, once
+  /// there are any.
+  const SearchTimes& expected(StorageTimes& of_storage) const noexcept;
+  /// What the time that it took is to be learnt by.
+  SearchTimes& times(StorageTimes& of_storage) const noexcept;
 
  private:
   store::SearchRequest request_;
@@ -46,7 +46,7 @@ class StorageRequest {
   std::optional<filter::BoundPredicate> filter_;
   std::shared_ptr<FilterHistory> history_;  // the filter's
   std::shared_ptr<const Bitmap> selection_;
-  bool selects_ = false;  // select() is to find it
+  bool selects_ = false;  // search() is to find it
 };
 
 }  // namespace lorekeep::binding

@@ -147,7 +147,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }
     const auto found =
-        search_here(*times_, graph_search_size(options.ef, options.k), 1, [&](const CancelToken& cancel) {
+        search_here(*times_, *times_, graph_search_size(options.ef, options.k), 1, [&](const CancelToken& cancel) {
           options.cancel = &cancel;
           return index->search(query, options);
         });
