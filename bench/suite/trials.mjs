@@ -20,8 +20,8 @@ export const trials = [
     name: 'batch',
     what: 'many queries in one call: throughput against batch size',
     program: 'vector/batch.mjs',
-    full: { args: ['--rows', sharedRows, '--rounds', '9'], minutes: 1, limit: 8 },
-    quick: { args: ['--rows', '5000', '--rounds', '2'], minutes: 0.2, limit: 4 },
+    full: { args: ['--rows', sharedRows], minutes: 1.5, limit: 15 },
+    quick: { args: ['--rows', '5000', '--rounds', '2', '--seconds', '0.1'], minutes: 0.3, limit: 4 },
   },
   {
     name: 'filtered',

@@ -12,6 +12,7 @@ import { runTrial } from '../harness/trial.mjs';
 import { ours, peersNamed } from './contestants.mjs';
 import { describeSet, vectorSet } from './sets.mjs';
 import { Truth } from './truth.mjs';
+import { narrowest } from './width.mjs';
 
 const k = 10;
 const widths = [10, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384];
@@ -76,17 +77,12 @@ function add(result, ef, { asked, seconds, cpu, latencies }, recallOf) {
   point.p99.push(quantile(latencies, 0.99));
 }
 
-/** The smallest width whose recall is enough. */
-function choose(result, target) {
-  return result.points.find(({ recall }) => recall >= target);
-}
-
 function report(set, results, { leftOut, failed }) {
   const [own] = results;
   const rows = results.map((result) => {
     const row = { name: result.name };
     for (const target of targets) {
-      const [chosen, mine] = [choose(result, target), choose(own, target)];
+      const [chosen, mine] = [narrowest(result.points, target), narrowest(own.points, target)];
       if (!chosen) continue;
       row[`ef${target}`] = chosen.ef;
       row[`qps${target}`] = median(chosen.rates);

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { grownBy } from '../../harness/memory.mjs';
 import { timeQueries } from '../../harness/queries.mjs';
+import { timeRate } from '../../harness/rate.mjs';
 import { indexFile, indexFileThere } from '../index-file.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
@@ -43,6 +44,14 @@ serve({
   search({ ef, k, budget }) {
     index.setEf(ef);
     return timeQueries(set.queries, k, (i) => index.searchKnn(queries[i], k).neighbors, budget);
+  },
+  /** It has no call for many queries: a loop. */
+  batches({ ef, k, size, ...times }) {
+    index.setEf(ef);
+    const loop = (n) => {
+      for (let i = 0; i < size; i++) index.searchKnn(queries[(n * size + i) % queries.length], k);
+    };
+    return timeRate(loop, times);
   },
   filtered({ ef, k, filters, budget }) {
     index.setEf(ef);

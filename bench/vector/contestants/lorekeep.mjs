@@ -2,11 +2,20 @@ import { rmSync } from 'node:fs';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { grownBy } from '../../harness/memory.mjs';
 import { timeQueries } from '../../harness/queries.mjs';
+import { timeRate } from '../../harness/rate.mjs';
 import { Storage, VectorIndex } from '../../lorekeep.mjs';
 import { indexFile } from '../index-file.mjs';
+import { bindToOneCore } from '../one-core.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
-const { set, threads = 2, vectorType = 'f32', path = indexFile(set, 'lorekeep') } = contestantOptions();
+const {
+  set,
+  threads = 2,
+  vectorType = 'f32',
+  path = indexFile(set, 'lorekeep'),
+  bound = false,
+} = contestantOptions();
+if (bound) bindToOneCore();
 const queries = queryRows(set);
 const query = (i) => queries.subarray(i * set.dimension, (i + 1) * set.dimension);
 let index;
@@ -32,13 +41,15 @@ serve({
     }),
   search: ({ ef, k, budget }) =>
     timeQueries(set.queries, k, async (i) => (await index.search(query(i), { k, ef })).ordinals, budget),
-  /** Batches of `size` queries in one call, on all threads. */
-  batches: ({ ef, k, size }) =>
-    timeQueries(Math.floor(set.queries / size), k * size, async (i) => {
-      const part = queries.subarray(i * size * set.dimension, (i + 1) * size * set.dimension);
-      const hits = await index.searchMany(part, { k, ef });
-      return hits.flatMap(({ ordinals }) => [...ordinals]);
-    }),
+  /** `size` queries in one call, on all threads; a single one by the call for one. */
+  batches({ ef, k, size, ...times }) {
+    const parts = Math.floor(set.queries / size);
+    const part = (n) =>
+      queries.subarray((n % parts) * size * set.dimension, ((n % parts) + 1) * size * set.dimension);
+    const call =
+      size === 1 ? (n) => index.search(part(n), { k, ef }) : (n) => index.searchMany(part(n), { k, ef });
+    return timeRate(call, times);
+  },
   /** `filters[i]` is the condition of query i: [field, from, to], to excluded; or nothing. */
   async filtered({ ef, k, filters, budget }) {
     const paths = { exact: 0, graph: 0 };

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { grownBy } from '../../harness/memory.mjs';
 import { timeQueries } from '../../harness/queries.mjs';
+import { timeRate } from '../../harness/rate.mjs';
 import { indexFile, indexFileThere } from '../index-file.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
 
@@ -57,12 +58,12 @@ serve({
     loadFor(ef);
     return timeQueries(set.queries, k, (i) => loaded.index.search(queries[i], k, 1).keys, budget);
   },
-  /** Batches of `size` queries in one call, on `threads` threads. */
-  batches({ ef, k, size }) {
+  /** `size` queries in one call, on `on` threads. */
+  batches({ ef, k, size, on = threads, ...times }) {
     loadFor(ef);
-    return timeQueries(Math.floor(set.queries / size), k * size, (i) => {
-      const part = all.slice(i * size * set.dimension, (i + 1) * size * set.dimension);
-      return loaded.index.search(part, k, threads).keys;
-    });
+    const parts = Math.floor(set.queries / size);
+    const part = (n) =>
+      all.subarray((n % parts) * size * set.dimension, ((n % parts) + 1) * size * set.dimension);
+    return timeRate((n) => loaded.index.search(part(n), k, size === 1 ? 1 : on), times);
   },
 });
