@@ -45,19 +45,13 @@ export interface NativeHandle {
   readonly closed: boolean;
 }
 
-export interface NativePlan {
-  path: 'exact' | 'graph';
-  matched: number;
-  visited: number;
-  exact: boolean;
-}
-
 export interface NativeVectorHits {
   /** `counts[q]` hits of query q, one query after the other. */
   ordinals: Uint32Array;
   distances: Float32Array;
   counts: Uint32Array;
-  plans: NativePlan[];
+  /** Per query: 1 for the graph or 0 for exact, rows matched, rows visited, 1 if certainly the nearest. */
+  plans: Float64Array;
 }
 
 export interface NativeVectorIndex extends NativeHandle {

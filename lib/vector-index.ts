@@ -99,21 +99,30 @@ export function hnswOptions(options: HnswOptions): NativeHnswOptions {
 /** Enough to keep all threads busy, few enough that copying them does not hold the event loop. */
 const queriesPerCall = 256;
 
-function splitHits(found: NativeVectorHits): VectorHits[] {
+const planNumbers = 4;
+
+/** Plans cross as numbers: objects made one by one from C++ took as long as every twentieth search. */
+const readPlan = (numbers: Float64Array, at: number): SearchPlan => ({
+  path: numbers[at] === 1 ? 'graph' : 'exact',
+  matched: numbers[at + 1] as number,
+  visited: numbers[at + 2] as number,
+  exact: numbers[at + 3] === 1,
+});
+
+function splitHits({ ordinals, distances, counts, plans }: NativeVectorHits): VectorHits[] {
+  const all: VectorHits[] = [];
   let begin = 0;
-  return found.plans.map((plan, query) => {
-    const end = begin + (found.counts[query] ?? 0);
-    const hits = {
-      ordinals: found.ordinals.subarray(begin, end),
-      distances: found.distances.subarray(begin, end),
-      plan,
-    };
+  for (const [query, count] of counts.entries()) {
+    const end = begin + count;
+    const plan = readPlan(plans, query * planNumbers);
+    all.push({ ordinals: ordinals.subarray(begin, end), distances: distances.subarray(begin, end), plan });
     begin = end;
-    return hits;
-  });
+  }
+  return all;
 }
 
-const headNumbers = 6;
+/** The plan is behind the first two. */
+const headNumbers = 2 + planNumbers;
 
 /** What searchNow() of the addon wrote. */
 function readHits(numbers: Float64Array): VectorHits {
@@ -124,12 +133,7 @@ function readHits(numbers: Float64Array): VectorHits {
     ordinals[i] = numbers[headNumbers + 2 * i] as number;
     distances[i] = numbers[headNumbers + 2 * i + 1] as number;
   }
-  const plan: SearchPlan = {
-    path: numbers[2] === 1 ? 'graph' : 'exact',
-    matched: numbers[3] as number,
-    visited: numbers[4] as number,
-    exact: numbers[5] === 1,
-  };
+  const plan = readPlan(numbers, headNumbers - planNumbers);
   return { ordinals, distances, plan };
 }
 

@@ -23,13 +23,14 @@ const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
   return dynamic_cast<const vector::HnswIndex*>(&index);
 }
 
-Napi::Object to_js_plan(Napi::Env env, const vector::SearchPlan& plan) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("path", plan.path == vector::SearchPath::kGraph ? "graph" : "exact");
-  object.Set("matched", static_cast<double>(plan.matched));
-  object.Set("visited", static_cast<double>(plan.visited));
-  object.Set("exact", plan.exact);
-  return object;
+// How lib/vector-index.ts reads a plan.
+enum PlanNumber : std::size_t { kPath, kMatched, kVisited, kExact, kPlanNumbers };
+
+void write_plan(const vector::SearchPlan& plan, double* numbers) noexcept {
+  numbers[kPath] = plan.path == vector::SearchPath::kGraph ? 1 : 0;
+  numbers[kMatched] = static_cast<double>(plan.matched);
+  numbers[kVisited] = static_cast<double>(plan.visited);
+  numbers[kExact] = plan.exact ? 1 : 0;
 }
 
 Napi::Value to_js_hits(Napi::Env env, const Results& results) {
@@ -38,7 +39,7 @@ Napi::Value to_js_hits(Napi::Env env, const Results& results) {
   auto ordinals = Napi::Uint32Array::New(env, total);
   auto distances = Napi::Float32Array::New(env, total);
   auto counts = Napi::Uint32Array::New(env, results.size());
-  Napi::Array plans = Napi::Array::New(env, results.size());
+  auto plans = Napi::Float64Array::New(env, results.size() * kPlanNumbers);
   std::size_t next = 0;
   for (std::uint32_t query = 0; query < results.size(); ++query) {
     counts[query] = static_cast<std::uint32_t>(results[query].hits.size());
@@ -47,7 +48,7 @@ Napi::Value to_js_hits(Napi::Env env, const Results& results) {
       distances[next] = hit.score;
       ++next;
     }
-    plans.Set(query, to_js_plan(env, results[query].plan));
+    write_plan(results[query].plan, plans.Data() + query * kPlanNumbers);
   }
   Napi::Object object = Napi::Object::New(env);
   object.Set("ordinals", ordinals);
@@ -57,15 +58,12 @@ Napi::Value to_js_hits(Napi::Env env, const Results& results) {
   return object;
 }
 
-// What searchNow() writes, before an ordinal and a distance per hit; lib/vector-index.ts reads it.
-enum Head : std::size_t { kHeld, kHits, kPath, kMatched, kVisited, kExact, kHeadNumbers };
+// What searchNow() writes: these, the plan, then an ordinal and a distance per hit.
+enum Head : std::size_t { kHeld, kHits, kPlan, kHeadNumbers = kPlan + kPlanNumbers };
 
 void write_result(const vector::SearchResult& found, std::span<double> numbers) {
   numbers[kHits] = static_cast<double>(found.hits.size());
-  numbers[kPath] = found.plan.path == vector::SearchPath::kGraph ? 1 : 0;
-  numbers[kMatched] = static_cast<double>(found.plan.matched);
-  numbers[kVisited] = static_cast<double>(found.plan.visited);
-  numbers[kExact] = found.plan.exact ? 1 : 0;
+  write_plan(found.plan, numbers.data() + kPlan);
   double* next = numbers.data() + kHeadNumbers;
   for (const Scored& hit : found.hits) {
     *next++ = hit.ordinal;
