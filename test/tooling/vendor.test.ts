@@ -97,7 +97,9 @@ function vendor(env: Record<string, string> = {}) {
     '--into',
     join(folder, 'out'),
   ];
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+  // The user's own cache may not be there, nor can it be made where the home folder is not writable.
+  const npm = { npm_config_cache: join(folder, 'npm-cache') };
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...npm, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
