@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Log } from '../log/log.js';
 import type { Flow } from './flow.js';
@@ -41,7 +42,11 @@ export class Agent {
   ): Promise<Agent> {
     const nodes: AgentNode[] = [];
     try {
-      for (const plan of plans) nodes.push(await plan.open(resources));
+      for (const plan of plans) {
+        // A node may have a filter to compile: others are served in between.
+        if (nodes.length > 0) await nextTurnOfLoop();
+        nodes.push(await plan.open(resources));
+      }
     } catch (error) {
       await closeAll(nodes);
       throw error;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
@@ -11,11 +12,39 @@ export interface GraphPlan {
   readonly flow: Flow;
 }
 
+/** Characters of templates parsed between two pauses: some milliseconds. */
+const templatesAtOnce = 32_768;
+
+/** Whether checking the graph takes so long that the event loop should be given back meanwhile. */
+export function isLargeGraph({ nodes }: Graph): boolean {
+  return nodes.reduce((sum, { params }) => sum + templateLength(params), 0) > templatesAtOnce;
+}
+
 /**
  * Checks what a graph means. The order is edges and branches (`on_match`) first, then the order written.
  * @throws UnknownNodeType, UnknownParam, InvalidParam, DuplicateNodeId, DanglingEdge, GraphCycle with the path
  */
 export function planGraph(graph: Graph): GraphPlan {
+  const steps = planInSteps(graph);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same with pauses, in which others are served. @throws the signal's reason, too */
+export async function planLargeGraph(graph: Graph, signal: AbortSignal): Promise<GraphPlan> {
+  const steps = planInSteps(graph);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurnOfLoop();
+    signal.throwIfAborted();
+  }
+}
+
+/** Yields wherever a pause is due. */
+function* planInSteps(graph: Graph): Generator<void, GraphPlan> {
   const positions = new Map<string, number>();
   graph.nodes.forEach(({ id }, index) => {
     const first = positions.get(id);
@@ -28,16 +57,25 @@ export function planGraph(graph: Graph): GraphPlan {
     }
     positions.set(id, index);
   });
-  const plans = graph.nodes.map(({ id, type, params }, index) => {
-    const where = `graph.nodes[${index}]`;
-    return (nodeTypes.get(type) ?? refuseType(type, where)).plan(id, params, where);
-  });
+  const plans: NodePlan[] = [];
+  let parsed = 0;
+  for (const { id, type, params } of graph.nodes) {
+    parsed += templateLength(params);
+    if (parsed > templatesAtOnce) {
+      parsed = 0;
+      yield;
+    }
+    const where = `graph.nodes[${plans.length}]`;
+    plans.push((nodeTypes.get(type) ?? refuseType(type, where)).plan(id, params, where));
+  }
   const order = executionOrder(graph, successors(graph, plans, positions));
   const nodes = order.map((position) => plans[position] as NodePlan);
   const targets = new Set(plans.flatMap(({ branch }) => branch?.target ?? []));
   const flow = new Flow({ order: nodes.map(({ id }) => id), edges: graph.edges, targets });
   return { nodes, flow };
 }
+
+const templateLength = ({ query }: Record<string, unknown>) => (typeof query === 'string' ? query.length : 0);
 
 /** For each node, the positions of the nodes that its edges and its branch lead to. */
 function successors(

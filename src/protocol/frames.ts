@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stringArray } from '../schema/bounded.js';
+import { anyObject, stringArray } from '../schema/bounded.js';
 import { componentSchema } from './components.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
@@ -20,7 +20,7 @@ const name = z.string().describe('Name of a storage: 8001 says what is wrong wit
 const session_id = z.string().describe('From CreateSessionResponse.');
 const agent_id = z.string().describe('From CreateAgentResponse.');
 const turn_id = z.string().describe('From TurnStarted.');
-const variables = z.record(z.string(), z.unknown()).default({});
+const variables = anyObject().default({});
 
 function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedArray } from '../schema/bounded.js';
+import { anyObject, boundedArray } from '../schema/bounded.js';
 import { retrievalFields } from './retrieval.js';
 
 const nodeId = z.string().min(1).max(128);
@@ -7,10 +7,7 @@ const nodeId = z.string().min(1).max(128);
 const nodeSchema = z.strictObject({
   id: nodeId.describe('Unique within the graph.'),
   type: z.string().max(128),
-  params: z
-    .record(z.string(), z.unknown())
-    .default({})
-    .describe("By the node's type; checked with the graph."),
+  params: anyObject().default({}).describe("By the node's type; checked with the graph."),
 });
 
 /** The shape of an agent's graph. Its meaning (types, params, edges) is checked when the agent is made. */

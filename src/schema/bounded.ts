@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownValue } from './messages.js';
 
 /**
  * An array whose length is checked before its items are: a schema reports every bad item, and a hostile array has
@@ -6,6 +7,16 @@ import { z } from 'zod';
  */
 export function boundedArray<Item extends z.ZodType>(item: Item, min: number, max: number) {
   return z.array(z.unknown()).min(min).max(max).pipe(z.array(item));
+}
+
+/** An object of any fields, taken as it is: a record's schema would copy each of them, and a hostile one has millions. */
+export function anyObject() {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  return z
+    .custom<Record<string, unknown>>(isObject, {
+      error: ({ input }) => `an object is expected, not ${shownValue(input)}`,
+    })
+    .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
 }
 
 /** Any number of strings; only the first item that is not one is reported. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, type AgentOptions } from '../agents/agent.js';
-import { type GraphPlan, planGraph } from '../agents/graph.js';
+import { type GraphPlan, isLargeGraph, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { NodeResources } from '../agents/node.js';
@@ -78,7 +78,9 @@ export class Session {
 
   /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */
   async createAgent(graph: Graph, options: AgentOptions): Promise<string> {
-    const plan = planGraph(graph);
+    const plan = isLargeGraph(graph)
+      ? await this.#background.track(planLargeGraph(graph, this.signal))
+      : planGraph(graph);
     if (this.#agents.size + this.#agentsOpening >= maxAgents) {
       fail(4013, `the session has ${maxAgents} agents, as many as it may have; destroy one before`, {
         limit: maxAgents,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planGraph } from '../../src/agents/graph.js';
+import { isLargeGraph, planGraph, planLargeGraph } from '../../src/agents/graph.js';
 import { ServerError } from '../../src/protocol/errors.js';
 import { type GraphInput, graphSchema } from '../../src/protocol/graph.js';
 
@@ -33,6 +33,45 @@ describe('the order of a graph', () => {
       ['c', 'd'],
     ];
     expect(order({ nodes, edges })).toEqual(['a', 'c', 'b', 'd', 'x']);
+  });
+});
+
+describe('a graph of many long templates', () => {
+  const queryOf = (length: number) => 'word '.repeat(length).slice(0, length);
+  const graphOf = (nodes: number, length: number) =>
+    graphSchema.parse({
+      nodes: Array.from({ length: nodes }, (_, n) => node(`n${n}`, { query: queryOf(length) })),
+    });
+  const { signal } = new AbortController();
+
+  it('is planned in slices, between which the event loop serves others, and with the same outcome', async () => {
+    const graph = graphOf(64, 16_384);
+    expect(isLargeGraph(graph)).toBe(true);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { nodes } = await planLargeGraph(graph, signal);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(20);
+    expect(nodes.map(({ id }) => id)).toEqual(planGraph(graph).nodes.map(({ id }) => id));
+  });
+
+  it('is refused for the same reasons, and given up when its session ends', async () => {
+    const graph = graphOf(64, 16_384);
+    const wrong = { ...graph, edges: [['n63', 'n64'] as [string, string]] };
+    await expect(planLargeGraph(wrong, signal)).rejects.toMatchObject({ code: 4005 });
+    const ending = new AbortController();
+    const planning = planLargeGraph(graph, ending.signal);
+    ending.abort(new Error('the session ended'));
+    await expect(planning).rejects.toThrow('the session ended');
+  });
+
+  it('is not what most graphs are: they are planned at once', () => {
+    expect(isLargeGraph(graphOf(256, 100))).toBe(false);
+    expect(isLargeGraph(graphOf(1, 16_384))).toBe(false);
   });
 });
 
