@@ -22,7 +22,7 @@ export class Agent {
   readonly #log: Log;
   readonly #turns = new Map<string, Turn>();
   /** Settles when every turn so far has ended. */
-  #tail: Promise<unknown> = Promise.resolve();
+  #tail: Promise<void> = Promise.resolve();
 
   private constructor(id: string, nodes: readonly AgentNode[], flow: Flow, options: AgentOptions, log: Log) {
     this.id = id;
@@ -67,7 +67,8 @@ export class Agent {
     const turn = new Turn(id, { text, variables, ...this.#options }, outlet, this.#log);
     this.#turns.set(id, turn);
     const ended = this.#take(turn, outlet);
-    this.#tail = Promise.allSettled([this.#tail, ended]);
+    // Without a result: it would hold that of every turn before.
+    this.#tail = Promise.allSettled([this.#tail, ended]).then(() => {});
     return ended;
   }
 
