@@ -198,10 +198,10 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       });
       onTestFinished(() => embed.mockRestore());
       const turn = { type: 'TurnRequest', session_id, agent_id, text: 'bees' };
-      raw.send(...Array.from({ length: 257 }, (_, index) => ({ ...turn, id: `turn ${index}` })));
+      raw.send(...Array.from({ length: 1025 }, (_, index) => ({ ...turn, id: `turn ${index}` })));
       return raw.next(({ type }) => type === 'Error');
     },
-    /^the session has 256 unfinished turns, as many as it may have; wait for a TurnComplete$/,
+    /^the session has 1024 unfinished turns, as many as it may have; wait for a TurnComplete$/,
   ],
   4010: [
     agentWith({ nodes: [{ ...guard, params: { string_storage: 'bad.txt' } }] }),

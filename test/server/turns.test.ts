@@ -152,16 +152,16 @@ describe('turns', () => {
   it('are refused with 4009 when the session has too many unfinished ones', async () => {
     const agent = await agentOf(await (await TestServer.start()).raw());
     const { raw } = agent;
-    raw.send(...Array.from({ length: 400 }, (_, index) => turnRequest(agent, index)));
+    raw.send(...Array.from({ length: 1_400 }, (_, index) => turnRequest(agent, index)));
     const replies = await Promise.all(
-      Array.from({ length: 400 }, (_, id) =>
+      Array.from({ length: 1_400 }, (_, id) =>
         raw.next((frame) => 'reply_to' in frame && frame.reply_to === id),
       ),
     );
     const accepted = replies.filter(({ type }) => type === 'TurnStarted') as ServerFrames['TurnStarted'][];
     const refused = replies.filter(({ type }) => type === 'Error');
-    expect(accepted.length).toBeGreaterThanOrEqual(256);
-    expect(accepted.length + refused.length).toBe(400);
+    expect(accepted.length).toBeGreaterThanOrEqual(1_024);
+    expect(accepted.length + refused.length).toBe(1_400);
     for (const error of refused) expect(error).toMatchObject({ code: 4009, name: 'TurnQueueFull' });
     for (const { turn_id } of accepted)
       expect(await completed(raw, turn_id)).toMatchObject({ status: 'completed' });
