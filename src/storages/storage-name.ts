@@ -3,10 +3,15 @@ import { fail } from '../protocol/errors.js';
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const reservedPrefix = 'lorekeep.';
 
-/** Whether a node param or a search means a file rather than a storage of the session. */
+/**
+ * Whether a node param or a search means a file rather than a storage of the session: what can only be meant as a path, on
+ * whatever system and however encoded, is judged as one, so that it is refused for leaving the root.
+ */
 export function isPath(name: string): boolean {
-  return name.includes('/') || name.endsWith('.json');
+  return looksLikePath(name) || /[\\:\0]|%[0-9a-f]{2}/i.test(name) || name === '.' || name === '..';
 }
+
+const looksLikePath = (name: string) => name.includes('/') || name.endsWith('.json');
 
 /** @throws InvalidStorageName */
 export function checkStorageName(name: string): void {
@@ -17,7 +22,7 @@ export function checkStorageName(name: string): void {
 function nameProblem(name: string): string | undefined {
   if (name === '') return 'a storage needs a name that is not empty';
   const shown = JSON.stringify(name.slice(0, 64));
-  if (isPath(name)) return `${shown} looks like a path; a name has no "/" and does not end in ".json"`;
+  if (looksLikePath(name)) return `${shown} looks like a path; a name has no "/" and does not end in ".json"`;
   if (!wellFormed.test(name)) {
     return `${shown} is malformed: a letter or digit, then at most 127 letters, digits, ".", "_" or "-"`;
   }

@@ -120,6 +120,12 @@ describe('a storage from a config file', () => {
     ['%2Fetc%2Fpasswd.json', 3009],
     ['kb/kb.json\0.json', 3009],
     ['kb/%6bb.json', 3010],
+    ['..', 3009],
+    ['..\\outside', 3009],
+    ['C:outside', 3009],
+    ['\\\\host\\share', 3009],
+    ['%2e%2e', 3009],
+    ['kb\\kb', 3010],
   ])('is refused at %j with %i', async (path, code) => {
     const client = await session();
     const made = await refusal(client.createEmbeddedStringStorage({ name: 'docs', config_path: path }));
