@@ -25,6 +25,8 @@ export class Catalog {
   /** @throws StartupError that names the file and the entry: the server does not start without a valid catalog. */
   static async load(path: string): Promise<Catalog> {
     const json = parseJson(path, await readCatalog(path));
+    const shape = json.shapeProblem();
+    if (shape !== undefined) throw new StartupError(`${path}${shape.place}: ${shape.what}`);
     const at = (keys: readonly PropertyKey[]) => {
       const { line, column } = json.positionOf(keys);
       return `${path}:${line}:${column}: ${entryName(json.value, keys)}`;

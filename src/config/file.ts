@@ -68,6 +68,11 @@ export function parseConfig(path: string, text: string): ParsedConfig {
     const message = `${at(error.position)}: not valid JSON: ${error.message}`;
     return { written: {}, config: undefined, problems: [{ severity: 'error', message }] };
   }
+  const shape = json.shapeProblem();
+  if (shape !== undefined) {
+    const message = `${path}${shape.place}: ${shape.what}`;
+    return { written: {}, config: undefined, problems: [{ severity: 'error', message }] };
+  }
   const parsed = parseLenient(configSchema, json.value);
   const describe = (severity: ConfigProblem['severity'], issues: readonly FieldIssue[], end: string) =>
     issues

@@ -4,7 +4,6 @@ import { LorekeepError } from '../../lib/index.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
 import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
-import { checkJsonShape } from './config-json.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 import { checkDistinctFiles } from './paths.js';
 
@@ -28,7 +27,7 @@ const listedIssues = 20;
 export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
   const text = await readText(path);
   const json = parseJson(path, text);
-  const shape = checkJsonShape(text);
+  const shape = json.shapeProblem();
   if (shape !== undefined)
     throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, { file: path });
   const parsed = parseLenient(knowledgeBaseSchema, json.value);

@@ -1,5 +1,5 @@
 import { visit } from 'jsonc-parser';
-import { fieldPath } from '../schema/field-issue.js';
+import { fieldPath } from './field-issue.js';
 
 /** As deep as a records file may be nested. */
 const deepest = 64;

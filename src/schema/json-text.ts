@@ -1,4 +1,5 @@
 import { findNodeAtLocation, type ParseError, parseTree } from 'jsonc-parser';
+import { checkJsonShape, type ShapeProblem } from './json-shape.js';
 
 /** A place in a text, as editors count: both from 1, columns in UTF-16 units. */
 export interface TextPosition {
@@ -30,6 +31,11 @@ export class JsonText {
     } catch (error) {
       throw syntaxError(this.#text, error as Error);
     }
+  }
+
+  /** What is wrong with the text though JSON.parse takes it; a value that is nested too deeply must not be walked. */
+  shapeProblem(): ShapeProblem | undefined {
+    return checkJsonShape(this.#text);
   }
 
   /** Where the value at `keys` begins, or the nearest one around it that is there. */

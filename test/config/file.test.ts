@@ -126,6 +126,11 @@ describe('a config file with a mistake', () => {
       ['[1', ':1:3: not valid JSON: "]" is expected'],
       ['{"port": NaN}', ':1:10: not valid JSON: a value is expected'],
       ['['.repeat(200_000), ':1:1: not valid JSON'],
+      [`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, ': nested deeper than 64 levels'],
+      [
+        '{"limits": {"drain_timeout_ms": 1,\n "drain_timeout_ms": 2}}',
+        ':2:2: limits.drain_timeout_ms: occurs twice',
+      ],
     ];
     for (const [text, message] of cases) expect(await refusal(text), text.slice(0, 40)).toContain(message);
   });

@@ -52,6 +52,11 @@ describe('the model catalog', () => {
       ':2:13: the model catalog is not valid JSON',
     );
     expect(await refused('{"version": 1,\n "models": [{"name": 3}]}')).toMatch(/:2:22: models\[0\]\.name: /);
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    expect(await refused(`{"version": 1, "models": ${deep}}`)).toContain(': nested deeper than 64 levels');
+    expect(await refused('{"version": 1,\n "models": [], "models": []}')).toContain(
+      ':2:16: models: occurs twice',
+    );
     await expect(Catalog.load(inFolder('.'))).rejects.toThrow('is a folder');
   });
 
