@@ -59,7 +59,7 @@ export class Turn {
     nodes: readonly AgentNode[],
     flow: Flow,
   ): Promise<ServerFrames['TurnComplete']> {
-    let started = performance.now();
+    let started: number | undefined;
     let outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>;
     try {
       await ready;
@@ -107,9 +107,12 @@ export class Turn {
 
   #complete(
     outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>,
-    started: number,
+    started: number | undefined,
   ): ServerFrames['TurnComplete'] {
-    const ms = performance.now() - started;
+    const now = performance.now();
+    // One that was cancelled before its time has only waited.
+    const queued = (started ?? now) - this.#created;
+    const ms = now - (started ?? now);
     const { status, error } = outcome;
     const facts = { status, code: error?.code, ms: Math.round(ms * 1000) / 1000, nodes: this.#ran.length };
     this.#log.debug(facts, 'turn complete');
@@ -119,7 +122,7 @@ export class Turn {
       turn_id: this.id,
       text: this.#interaction.replyText,
       ...outcome,
-      ...(enableDiagnostics && { diagnostics: this.#diagnostics(started - this.#created, ms) }),
+      ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
       ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),
     };
   }

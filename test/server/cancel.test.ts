@@ -25,7 +25,13 @@ async function makeScene() {
   const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>(session);
   const docs = { name: 'docs', strings, embedding_model: 'tiny' };
   await raw.request({ type: 'CreateEmbeddedStringStorageRequest', id: 'docs', session_id, ...docs });
-  const agent = { type: 'CreateAgentRequest', id: 'agent', session_id, graph: retrieveGraph() };
+  const agent = {
+    type: 'CreateAgentRequest',
+    id: 'agent',
+    session_id,
+    enable_diagnostics: true,
+    graph: retrieveGraph(),
+  };
   const { agent_id } = await raw.request<ServerFrames['CreateAgentResponse']>(agent);
   const start = async (id: number) => {
     const turn = { type: 'TurnRequest', id, session_id, agent_id, text: 'bees' };
@@ -89,4 +95,18 @@ it('a turn is cancelled while it waits for another, which goes on', async () => 
   await cancel(first);
   expect(await end(first)).toMatchObject(cancelled);
   expect(await end(third)).toMatchObject({ status: 'completed' });
+});
+
+it('a turn that is cancelled before its time has waited and not run, as its diagnostics say', async () => {
+  const { start, cancel, end } = await makeScene();
+  const { step } = held();
+  const embed = vi.spyOn(EmbeddingModel.prototype, 'embedSettled');
+  onTestFinished(() => embed.mockRestore());
+  embed.mockImplementationOnce((_, options) => step(options?.signal as AbortSignal));
+  const [first, second] = [await start(1), await start(2)];
+  await cancel(second);
+  const { diagnostics } = await end(second);
+  expect(diagnostics).toMatchObject({ duration_ms: 0, nodes: [] });
+  expect(diagnostics?.queued_ms).toBeGreaterThan(0);
+  await cancel(first);
 });
