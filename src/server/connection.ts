@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { isDefect, toServerError } from '../failure/failure.js';
+import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
@@ -48,6 +49,7 @@ export class Connection {
   readonly #services: Services;
   readonly #limits: ConnectionLimits;
   readonly #log: Log;
+  readonly #client: string;
   readonly #decoder: FrameDecoder;
   readonly #sessions: SessionTable;
   readonly #maxFrameBytes: number;
@@ -64,7 +66,8 @@ export class Connection {
     this.#socket = socket;
     this.#services = services;
     this.#limits = limits;
-    this.#log = services.log.child({ client: `${socket.remoteAddress}:${socket.remotePort}` });
+    this.#client = `${socket.remoteAddress}:${socket.remotePort}`;
+    this.#log = services.log.child({ client: this.#client });
     this.#maxFrameBytes = services.config.max_frame_mb * 1024 * 1024;
     this.#decoder = new FrameDecoder(this.#maxFrameBytes);
     this.#sessions = new SessionTable(services);
@@ -158,7 +161,8 @@ export class Connection {
     const held: Promise<void>[] = [];
     this.#requests++;
     this.#requestBytes += bytes;
-    const served = this.#serve(frame, held).then(() => {
+    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, held));
+    const served = serving.then(() => {
       this.#requests--;
       if (held.length > 0) this.#pump();
     });
@@ -173,6 +177,7 @@ export class Connection {
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
   async #serve({ kind, payload }: WireFrame, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
+    let understood = false;
     try {
       if (kind !== frameKind.json)
         fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
@@ -180,9 +185,11 @@ export class Connection {
       replyTo = idOf(object);
       checkFieldNames(payload, object);
       const request = parseRequest(object);
+      understood = true;
       const reply = await dispatch(this.#context(held), request);
       if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
+      if (!understood) this.#log.debug({ code: toServerError(thrown).code }, 'request refused');
       this.#refuse(thrown, replyTo ?? leadingId(payload));
     }
   }

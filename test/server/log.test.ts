@@ -88,6 +88,19 @@ it('lines of a session, an agent and a turn say which', async () => {
   expect(parsed.find(({ msg }) => msg === 'connected')).toHaveProperty('client');
 });
 
+it('every refused request has a line with its client and its code, also one that is no request', async () => {
+  const { lines, log } = capture();
+  const client = await (await TestServer.start({ log })).raw();
+  await client.request({ type: 'Unknown', id: 1 });
+  await client.request({ type: 'Ping', id: 2, more: 1 });
+  await client.request({ type: 'DestroySessionRequest', id: 3, session_id: 's9' });
+  const refused = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request refused');
+  expect(refused).toMatchObject([1002, 1004, 2001].map((code) => ({ level: 'debug', code })));
+  const [{ client: address }] = refused;
+  expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
+  expect(refused.every((line) => line.client === address)).toBe(true);
+});
+
 it('an exception in a handler ends its request alone, and the log has the stack', async () => {
   const { lines, log } = capture();
   const server = await TestServer.start({ log });
