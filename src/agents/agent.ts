@@ -11,6 +11,8 @@ export interface AgentOptions {
   enableDiagnostics: boolean;
   includeInteraction: boolean;
   includeEngine: boolean;
+  /** Most that the components of one turn may take together, in bytes. */
+  largestInteraction: number;
 }
 
 /** A graph with what its nodes hold. Its turns run one after the other, those of other agents beside them. */

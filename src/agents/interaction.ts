@@ -1,4 +1,5 @@
 import type { Component } from '../protocol/components.js';
+import { fail } from '../protocol/errors.js';
 
 /** What one turn is about: the user's message, the turn's variables, and all that its nodes have added. */
 export class Interaction {
@@ -6,18 +7,22 @@ export class Interaction {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly components: Component[];
   readonly #onText: (piece: string) => void;
+  readonly #limit: number;
+  #size = 0;
   #replyText = '';
 
-  /** `onText` gets the reply in pieces, as nodes make it. */
+  /** `onText` gets the reply in pieces, as nodes make it; `limit` is for what they append, as sizeOf() counts it. */
   constructor(
     text: string,
     variables: Readonly<Record<string, unknown>>,
     onText: (piece: string) => void = () => {},
+    limit = Number.POSITIVE_INFINITY,
   ) {
     this.text = text;
     this.variables = variables;
     this.components = [{ _type: 'human_message', text }];
     this.#onText = onText;
+    this.#limit = limit;
   }
 
   /** The reply so far: all pieces together. */
@@ -25,15 +30,31 @@ export class Interaction {
     return this.#replyText;
   }
 
+  /** @throws InteractionTooLarge, with nothing appended */
   append(components: readonly Component[]): void {
+    this.#size += sizeOf(components);
+    if (this.#size > this.#limit) {
+      const most = `the nodes of one turn may find and reply ${this.#limit} bytes together`;
+      fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: this.#limit });
+    }
     for (const component of components) this.components.push(component);
   }
 
-  /** Adds a whole reply of a node; replies of several nodes are lines of one text. */
+  /** Adds a whole reply of a node, unless it is too large; replies of several nodes are lines of one text. */
   reply(node: string, text: string): void {
-    this.components.push({ _type: 'character_reply', node, text });
+    this.append([{ _type: 'character_reply', node, text }]);
     const piece = this.#replyText === '' ? text : `\n${text}`;
     this.#replyText += piece;
     this.#onText(piece);
   }
+}
+
+/** What a value and a key take beside their text, about. */
+const valueBytes = 16;
+
+/** About what a value takes in memory, and as JSON: its texts, and a little for each value in it. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return valueBytes + value.length;
+  if (typeof value !== 'object' || value === null) return valueBytes;
+  return Object.values(value).reduce((sum: number, part) => sum + sizeOf(part), valueBytes);
 }

@@ -14,6 +14,8 @@ export interface TurnOptions {
   includeInteraction: boolean;
   /** Whether debug_info carries what the engine did: the operator's choice too. */
   includeEngine: boolean;
+  /** Most that all components together may take, in bytes. */
+  largestInteraction: number;
 }
 
 /** Where a turn's frames go. */
@@ -38,9 +40,9 @@ export class Turn {
   constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
     this.#options = options;
-    this.#interaction = new Interaction(options.text, options.variables, (text) =>
-      outlet.send({ type: 'TurnText', turn_id: id, text }),
-    );
+    const { text, variables, largestInteraction } = options;
+    const onText = (piece: string) => outlet.send({ type: 'TurnText', turn_id: id, text: piece });
+    this.#interaction = new Interaction(text, variables, onText, largestInteraction);
     this.#log = log.child({ turn: id });
   }
 

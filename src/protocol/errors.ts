@@ -173,6 +173,12 @@ export const errorTable = {
     meaning: 'The session has as many agents as it may have.',
     remedy: 'Destroy one that is not needed, or use another session.',
   },
+  4014: {
+    name: 'InteractionTooLarge',
+    fault: 'client',
+    meaning: 'What the nodes of one turn found and replied is together more than `max_frame_mb`.',
+    remedy: 'Ask for fewer hits (`top_k`), or in fewer nodes.',
+  },
   5001: {
     name: 'ModelLoadFailed',
     fault: 'operator',

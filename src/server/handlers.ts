@@ -64,11 +64,13 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   async CreateAgentRequest({ services, sessions }, { session_id, graph, enable_diagnostics }) {
-    const { include_interaction_in_diagnostics, include_engine_diagnostics } = services.config;
+    const { include_interaction_in_diagnostics, include_engine_diagnostics, max_frame_mb } = services.config;
     const options = {
       enableDiagnostics: enable_diagnostics,
       includeInteraction: include_interaction_in_diagnostics,
       includeEngine: include_engine_diagnostics,
+      // What could not be sent need not be held.
+      largestInteraction: max_frame_mb * 1024 * 1024,
     };
     return {
       type: 'CreateAgentResponse',

@@ -13,7 +13,12 @@ const collectGarbage = runInNewContext('gc') as () => void;
 describe('an agent', () => {
   it('keeps nothing of the turns that have ended, however many there were', async () => {
     const plan: GraphPlan = { nodes: [], flow: new Flow({ order: [], edges: [], targets: new Set() }) };
-    const options = { enableDiagnostics: false, includeInteraction: false, includeEngine: false };
+    const options = {
+      enableDiagnostics: false,
+      includeInteraction: false,
+      includeEngine: false,
+      largestInteraction: 1e6,
+    };
     const agent = await Agent.open('a', plan, {} as NodeResources, options, silentLog());
     let completed = 0;
     const outlet = { send: () => completed++, room: () => Promise.resolve(() => {}) };

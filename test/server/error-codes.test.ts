@@ -53,6 +53,17 @@ async function makeScene(): Promise<Scene> {
   return { server, raw, session_id, agent_id, ask, turn };
 }
 
+/** What a turn fails with whose nodes find more than a frame holds. */
+async function findTooMuch(): Promise<Failure> {
+  const session = await (await TestServer.start({ config: { max_frame_mb: 1 } })).session();
+  const long = Array.from({ length: 500 }, (_, index) => `bees ${index}${' '.repeat(1100)}`);
+  await session.createEmbeddedStringStorage({ ...docs, strings: long });
+  const params = { embedded_string_storage: 'docs', mode: 'lexical', top_k: 1000 };
+  const nodes = ['first', 'second'].map((id) => ({ id, type: 'retrieve', params }));
+  const { error } = await (await session.createAgent({ graph: { nodes } })).turn('bees');
+  return error ?? expect.fail('the turn did not fail');
+}
+
 /** What a server says before it closes a connection whose framing it lost. */
 async function lost(bytes: Buffer): Promise<ServerFrame> {
   const raw = await (await TestServer.start({ limits: { frameMs: 50 } })).raw();
@@ -217,6 +228,10 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     ({ turn }) => turn('a'.repeat(200_000), { nodes: [guard] }),
     /^text: has 200000 characters; the guardrail "guard" looks at 131072 at most$/,
     'text',
+  ],
+  4014: [
+    findTooMuch,
+    /^the nodes of one turn may find and reply 1048576 bytes together; ask for fewer hits, or in fewer nodes$/,
   ],
   5001: [storage({ embedding_model: 'absent' }), /^model "absent": /],
   5002: [search({ text: overlong }), /^text: the text has \d+ tokens, the model takes \d+$/, 'text'],
