@@ -17,8 +17,8 @@ export interface LoadModelOptions extends ProgressOptions {
   /** Threads that embed, 0 (default): all that the process may use. */
   threads?: number | undefined;
   /**
-   * What computes: `llama.cpp`, or one of `avx2`, `avx512`, `avx512-bf16` and `amx-bf16` for BERT models on a processor that has it.
-   * Default: what was measured to be fastest for this model on this machine; the first load ever measures.
+   * What computes: `llama.cpp`, or one of `avx2`, `avx512`, `avx512-bf16`, `amx-bf16` and, of Q8_0 files, `avx512-vnni` for BERT models
+   * on a processor that has it. Default: what was measured to be fastest for this model on this machine; the first load ever measures.
    */
   runtime?: string | undefined;
 }

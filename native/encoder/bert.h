@@ -94,7 +94,7 @@ class BertRun {
   Buffer<float> hidden_;
   Buffer<float> keys_;    // of one head, in panels
   Buffer<float> scores_;  // of some queries of one head
-  Buffer<std::uint16_t> rounded_;
+  Buffer<std::byte> rounded_;
 };
 
 }  // namespace lorekeep::encoder

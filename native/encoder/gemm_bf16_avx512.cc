@@ -53,7 +53,7 @@ struct Bf16Tile {
 }  // namespace
 
 void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm) {
-  TileLoop<std::uint16_t, Bf16Tile, kTileRows, kTilePanels>::run(gemm);
+  TileLoop<Gemm<std::uint16_t>, Bf16Tile, kTileRows, kTilePanels>::run(gemm);
 }
 
 }  // namespace lorekeep::encoder

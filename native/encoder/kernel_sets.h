@@ -22,11 +22,14 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 extern const Kernels kAvx512Bf16Kernels;
+extern const Kernels kAvx512VnniKernels;
 /// Tiles of AVX-512: 20 sums, 2 panels and a value of the 32 registers. 12 rows would fit as well, and were 2 to 8 %
 /// slower in bf16 on Zen 4 (105 and 113 products a nanosecond at a depth of 1,536).
 inline constexpr int kTileRows = 10;
 inline constexpr int kTilePanels = 2;
 void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm);
+void gemm_q8_vnni(const GemmQ8& gemm);
+void quantize_q8_avx512(const float* from, Q8Input* to, std::size_t blocks);
 #endif
 #if LOREKEEP_AMX_ENCODER
 extern const Kernels kAmxBf16Kernels;

@@ -9,7 +9,7 @@ namespace lorekeep::encoder {
 namespace {
 
 struct Available {
-  std::array<const Kernels*, 5> sets{};
+  std::array<const Kernels*, 6> sets{};
   std::size_t count = 0;
 
   Available() {
@@ -24,6 +24,9 @@ struct Available {
 #endif
 #if LOREKEEP_AMX_ENCODER
     if (avx512 && amx_permitted()) sets[count++] = &kAmxBf16Kernels;
+#endif
+#if LOREKEEP_X86_ENCODER
+    if (avx512 && __builtin_cpu_supports("avx512vnni")) sets[count++] = &kAvx512VnniKernels;
 #endif
   }
 };

@@ -125,15 +125,20 @@ LOREKEEP_AVX512 void round_bf16(const float* from, std::uint16_t* to, std::size_
   }
 }
 
-constexpr auto kGemmF32 = TileLoop<float, F32Tile, kTileRows, kTilePanels>::run;
+constexpr auto kGemmF32 = TileLoop<Gemm<float>, F32Tile, kTileRows, kTilePanels>::run;
 
 }  // namespace
 
-const Kernels kAvx512Kernels{"avx512", kGemmF32, nullptr, round_bf16, gelu, layer_norm, softmax};
-const Kernels kAvx512Bf16Kernels{"avx512-bf16", kGemmF32, gemm_bf16_avx512, round_bf16, gelu, layer_norm, softmax};
+const Kernels kAvx512Kernels{"avx512", Precision::kF32, kGemmF32, nullptr,    round_bf16,
+                             nullptr,  nullptr,         gelu,     layer_norm, softmax};
+const Kernels kAvx512Bf16Kernels{"avx512-bf16", Precision::kBf16, kGemmF32, gemm_bf16_avx512, round_bf16,
+                                 nullptr,       nullptr,          gelu,     layer_norm,       softmax};
 #if LOREKEEP_AMX_ENCODER
-const Kernels kAmxBf16Kernels{"amx-bf16", kGemmF32, gemm_bf16_amx, round_bf16, gelu, layer_norm, softmax};
+const Kernels kAmxBf16Kernels{"amx-bf16", Precision::kBf16, kGemmF32, gemm_bf16_amx, round_bf16,
+                              nullptr,    nullptr,          gelu,     layer_norm,    softmax};
 #endif
+const Kernels kAvx512VnniKernels{"avx512-vnni", Precision::kQ8,     kGemmF32, nullptr,    round_bf16,
+                                 gemm_q8_vnni,  quantize_q8_avx512, gelu,     layer_norm, softmax};
 
 }  // namespace lorekeep::encoder
 #endif

@@ -37,6 +37,35 @@ void round_bf16(const float* from, std::uint16_t* to, std::size_t count) {
   std::transform(from, from + count, to, to_bf16);
 }
 
+void gemm_q8(const GemmQ8& g) {
+  for (std::size_t m = 0; m < g.rows; ++m) {
+    for (std::size_t n = 0; n < g.panels * kLanes; ++n) {
+      float sum = 0;
+      for (std::size_t block = 0; block < g.blocks; ++block) {
+        const Q8Panel& panel = g.b[n / kLanes * g.blocks + block];
+        const Q8Input& a = g.a[m * g.blocks + block];
+        std::int32_t products = 0;
+        for (std::size_t k = 0; k < kQ8Block; ++k)
+          products += (a.quants[k] - kQ8Zero) * panel.quants[k / kQ8Group][n % kLanes][k % kQ8Group];
+        sum += static_cast<float>(products) * (a.scale * panel.scale[n % kLanes]);
+      }
+      float& c = g.c[m * g.panels * kLanes + n];
+      c = sum + g.bias[n] + (g.accumulate ? c : 0.0f);
+    }
+  }
+}
+
+void quantize_q8(const float* from, Q8Input* to, std::size_t blocks) {
+  for (std::size_t block = 0; block < blocks; ++block, from += kQ8Block, ++to) {
+    float largest = 0;
+    for (std::size_t k = 0; k < kQ8Block; ++k) largest = std::max(largest, std::abs(from[k]));
+    const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+    for (std::size_t k = 0; k < kQ8Block; ++k)
+      to->quants[k] = static_cast<std::uint8_t>(std::lrint(from[k] * inverse) + kQ8Zero);
+    to->scale = largest / kMostQuant;
+  }
+}
+
 void gelu(float* values, std::size_t count) {
   constexpr float kTwiceRoot = 1.5957691216057308f;  // 2 sqrt(2 / pi)
   for (std::size_t i = 0; i < count; ++i) {
@@ -64,6 +93,7 @@ void softmax(float* row, std::size_t count, float scale) {
 
 }  // namespace
 
-const Kernels kScalarKernels{"scalar", gemm_f32, gemm_bf16, round_bf16, gelu, layer_norm, softmax};
+const Kernels kScalarKernels{"scalar", Precision::kF32, gemm_f32, gemm_bf16,  round_bf16,
+                             gemm_q8,  quantize_q8,     gelu,     layer_norm, softmax};
 
 }  // namespace lorekeep::encoder

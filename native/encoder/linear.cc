@@ -1,6 +1,7 @@
 #include "encoder/linear.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "encoder/bf16.h"
 
@@ -11,6 +12,9 @@ namespace {
 constexpr std::size_t kSparseShare = 32;
 // Rows rounded at a time: 96 of 1,536 values are 288 KiB, which the second-level cache holds beside two panels.
 constexpr std::size_t kRows = 96;
+
+// Bytes of an input as it is multiplied: bf16, or 8 bits and a share of a scale.
+constexpr std::size_t kScratch = 2;
 
 }  // namespace
 
@@ -27,6 +31,8 @@ Linear::Linear(std::span<const float> weights, std::span<const float> bias, std:
     }
   } else if (precision == Precision::kBf16) {
     pack_bf16(weights);
+  } else if (precision == Precision::kQ8) {
+    pack_q8(weights);
   } else {
     pack_f32(weights);
   }
@@ -48,22 +54,64 @@ void Linear::pack_bf16(std::span<const float> weights) {
   }
 }
 
+// Weights that were quantised like this before, as those of Q8_0 files, are found again exactly but for the last place
+// of their scale.
+void Linear::pack_q8(std::span<const float> weights) {
+  const std::size_t blocks = inputs_ / kQ8Block;
+  q8_ = Buffer<Q8Panel>(outputs_ / kLanes * blocks);
+  for (std::size_t n = 0; n < outputs_; ++n) {
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const float* from = weights.data() + n * inputs_ + block * kQ8Block;
+      Q8Panel& panel = q8_.data()[n / kLanes * blocks + block];
+      float largest = 0;
+      for (std::size_t k = 0; k < kQ8Block; ++k) largest = std::max(largest, std::abs(from[k]));
+      const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+      std::int32_t sum = 0;
+      for (std::size_t k = 0; k < kQ8Block; ++k) {
+        const auto quant = static_cast<std::int8_t>(std::lrint(from[k] * inverse));
+        panel.quants[k / kQ8Group][n % kLanes][k % kQ8Group] = quant;
+        sum += quant;
+      }
+      panel.scale[n % kLanes] = largest / kMostQuant;
+      panel.offset[n % kLanes] = -kQ8Zero * sum;
+    }
+  }
+}
+
 void Linear::apply(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                   Buffer<std::uint16_t>& scratch) const {
+                   Buffer<std::byte>& scratch) const {
   const std::size_t panels = outputs_ / kLanes;
   const std::size_t panel_stride = inputs_ * kLanes;
   if (f32_.size() > 0) {
     return kernels.gemm_f32({in, inputs_, f32_.data(), panel_stride, kLanes, bias_.data(), out, outputs_, rows, inputs_,
                              panels, accumulate});
   }
-  if (bf16_.size() == 0) return apply_sparse(in, rows, out, accumulate);
+  if (bf16_.size() == 0 && q8_.size() == 0) return apply_sparse(in, rows, out, accumulate);
   for (std::size_t begin = 0; begin < rows; begin += kRows) {
     const std::size_t count = std::min(kRows, rows - begin);
-    std::uint16_t* rounded = scratch.at_least(kRows * inputs_);
-    kernels.round_bf16(in + begin * inputs_, rounded, count * inputs_);
-    kernels.gemm_bf16({rounded, inputs_, bf16_.data(), panel_stride, 2 * kLanes, bias_.data(), out + begin * outputs_,
-                       outputs_, count, inputs_, panels, accumulate});
+    std::byte* room = scratch.at_least(kRows * inputs_ * kScratch);
+    if (bf16_.size() > 0) {
+      apply_bf16(kernels, in + begin * inputs_, count, out + begin * outputs_, accumulate, room);
+    } else {
+      apply_q8(kernels, in + begin * inputs_, count, out + begin * outputs_, accumulate, room);
+    }
   }
+}
+
+void Linear::apply_bf16(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+                        std::byte* scratch) const {
+  auto* rounded = reinterpret_cast<std::uint16_t*>(scratch);
+  kernels.round_bf16(in, rounded, rows * inputs_);
+  kernels.gemm_bf16({rounded, inputs_, bf16_.data(), inputs_ * kLanes, 2 * kLanes, bias_.data(), out, outputs_, rows,
+                     inputs_, outputs_ / kLanes, accumulate});
+}
+
+void Linear::apply_q8(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+                      std::byte* scratch) const {
+  const std::size_t blocks = inputs_ / kQ8Block;
+  auto* quants = reinterpret_cast<Q8Input*>(scratch);
+  kernels.quantize_q8(in, quants, rows * blocks);
+  kernels.gemm_q8({quants, q8_.data(), bias_.data(), out, rows, blocks, outputs_ / kLanes, accumulate});
 }
 
 void Linear::apply_sparse(const float* in, std::size_t rows, float* out, bool accumulate) const {

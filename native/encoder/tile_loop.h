@@ -10,14 +10,14 @@
 
 namespace lorekeep::encoder {
 
-/// Tile<kRows, kPanels>::run(gemm, first row, first panel) over all of a Gemm<T>, with at most kMostRows rows and
+/// Tile<kRows, kPanels>::run(gemm, first row, first panel) over all of a product, with at most kMostRows rows and
 /// kMostPanels (1 or 2) panels each. Panels are the outer loop: two of 384 steps stay in the first-level cache while
 /// all rows pass. Rows are divided evenly: 16 are 8 and 8, not 12 and 4, because few rows hide neither latency nor the
 /// loads of the panels.
-template <class T, template <int, int> class Tile, int kMostRows, int kMostPanels>
+template <class Product, template <int, int> class Tile, int kMostRows, int kMostPanels>
 class TileLoop {
  public:
-  static void run(const Gemm<T>& g) {
+  static void run(const Product& g) {
     if (g.rows == 0) return;
     const std::size_t blocks = (g.rows + kMostRows - 1) / kMostRows;
     std::size_t panel = 0;
@@ -26,7 +26,7 @@ class TileLoop {
   }
 
  private:
-  using Run = void (*)(const Gemm<T>&, std::size_t, std::size_t);
+  using Run = void (*)(const Product&, std::size_t, std::size_t);
 
   /// By the number of rows less one.
   template <int kPanels, int... kRows>
@@ -35,7 +35,7 @@ class TileLoop {
   }
 
   template <int kPanels>
-  static void run_rows(const Gemm<T>& g, std::size_t panel, std::size_t blocks) {
+  static void run_rows(const Product& g, std::size_t panel, std::size_t blocks) {
     static constexpr auto kTiles = tiles<kPanels>(std::make_integer_sequence<int, kMostRows>());
     for (std::size_t block = 0; block < blocks; ++block) {
       const std::size_t begin = g.rows * block / blocks;

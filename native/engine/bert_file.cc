@@ -50,15 +50,14 @@ class Reader {
     return {vector(name + ".weight", size), vector(name + ".bias", size)};
   }
   Linear linear(const std::string& name, std::size_t inputs, std::size_t outputs) {
-    return {matrix(name + ".weight", inputs, outputs), optional_vector(name + ".bias", outputs), inputs, outputs,
-            precision_};
+    return {weights(name, inputs, outputs), optional_vector(name + ".bias", outputs), inputs, outputs, precision_};
   }
   /// Several matrices over the same inputs as one.
   Linear stacked(const std::vector<std::pair<std::string, std::size_t>>& parts, std::size_t inputs) {
     std::vector<float> weights;
     std::vector<float> bias;
     for (const auto& [name, outputs] : parts) {
-      const std::vector<float> part = matrix(name + ".weight", inputs, outputs);
+      const std::vector<float> part = this->weights(name, inputs, outputs);
       const std::vector<float> part_bias = optional_vector(name + ".bias", outputs);
       weights.insert(weights.end(), part.begin(), part.end());
       bias.insert(bias.end(), part_bias.begin(), part_bias.end());
@@ -82,6 +81,12 @@ class Reader {
   }
 
  private:
+  // 8 bits are enough for a file that was written with 8 bits.
+  std::vector<float> weights(const std::string& name, std::size_t inputs, std::size_t outputs) {
+    const GgufTensor& tensor = find(name + ".weight", inputs, outputs);
+    if (precision_ == encoder::Precision::kQ8) need(tensor.type->id == kTensorQ8 && inputs % encoder::kQ8Block == 0);
+    return values(tensor, inputs * outputs);
+  }
   static std::vector<float> values(const GgufTensor& tensor, std::size_t count) {
     std::vector<float> found(count);
     decode(*tensor.type, tensor.bytes.data(), found.data(), count);

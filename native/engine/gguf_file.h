@@ -52,6 +52,7 @@ struct TensorType {
 };
 
 inline constexpr std::uint32_t kTensorF32 = 0;
+inline constexpr std::uint32_t kTensorQ8 = 8;  // Q8_0
 inline constexpr std::uint32_t kTensorF16 = 1;
 
 /// Null for numbers that are no type of a weight known to this version.

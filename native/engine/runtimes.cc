@@ -19,7 +19,7 @@ std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile) {
   if (profile.architecture != "bert") return names;
   for (const encoder::Kernels* set : encoder::available_kernels()) {
     if (set->name == kSlowTwin) continue;
-    if (set->gemm_bf16 == nullptr) names.clear();  // a plainer set in f32
+    if (set->precision == encoder::Precision::kF32) names.clear();  // a plainer set in f32
     names.emplace_back(set->name);
   }
   return names;
@@ -29,8 +29,7 @@ std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared
                                               const ModelProfile& profile) {
   const encoder::Kernels* kernels = encoder::kernels_named(name);
   if (kernels == nullptr || name == kSlowTwin || profile.architecture != "bert") return nullptr;
-  const auto precision = kernels->gemm_bf16 == nullptr ? encoder::Precision::kF32 : encoder::Precision::kBf16;
-  std::shared_ptr<const encoder::BertWeights> weights = read_bert(std::move(file), profile, precision);
+  std::shared_ptr<const encoder::BertWeights> weights = read_bert(std::move(file), profile, kernels->precision);
   if (weights == nullptr) return nullptr;
   auto runtime = std::make_unique<Runtime>();
   runtime->name = name;

@@ -23,7 +23,8 @@ struct Runtime {
 };
 
 /// Names of the sets of native/encoder that are worth trying, the most exact first: the best in f32, then what rounds
-/// to bf16. None when the model is no BERT or the processor has no set. kLlamaRuntime always can.
+/// to bf16, then what multiplies in 8 bits. None when the model is no BERT or the processor has no set. kLlamaRuntime
+/// always can.
 std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile);
 
 /// Null when there is no such set, or when the file turns out to be none that native/encoder

@@ -94,18 +94,27 @@ TEST("a text has the same vector, bit by bit, alone and in any batch, on buffers
   }
 }
 
-TEST("every set gives the vectors of the scalar one, bf16 nearly") {
+TEST("every set gives the vectors of the scalar one, bf16 and 8 bits nearly") {
   const std::vector<Tokens> texts{tokens(5, 1), tokens(40, 2)};
   const BertWeights exact = random_bert(Precision::kF32);
   BertRun slow(exact, *kernels_named("scalar"));
   const std::vector<float> expected = embed(slow, texts, Rows::kMean);
   const BertWeights half = random_bert(Precision::kBf16);
+  const BertWeights quarter = random_bert(Precision::kQ8);
   for (const Kernels* set : available_kernels()) {
     BertRun run(exact, *set);
     CHECK(cosine(embed(run, texts, Rows::kMean), expected) > 0.99999);
-    if (set->gemm_bf16 == nullptr) continue;
-    BertRun rounded(half, *set);
-    CHECK(cosine(embed(rounded, texts, Rows::kMean), expected) > 0.999);
+    if (set->gemm_bf16 != nullptr) {
+      BertRun rounded(half, *set);
+      CHECK(cosine(embed(rounded, texts, Rows::kMean), expected) > 0.999);
+    }
+    if (set->gemm_q8 != nullptr) {
+      BertRun quantized(quarter, *set);
+      CHECK(cosine(embed(quantized, texts, Rows::kMean), expected) > 0.999);
+      const std::vector<float> alone = embed(quantized, {texts[0]}, Rows::kMean);
+      const std::vector<float> together = embed(quantized, texts, Rows::kMean);
+      CHECK(std::equal(alone.begin(), alone.end(), together.begin()));
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 // Every set against the scalar one.
 #include "encoder/kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +63,70 @@ TEST("kernels: bf16 products of every shape") {
           CHECK(difference<std::uint16_t>(kScalarKernels.gemm_bf16, set->gemm_bf16, a, b, g, numbers(width, 4)) < 1e-6);
         }
       }
+    }
+  }
+}
+
+/// Panels of any quants, with the offsets that belong to them.
+std::vector<Q8Panel> q8_panels(std::size_t count) {
+  std::mt19937_64 random(test::seed());
+  std::uniform_int_distribution<int> quant(-127, 127);
+  const auto scales = numbers(count * kLanes, 11);
+  std::vector<Q8Panel> panels(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      std::int32_t sum = 0;
+      for (auto& group : panels[i].quants) {
+        for (std::int8_t& value : group[lane]) sum += value = static_cast<std::int8_t>(quant(random));
+      }
+      panels[i].offset[lane] = -kQ8Zero * sum;
+      panels[i].scale[lane] = (scales[i * kLanes + lane] + 2) / kMostQuant;
+    }
+  }
+  return panels;
+}
+
+TEST("kernels: 8-bit products of every shape, and of the largest quants") {
+  for (const Kernels* set : available_kernels()) {
+    if (set->gemm_q8 == nullptr) continue;
+    for (std::size_t rows : kRows) {
+      for (std::size_t panels : kPanels) {
+        for (std::size_t blocks : {1u, 2u, 12u}) {
+          const auto values = numbers(rows * blocks * kQ8Block, 1);
+          std::vector<Q8Input> a(rows * blocks);
+          kScalarKernels.quantize_q8(values.data(), a.data(), a.size());
+          if (panels == 1) {
+            for (Q8Input& block : a) std::fill_n(block.quants, kQ8Block, std::uint8_t{255});
+          }
+          const auto b = q8_panels(panels * blocks);
+          const auto bias = numbers(panels * kLanes, 4);
+          auto expected = numbers(rows * panels * kLanes, 3);
+          auto found = expected;
+          GemmQ8 g{a.data(), b.data(), bias.data(), expected.data(), rows, blocks, panels, blocks == 2};
+          kScalarKernels.gemm_q8(g);
+          g.c = found.data();
+          set->gemm_q8(g);
+          for (std::size_t i = 0; i < found.size(); ++i) CHECK_NEAR(found[i], expected[i], 1e-4);
+        }
+      }
+    }
+  }
+}
+
+TEST("kernels: 8-bit quants are half a step from the value at most, in blocks of any size") {
+  auto values = numbers(5 * kQ8Block, 5);
+  std::fill_n(values.begin(), kQ8Block, 0.0f);  // no scale
+  for (std::size_t i = 0; i < kQ8Block; ++i) values[kQ8Block + i] *= 1e-30f;
+  values[2 * kQ8Block] = -1000.0f;  // dwarfs the others
+  for (const Kernels* set : available_kernels()) {
+    if (set->quantize_q8 == nullptr) continue;
+    std::vector<Q8Input> found(5);
+    set->quantize_q8(values.data(), found.data(), found.size());
+    CHECK_EQ(found[0].scale, 0.0f);
+    CHECK_EQ(int{found[2].quants[0]}, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto& [quants, scale] = found[i / kQ8Block];
+      CHECK_NEAR(static_cast<float>(quants[i % kQ8Block] - kQ8Zero) * scale, values[i], 0.501 * scale);
     }
   }
 }
