@@ -2,36 +2,42 @@
 // one text, for texts of several lengths and weights of several types; and throughput against the number of texts in one call.
 //
 //   node embedding/peers.mjs [--shapes all-MiniLM-L6,bge-small] [--types F32,F16,Q8_0] [--tokens 16,120,450] [--texts N]
-//     [--rounds N] [--contexts 2] [--threads 1] [--server PROGRAM] [--neighbour] [--peers node-llama-cpp,llama-server]
+//     [--rounds N] [--cores 2] [--server PROGRAM] [--neighbour] [--peers node-llama-cpp,llama-server]
 //
 // The models have random weights in the shapes of all-MiniLM-L6 and bge-small; what they compute means nothing, and takes as long. Longer
 // texts are fewer, in proportion, so that each length takes about as long. Each contestant is a process of its own, and they take
-// turns, round by round; medians count. `cosine` is the least to what llama.cpp makes of the F32 file. --contexts and --threads are
-// node-llama-cpp's: two contexts of one thread are its best on two cores. --server (or LLAMA_SERVER) names llama-server, which no package
-// brings; without it that peer is left out. --neighbour repeats the shortest length of each model with one core taken by a spinning process.
+// turns, round by round; medians count. A peer has several configurations for this number of cores: for each length and weight type
+// all are tried, and the best for many texts and the best for one take part. `cosine` is the least to what llama.cpp makes of the F32 file.
+// --server (or LLAMA_SERVER) names llama-server, else the one that `npm run setup:llama-server` built takes part; without one that peer is
+// left out. --neighbour repeats the shortest length of each model with one core taken by a spinning process.
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
+import { bestConfigurations } from './configurations.mjs';
 import { leastCosine } from './cosine.mjs';
+import { findServer } from './llama-server.mjs';
 import { modelFile, shapes, textsOf } from './models.mjs';
+import { report } from './report.mjs';
 
-const queries = 50;
 const shortTokens = 16;
-const fewestTexts = 32;
+/** Tokens that a round asks one text at a time. */
+const queryTokens = 400;
+const fewestQueries = 5;
+const fewestTexts = 16;
 const warmUp = 4;
 const batchSizes = [1, 4, 16, 64, 256];
+const fewestPerPoint = 32;
 const defaults = {
   shapes: Object.keys(shapes).join(),
   types: 'F32,F16,Q8_0',
   tokens: '16,120,450',
   texts: 2000,
   rounds: 3,
-  contexts: 2,
-  threads: 1,
-  server: process.env.LLAMA_SERVER ?? '',
+  cores: 2,
+  server: findServer() ?? '',
   neighbour: false,
   peers: 'node-llama-cpp,llama-server',
 };
@@ -41,7 +47,10 @@ await runTrial('embedding', defaults, async (options) => {
   mkdirSync(folder, { recursive: true });
   const result = { rows: [], curves: [], leftOut: [], failed: [] };
   if (!options.server && options.peers.includes('llama-server'))
-    result.leftOut.push({ name: 'llama-server', reason: 'LLAMA_SERVER or --server must name the program' });
+    result.leftOut.push({
+      name: 'llama-server',
+      reason: '`npm run setup:llama-server` in bench/ builds it, or LLAMA_SERVER names the program',
+    });
   for (const shape of options.shapes.split(',')) {
     if (!shapes[shape]) throw new Error(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
     for (const type of options.types.split(',')) await measureModel(folder, shape, type, options, result);
@@ -49,20 +58,18 @@ await runTrial('embedding', defaults, async (options) => {
   return report(options, result);
 });
 
-function contestantsOf(shape, model, options) {
+function contestantsOf(shape, model, { cores, server: program, peers }) {
   const module = (name) => new URL(`contestants/${name}.mjs`, import.meta.url);
-  const { contexts, threads, server: program } = options;
   const list = [{ name: 'lorekeep', module: module('lorekeep'), options: { model }, peer: false }];
-  if (options.peers.includes('node-llama-cpp')) {
-    const settings = { model, contexts, threads };
-    list.push({ name: 'node-llama-cpp', module: module('node-llama-cpp'), options: settings });
+  if (peers.includes('node-llama-cpp')) {
+    list.push({ name: 'node-llama-cpp', module: module('node-llama-cpp'), options: { model, cores } });
   }
-  if (program && options.peers.includes('llama-server')) {
+  if (program && peers.includes('llama-server')) {
     const pooling = shapes[shape].pooling === 1 ? 'mean' : 'cls';
     list.push({
       name: 'llama-server',
       module: module('llama-server'),
-      options: { model, program, threads: contexts * threads, pooling },
+      options: { model, program, cores, pooling },
     });
   }
   return list;
@@ -77,11 +84,12 @@ async function measureModel(folder, shape, type, options, result) {
     const count = Math.max(fewestTexts, Math.round((options.texts * shortTokens) / tokens));
     const texts = textsOf(count, tokens);
     const exact = await exactRows(folder, shape, texts.slice(0, 8));
-    const quiet = await measure(contestants, texts, options.rounds);
+    const chosen = await bestConfigurations(contestants, texts, tokens);
+    const quiet = await measure(contestants, texts, chosen, tokens, options.rounds);
     const busy =
       options.neighbour &&
       tokens === Math.min(...lengths) &&
-      (await besideNeighbour(() => measure(contestants, texts, options.rounds)));
+      (await besideNeighbour(() => measure(contestants, texts, chosen, tokens, options.rounds)));
     const about = { model: `${shape} ${type}`, tokens, texts: count, runtime: facts?.runtime };
     result.rows.push(...rowsOf(about, quiet, busy, exact));
     console.log(`${about.model}, ${tokens} tokens: measured`);
@@ -100,30 +108,30 @@ async function exactRows(folder, shape, texts) {
   const options = { model: await modelFile(folder, shape, 'F32'), load: { runtime: 'llama.cpp' } };
   const module = new URL('contestants/lorekeep.mjs', import.meta.url);
   const contestants = await Contestants.start([{ name: 'exact', module, options, peer: false }]);
-  const found = await contestants.call('exact', 'bulk', texts);
+  const found = await contestants.call('exact', 'bulk', { texts });
   contestants.end();
   if (!found) throw new Error(`the exact embeddings failed: ${contestants.failed[0].reason}`);
   return found.rows;
 }
 
-/** @returns name -> {perSecond, processorMs, queryMs, rows} */
-async function measure(contestants, texts, rounds) {
+/** @param chosen of bestConfigurations() @returns name -> {perSecond, processorMs, queryMs, rows, many, one} */
+async function measure(contestants, texts, chosen, tokens, rounds) {
   const measured = new Map(contestants.names.map((name) => [name, { bulk: [], each: [] }]));
+  const few = texts.slice(0, Math.max(fewestQueries, Math.round(queryTokens / tokens)));
   await contestants.each(
     'bulk',
-    () => texts.slice(0, warmUp),
+    (name) => ({ texts: texts.slice(0, warmUp), configuration: chosen.get(name).many }),
     () => {},
   ); // warming up
   for (let round = 0; round < rounds; round++) {
     await contestants.each(
       'bulk',
-      () => texts,
+      (name) => ({ texts, configuration: chosen.get(name).many }),
       (name, one) => measured.get(name).bulk.push(one),
     );
-    const few = texts.slice(0, queries);
     await contestants.each(
       'each',
-      () => few,
+      (name) => ({ texts: few, configuration: chosen.get(name).one }),
       (name, list) => measured.get(name).each.push(...list),
     );
   }
@@ -134,6 +142,7 @@ async function measure(contestants, texts, rounds) {
       processorMs: (median(bulk.map(({ processor }) => processor)) / texts.length) * 1e3,
       queryMs: median(each) * 1e3,
       rows: bulk[0].rows,
+      ...chosen.get(name),
     },
   ];
   return new Map([...measured].filter(([, { each }]) => each.length > 0).map(summary));
@@ -148,18 +157,19 @@ async function besideNeighbour(work) {
   }
 }
 
-/** Texts a second by texts in one call, short ones; small calls are repeated until they carry `fewestTexts`. */
+/** Texts a second by texts in one call, short ones; small calls are repeated until they carry `fewestPerPoint`. */
 async function batchCurve(shape, type, contestants, { rounds }) {
   const texts = textsOf(batchSizes.at(-1), shortTokens);
+  const chosen = await bestConfigurations(contestants, texts, shortTokens);
   const rates = new Map(contestants.names.map((name) => [name, batchSizes.map(() => [])]));
   for (let round = 0; round < rounds; round++) {
     for (const [at, size] of batchSizes.entries()) {
-      const repeats = Math.max(1, fewestTexts / size);
+      const repeats = Math.max(1, fewestPerPoint / size);
       const spent = new Map();
       for (let repeat = 0; repeat < repeats; repeat++) {
         await contestants.each(
           'bulk',
-          () => texts.slice(0, size),
+          (name) => ({ texts: texts.slice(0, size), configuration: chosen.get(name).many }),
           (name, { seconds }) => spent.set(name, (spent.get(name) ?? 0) + seconds),
         );
       }
@@ -179,40 +189,13 @@ async function batchCurve(shape, type, contestants, { rounds }) {
 
 function rowsOf(about, quiet, busy, exact) {
   const own = quiet.get('lorekeep');
-  return [...quiet].map(([name, { perSecond, processorMs, queryMs, rows }]) => ({
+  return [...quiet].map(([name, { rows, ...numbers }]) => ({
     ...about,
-    name: name === 'lorekeep' && about.runtime ? `lorekeep (${about.runtime})` : name,
-    perSecond,
-    ratio: own && own.perSecond / perSecond,
-    processorMs,
-    queryMs,
-    queryRatio: own && own.queryMs / queryMs,
+    name,
+    ...numbers,
+    ratio: own && own.perSecond / numbers.perSecond,
+    queryRatio: own && own.queryMs / numbers.queryMs,
     cosine: leastCosine(rows, exact),
-    beside: busy ? (busy.get(name)?.perSecond ?? 0) / perSecond : undefined,
+    beside: busy ? (busy.get(name)?.perSecond ?? 0) / numbers.perSecond : undefined,
   }));
-}
-
-function report({ neighbour, contexts, threads }, { rows, curves, leftOut, failed }) {
-  const columns = [
-    { key: 'model', label: 'model' },
-    { key: 'tokens', label: 'tokens a text', digits: 0 },
-    { key: 'name', label: '' },
-    { key: 'perSecond', label: 'texts/s' },
-    { key: 'ratio', label: 'ours / theirs', digits: 2 },
-    { key: 'processorMs', label: 'CPU ms/text' },
-    { key: 'queryMs', label: 'one text, ms' },
-    { key: 'queryRatio', label: 'ours / theirs, time', digits: 2 },
-    { key: 'cosine', label: 'cosine to F32', digits: 5 },
-    ...(neighbour ? [{ key: 'beside', label: 'beside a busy neighbour', digits: 2 }] : []),
-  ];
-  const failures = failed.map(({ name, reason }) => ({ model: name, failed: reason }));
-  return {
-    data: `random weights in the shapes of the models, texts of made-up words; node-llama-cpp with ${contexts} contexts of ${threads} thread`,
-    tables: [
-      { id: 'embedding', title: 'Embedding, many texts and one', columns, rows: [...rows, ...failures] },
-    ],
-    curves,
-    leftOut,
-    failed,
-  };
 }

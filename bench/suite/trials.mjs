@@ -66,7 +66,7 @@ export const trials = [
     name: 'embedding',
     what: 'embedding short, medium and long texts, one at a time and many, beside node-llama-cpp and llama-server',
     program: 'embedding/peers.mjs',
-    full: { args: ['--texts', '400', '--neighbour'], minutes: 7, limit: 25 },
+    full: { args: ['--texts', '200', '--neighbour'], minutes: 12, limit: 30 },
     quick: {
       args: ['--shapes', 'all-MiniLM-L6', '--types', 'Q8_0', '--texts', '100', '--rounds', '1'],
       minutes: 0.4,

@@ -1,4 +1,4 @@
-// lorekeep, by its public API: all texts in one call.
+// lorekeep, by its public API: all texts in one call. It chooses its settings by itself.
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { EmbeddingModel } from '../../lorekeep.mjs';
 import { timeBulk, timeEach } from '../timing.mjs';
@@ -8,10 +8,11 @@ const model = await EmbeddingModel.load(path, load);
 
 serve({
   facts: () => model.facts,
-  bulk: (texts) =>
+  configurations: () => ['own choice'],
+  bulk: ({ texts }) =>
     timeBulk(texts, async () => {
       const vectors = await model.embed(texts);
       return (i) => vectors.subarray(i * model.dimension, (i + 1) * model.dimension);
     }),
-  each: (texts) => timeEach(texts, (text) => model.embed(text)),
+  each: ({ texts }) => timeEach(texts, (text) => model.embed(text)),
 });

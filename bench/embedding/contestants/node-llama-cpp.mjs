@@ -3,24 +3,36 @@ import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { timeBulk, timeEach } from '../timing.mjs';
 
-const { model: modelPath, contexts, threads } = contestantOptions();
+const { model: modelPath, cores } = contestantOptions();
+const configurations = {
+  [`${cores} contexts x 1 thread`]: { contexts: cores, threads: 1 },
+  [`1 context x ${cores} threads`]: { contexts: 1, threads: cores },
+};
 const llama = await getLlama({
   build: 'never',
   gpu: false,
   logLevel: LlamaLogLevel.error,
-  maxThreads: contexts * threads,
+  maxThreads: cores,
   skipDownload: true,
 });
 const model = await llama.loadModel({ modelPath });
-const settings = { contextSize: 512, batchSize: 512, threads };
-const pool = await Promise.all(
-  Array.from({ length: contexts }, () => model.createEmbeddingContext(settings)),
-);
+const pools = new Map();
+
+async function poolOf(configuration) {
+  const { contexts, threads } = configurations[configuration];
+  if (!pools.has(configuration)) {
+    const settings = { contextSize: 512, batchSize: 512, threads };
+    const made = Array.from({ length: contexts }, () => model.createEmbeddingContext(settings));
+    pools.set(configuration, await Promise.all(made));
+  }
+  return pools.get(configuration);
+}
 
 serve({
-  facts: () => ({ contexts, threads }),
-  bulk: (texts) =>
-    timeBulk(texts, async () => {
+  configurations: () => Object.keys(configurations),
+  async bulk({ texts, configuration }) {
+    const pool = await poolOf(configuration);
+    return timeBulk(texts, async () => {
       const rows = new Array(texts.length);
       let next = 0;
       const work = async (context) => {
@@ -31,6 +43,10 @@ serve({
       };
       await Promise.all(pool.map(work));
       return (i) => rows[i];
-    }),
-  each: (texts) => timeEach(texts, (text) => pool[0].getEmbeddingFor(text)),
+    });
+  },
+  async each({ texts, configuration }) {
+    const [context] = await poolOf(configuration);
+    return timeEach(texts, (text) => context.getEmbeddingFor(text));
+  },
 });
