@@ -38,8 +38,15 @@ export async function readTexts(count, queries = 0) {
 }
 
 async function* storedTexts() {
-  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()) });
-  for await (const line of lines) yield JSON.parse(line).text;
+  const stored = createReadStream(file);
+  const unpacked = stored.pipe(createGunzip());
+  try {
+    for await (const line of createInterface({ input: unpacked })) yield JSON.parse(line).text;
+  } finally {
+    // Who takes some lines only must not be measured while the rest is unpacked beside it.
+    stored.destroy();
+    unpacked.destroy();
+  }
 }
 
 function* madeUpTexts() {
