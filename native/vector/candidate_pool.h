@@ -35,6 +35,9 @@ class CandidatePool {
   float distance(std::size_t i) const noexcept { return distance_of(keys_[i]); }
   std::uint32_t node(std::size_t i) const noexcept { return node_of(keys_[i]); }
 
+  /// How many of the nearest members are expanded. Right after pop() or peek() gave a node, those before it.
+  std::size_t expanded() const noexcept { return next_; }
+
   /// Returns whether the node is now a member. It must not have been offered before.
   bool insert(float distance, std::uint32_t node) noexcept {
     const std::uint64_t key = key_of(distance, node);

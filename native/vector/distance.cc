@@ -9,7 +9,7 @@ namespace lorekeep::vector {
 namespace {
 
 struct Available {
-  std::array<const Kernels*, 4> sets{};
+  std::array<const Kernels*, 5> sets{};
   std::size_t count = 0;
 
   Available() {
@@ -21,7 +21,9 @@ struct Available {
                         __builtin_cpu_supports("avx512vl");
     if (avx2) add(kAvx2Kernels);
     if (avx512) add(kAvx512Kernels);
-    if (avx512 && __builtin_cpu_supports("avx512vnni")) add(kAvx512VnniKernels);
+    const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+    if (vnni) add(kAvx512VnniKernels);
+    if (vnni && __builtin_cpu_supports("avx512vpopcntdq")) add(kAvx512BitsKernels);
 #elif LOREKEEP_NEON_KERNELS
     add(kNeonKernels);
 #endif

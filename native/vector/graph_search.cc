@@ -15,8 +15,8 @@ void prefetch_list(const std::uint32_t* list) noexcept {
 #endif
 }
 
-std::vector<Scored> content_of(const CandidatePool& pool) {
-  std::vector<Scored> found(pool.size());
+std::vector<Scored> nearest_of(const CandidatePool& pool, std::size_t count) {
+  std::vector<Scored> found(count);
   for (std::size_t i = 0; i < found.size(); ++i) found[i] = {pool.distance(i), pool.node(i)};
   return found;
 }
@@ -72,20 +72,23 @@ class Walk {
     if (++work_.hops % kHopsPerPoll == 0 && cancel_ != nullptr) cancel_->check();
   }
 
-  /// Beam search: expands the nearest unexpanded node of the pool until there is none. `gather(node)` fills the batch.
+  /// Beam search: expands the nearest unexpanded node of the pool until there is none, or `end` says so. `gather(node)`
+  /// fills the batch.
   template <class Gather>
-  std::vector<Scored> expand_pool(Gather&& gather) {
+  std::vector<Scored> expand_pool(WalkEnd* end, Gather&& gather) {
     auto& pool = scratch_.pool;
     const auto offer = [&](float distance, std::uint32_t node) { pool.insert(distance, node); };
     score(offer);
-    for (std::uint32_t node; pool.pop(node);) {
+    for (std::uint32_t node; pool.peek(node);) {
+      if (end != nullptr && end->reached(pool)) return nearest_of(pool, pool.expanded());
+      pool.pop(node);
       hop();
       gather(node);
       std::uint32_t next;
       if (pool.peek(next)) prefetch_list(graph_.base_list(next));
       score(offer);
     }
-    return content_of(pool);
+    return nearest_of(pool, pool.size());
   }
 
  private:
@@ -113,7 +116,7 @@ std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch
   Walk walk(query, scratch, work);
   scratch.pool.reset(std::min(query.ef, query.graph.size));
   walk.take(walk.descend());
-  return walk.expand_pool([&](std::uint32_t node) {
+  return walk.expand_pool(query.end, [&](std::uint32_t node) {
     for (std::uint32_t next : walk.neighbours(node)) walk.take(next);
   });
 }

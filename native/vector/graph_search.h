@@ -10,6 +10,7 @@
 #include "vector/graph.h"
 #include "vector/scorer.h"
 #include "vector/search_scratch.h"
+#include "vector/walk_end.h"
 
 namespace lorekeep::vector {
 
@@ -23,9 +24,10 @@ struct GraphQuery {
   const Scorer& scorer;
   std::size_t ef;                       // width of the search, at least 1
   const CancelToken* cancel = nullptr;  // polled every 16 hops
+  WalkEnd* end = nullptr;               // null: where the nearest `ef` are all expanded
 };
 
-/// Up to `ef` near rows, nearest first.
+/// Up to `ef` near rows, nearest first; those alone that are expanded where `end` ended the walk.
 std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchWork& work);
 
 }  // namespace lorekeep::vector

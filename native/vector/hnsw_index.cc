@@ -1,11 +1,13 @@
 #include "vector/hnsw_index.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/error.h"
 #include "vector/graph_search.h"
 #include "vector/scan.h"
 #include "vector/search_plan.h"
+#include "vector/sketched_scan.h"
 
 namespace lorekeep::vector {
 
@@ -35,6 +37,8 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   if (params.type == VectorType::kI10 || long_enough) {
     parts.codes = encode_codes(parts.rows, pool, workers, cancel);
   }
+  if (long_enough && dimension >= kLeastSketchedDimension)
+    parts.sketches = Sketches::encode(parts.rows, pool, workers, cancel);
   // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
   const VectorMatrix wide =
@@ -48,8 +52,8 @@ std::size_t HnswIndex::memory_bytes() const noexcept {
   const Graph& graph = parts_.graph;
   const VectorMatrix& codes = parts_.codes.matrix;
   const bool apart = type() != VectorType::kI10;
-  return parts_.rows.bytes() + (apart ? codes.bytes() : 0) + graph.base_values().size_bytes() +
-         graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
+  return parts_.rows.bytes() + (apart ? codes.bytes() : 0) + parts_.sketches.bytes() +
+         graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
 }
 
 std::vector<float> HnswIndex::row(std::size_t ordinal) const {
@@ -68,31 +72,52 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchWork work;
   plan.path = options.path;
+  const bool sketched = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastSketched &&
+                        !parts_.sketches.empty() && SketchQuery::fast();
   if (plan.path == SearchPath::kAuto) {
-    plan.path = scan_is_better(size(), plan.matched, width) ? SearchPath::kExact : SearchPath::kGraph;
+    plan.path = scan_is_better(size(), plan.matched, width, sketched) ? SearchPath::kExact : SearchPath::kGraph;
   }
   if (plan.path == SearchPath::kGraph) {
-    result.hits = walk(query, options, ef, width, work);
+    result.hits = walk(query, options, plan.matched, ef, width, work);
     if (result.hits.size() < wanted) plan.path = SearchPath::kExact;
   }
   if (plan.path == SearchPath::kExact) {
-    const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
-    result.hits = scan(
-        {parts_.rows, codes, query, options.k, options.filter, options.cancel, options.pool, options.workers}, work);
-    plan.exact = true;
+    result.hits = sketched ? scan_by_sketch(query, options, work) : scan_all(query, options, work);
+    plan.exact = !sketched;
   }
   plan.visited = work.visited;
   plan.hops = work.hops;
   return result;
 }
 
-std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                    std::size_t width, SearchWork& work) const {
+std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const SearchOptions& options,
+                                        SearchWork& work) const {
+  const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
+  return scan({parts_.rows, codes, query, options.k, options.filter, options.cancel, options.pool, options.workers},
+              work);
+}
+
+std::vector<Scored> HnswIndex::scan_by_sketch(std::span<const float> query, const SearchOptions& options,
+                                              SearchWork& work) const {
+  const Scorer codes(parts_.codes.matrix, query);
+  std::vector<Scored> found = scan_sketches(
+      {parts_.sketches, codes, query, options.k, parts_.codes.distance_error(codes), *options.filter, options.cancel},
+      work);
+  rescore(query, codes, options.k, found, work);
+  found.resize(std::min(found.size(), options.k));
+  return found;
+}
+
+std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
+                                    std::size_t ef, std::size_t width, SearchWork& work) const {
   const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, query);
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
-    found = search_graph({parts_.graph.view(), scorer, width, options.cancel}, *scratch, work);
+    GraphQuery walk{parts_.graph.view(), scorer, width, options.cancel};
+    std::optional<WalkEnd> end;
+    if (width != ef) walk.end = &end.emplace(*options.filter, matched, options.k, ef - options.k);
+    found = search_graph(walk, *scratch, work);
   }
   if (width != ef && !keep_members(*options.filter, options.k, ef, found)) return {};
   if (!parts_.codes.empty()) {

@@ -7,6 +7,7 @@
 #include "vector/graph_search.h"
 #include "vector/hnsw_builder.h"
 #include "vector/search_scratch.h"
+#include "vector/sketch.h"
 #include "vector/vector_index.h"
 
 namespace lorekeep::vector {
@@ -19,12 +20,14 @@ struct HnswParams : GraphParams {
 struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
-  Codes codes;  // empty for i8 rows, and for few dimensions of f32 and f16: the walk then scores the rows
+  Codes codes;        // empty for i8 rows, and for few dimensions of f32 and f16: the walk then scores the rows
+  Sketches sketches;  // where codes lie apart from their rows, in files from version 4
   Graph graph;
 };
 
 /// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and what it finds is scored
-/// again on the rows; an exact search skips rows that their codes prove too far.
+/// again on the rows; an exact search skips rows that their codes prove too far. Of many rows that a filter lets
+/// through most are ruled out by their sketches.
 class HnswIndex final : public VectorIndex {
  public:
   /// `rows`: row-major, any lengths; the index normalises its own copy. The graph is built on `workers` threads: the
@@ -52,8 +55,13 @@ class HnswIndex final : public VectorIndex {
  private:
   /// A width other than `ef` says that the filter drops rows. Then nothing is given when what it lets through was not
   /// reached, or not surely.
-  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                           std::size_t width, SearchWork& work) const;
+  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
+                           std::size_t ef, std::size_t width, SearchWork& work) const;
+  /// The branches that look at every row that the filter lets through; the second may miss some with a small
+  /// probability.
+  std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchWork& work) const;
+  std::vector<Scored> scan_by_sketch(std::span<const float> query, const SearchOptions& options,
+                                     SearchWork& work) const;
   /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
   /// not among them.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,

@@ -20,13 +20,18 @@ enum Section : std::uint32_t {
   kBaseLists = 6,
   kUpperStarts = 7,
   kUpperLists = 8,
-  kRowLowBits = 9,  // from version 3; i10 rows only, otherwise empty
+  kRowLowBits = 9,     // from version 3; i10 rows only, otherwise empty
+  kSketchCentre = 10,  // this and the next from version 4; empty when the index has no codes apart from its rows
+  kSketches = 11,
 };
-static_assert(kRowLowBits == kIndexSections);
+static_assert(kSketches == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
-constexpr std::uint32_t kHasCodes = 1;  // flag: apart from the rows
+// Flags.
+constexpr std::uint32_t kHasCodes = 1;     // apart from the rows
+constexpr std::uint32_t kHasSketches = 2;  // from version 4
 constexpr std::uint32_t kTenBitVersion = 3;
+constexpr std::uint32_t kSketchVersion = 4;
 
 struct Header {
   std::uint64_t count;
@@ -69,8 +74,10 @@ Header read_header(const SectionFileReader& file) {
   if (header.vector_type == static_cast<std::uint32_t>(VectorType::kI10) && (header.flags & kHasCodes) != 0) {
     refuse(name, "it has codes apart from rows that hold their own");
   }
+  if ((header.flags & (kHasCodes | kHasSketches)) == kHasSketches) refuse(name, "it has sketches but no codes");
   if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
-  if ((header.flags & ~kHasCodes) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");
+  const std::uint32_t known = file.version() < kSketchVersion ? kHasCodes : kHasCodes | kHasSketches;
+  if ((header.flags & ~known) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");
   if (header.dimension == 0 || header.dimension > kMaxDimension) refuse(name, "its dimension is out of range");
   if (header.count > kMaxRows) refuse(name, "its number of rows is out of range");
   if (header.m < kMinM || header.m > kMaxM) refuse(name, "its M is out of range");
@@ -100,6 +107,7 @@ class Loader {
     parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, {}, coded);
     if (parts.params.type == VectorType::kI10) parts.codes.matrix = parts.rows.codes();
     parts.codes.row_error = header_.code_error;
+    parts.sketches = sketches();
     parts.graph = graph();
     if (options_.verify_vectors) verify_vectors(parts);
     return {std::make_shared<const HnswIndex>(std::move(parts)), file_.fingerprint()};
@@ -110,6 +118,7 @@ class Loader {
   void verify_vectors(const HnswParts& parts) const {
     std::vector<Section> sections{kRows, kRowScales, kCodes, kCodeScales};
     if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
+    if (file_.version() >= kSketchVersion) sections.insert(sections.end(), {kSketchCentre, kSketches});
     parallel_for(options_.pool, options_.workers, sections.size(), 1, options_.cancel,
                  [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
     for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix}) {
@@ -132,6 +141,16 @@ class Loader {
   std::span<const std::byte> low_bits(VectorType type) const {
     if (file_.version() < kTenBitVersion) return {};
     return sized(kRowLowBits, type == VectorType::kI10 ? header_.count * low_stride(header_.dimension) : 0);
+  }
+
+  Sketches sketches() const {
+    if (file_.version() < kSketchVersion) return {};
+    const bool present = (header_.flags & kHasSketches) != 0 && header_.count > 0;
+    const auto centre = sized(kSketchCentre, present ? header_.dimension * sizeof(float) : 0);
+    const auto rows = sized(kSketches, present ? header_.count * sketch_stride(header_.dimension) : 0);
+    if (!present) return {};
+    return Sketches::view(static_cast<std::size_t>(header_.count), header_.dimension,
+                          reinterpret_cast<const float*>(centre.data()), rows.data(), file_.mapping());
   }
 
   Graph graph() {
@@ -201,7 +220,7 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   const bool coded = !parts.codes.empty() && parts.rows.type() != VectorType::kI10;
   const VectorMatrix none;
   const VectorMatrix& codes = coded ? parts.codes.matrix : none;
-  header.flags = coded ? kHasCodes : 0;
+  header.flags = (coded ? kHasCodes : 0) | (parts.sketches.empty() ? 0 : kHasSketches);
   header.m = static_cast<std::uint32_t>(parts.params.m);
   header.ef_construction = static_cast<std::uint32_t>(parts.params.ef_construction);
   header.entry = graph.entry;
@@ -216,6 +235,8 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   write_section(file, kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
   write_section(file, kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
   write_section(file, kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
+  write_section(file, kSketchCentre, std::as_bytes(parts.sketches.centre()), cancel);
+  write_section(file, kSketches, parts.sketches.row_bytes(), cancel);
 }
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
@@ -246,6 +267,8 @@ std::string_view index_section_name(std::uint32_t id) noexcept {
     case kUpperStarts: return "upper starts";
     case kUpperLists: return "upper lists";
     case kRowLowBits: return "row low bits";
+    case kSketchCentre: return "sketch centre";
+    case kSketches: return "sketches";
     default: return "";
   }
 }

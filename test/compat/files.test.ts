@@ -6,26 +6,28 @@ import { inspectFile, TextIndex, VectorIndex } from '../../lib/index.js';
 const sample = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Row i of the index samples. */
-const row = (i: number) => Float32Array.from({ length: 64 }, (_, j) => Math.sin((i + 1) * (j + 1)));
+const row = (i: number, dimension: number) =>
+  Float32Array.from({ length: dimension }, (_, j) => Math.sin((i + 1) * (j + 1)));
 
 test.each([
-  ['index-1.index', 1, 'f32', 5],
-  ['index-2-i8.index', 2, 'i8', 2], // rows of 8 bits: the version had no others
-  ['index-3-i8.index', 3, 'i8', 5],
-])('%s, an index file of version %s, is read', async (name, version, vectorType, digits) => {
+  ['index-1.index', 1, 'f32', 64, 5],
+  ['index-2-i8.index', 2, 'i8', 64, 2], // rows of 8 bits: the version had no others
+  ['index-3-i8.index', 3, 'i8', 64, 5],
+  ['index-4.index', 4, 'f32', 192, 5], // with sketches
+])('%s, an index file of version %s, is read', async (name, version, vectorType, dimension, digits) => {
   expect(await inspectFile(sample(name))).toMatchObject({
     kind: 'index',
     version,
     vectorType,
     rows: 24,
-    dimension: 64,
+    dimension,
   });
   await using index = await VectorIndex.open(sample(name), {
-    dimension: 64,
+    dimension,
     fingerprint: '0123456789abcdef',
   });
   for (let i = 0; i < index.size; i++) {
-    const { ordinals, distances } = await index.search(row(i), { k: 1 });
+    const { ordinals, distances } = await index.search(row(i, dimension), { k: 1 });
     expect([ordinals[0], distances[0]]).toEqual([i, expect.closeTo(0, digits)]);
   }
 });

@@ -119,7 +119,7 @@ TEST("filtered: a filter that passes nothing gives nothing, one that passes one 
 
 TEST("plan: scanning is chosen for small sets and rare matches, walking for the rest") {
   const auto scans = [](std::size_t size, std::size_t matched, std::size_t ef) {
-    return scan_is_better(size, matched, filtered_ef(size, matched, ef, 10));
+    return scan_is_better(size, matched, filtered_ef(size, matched, ef, 10), false);
   };
   CHECK(scans(0, 0, 64));
   CHECK(scans(1000, 1000, 64));

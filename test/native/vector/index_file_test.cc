@@ -249,8 +249,10 @@ TEST("index file: header fields beyond their ranges are refused though the check
   corrupt(with(kTopLevel, saved.index->parts().graph.view().top_level + 1), "top level");
   corrupt(with(kCodeError, std::numeric_limits<float>::quiet_NaN()), "code error");
   corrupt(with(kFlags, std::uint32_t{0}), "section 4");
+  corrupt(with(kFlags, std::uint32_t{2}), "sketches but no codes");
+  corrupt(with(kFlags, std::uint32_t{3}), "section 10");
   corrupt(with(kType, std::uint32_t{3}), "codes apart");
-  for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{3}),
+  for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{5}),
                      with(kZero, std::uint32_t{1})}) {
     CHECK(contains(saved.refusal(bytes, Code::kUnsupported), "not supported"));
     restore();
@@ -258,6 +260,24 @@ TEST("index file: header fields beyond their ranges are refused though the check
   auto version = original;
   version[8] = kIndexVersion + 1;
   CHECK(contains(saved.refusal(Editor(version).mended(), Code::kUnsupported), "version"));
+}
+
+TEST("index file: sketches are kept, and an index without them, of an older version, is searched and saved without") {
+  const Saved saved(200);
+  const Sketches& made = saved.index->parts().sketches;
+  const auto loaded = load_index(saved.path).index;
+  CHECK(!made.empty());
+  CHECK(std::ranges::equal(loaded->parts().sketches.row_bytes(), made.row_bytes()));
+  CHECK(std::ranges::equal(loaded->parts().sketches.centre(), made.centre()));
+  Editor older = saved.edit();
+  older.put(kHeaderSection, kFlags, std::uint32_t{1});
+  auto bytes = older.mended();
+  bytes[8] = 3;
+  test::write_file(saved.path, Editor(bytes).mended());
+  const auto without = load_index(saved.path).index;
+  CHECK(without->parts().sketches.empty());
+  save_index(*without, saved.path, 0);
+  CHECK(load_index(saved.path).index->parts().sketches.empty());
 }
 
 TEST("index file: ten-bit rows want their low bits, and a file of a version that did not know them is refused") {

@@ -1,0 +1,114 @@
+// One bit of every dimension of every row, with which a scan of many rows rules most of them out: a cache line a row
+// where codes are six.
+//
+// A row is taken relative to the centre of all rows and turned at random, so that what its signs lose lies in all
+// directions alike; the sign bits, times one factor per row, then estimate every dot product with it without bias, and
+// the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+#include "vector/aligned_buffer.h"
+#include "vector/distance.h"
+#include "vector/ten_bit.h"
+#include "vector/vector_matrix.h"
+
+namespace lorekeep::vector {
+
+/// Codes of fewer dimensions fill three cache lines or less, of which sketches would save too little.
+inline constexpr std::size_t kLeastSketchedDimension = 192;
+
+/// Behind the bits of a row.
+struct SketchNumbers {
+  float base;    // row . centre
+  float factor;  // estimate of (row - centre) . x: factor * (sum of the turned x's values, each with the row's sign)
+  float spread;  // standard deviation of that estimate's error, per length of x
+};
+
+/// Bytes from one row to the next: whole cache lines.
+constexpr std::size_t sketch_stride(std::size_t dimension) noexcept {
+  return (whole_groups(dimension) / 8 + sizeof(SketchNumbers) + 63) / 64 * 64;
+}
+
+/// A fixed rotation of vectors of one dimension, padded with zeros to a multiple of 64: rounds of sign flips, fast
+/// Walsh-Hadamard transforms of blocks, and a shuffle of the blocks' values.
+class Rotation {
+ public:
+  Rotation() = default;
+  explicit Rotation(std::size_t dimension);
+  std::size_t width() const noexcept { return width_; }
+  /// In place, over width() values; `spare` holds as many.
+  void apply(float* values, float* spare) const noexcept;
+
+ private:
+  static constexpr std::size_t kRounds = 3;
+  std::size_t width_ = 0;
+  std::size_t block_ = 0;     // the largest power of two that divides width_
+  std::vector<float> flips_;  // kRounds * width_ of +-1, scaled so that lengths stay
+};
+
+class Sketches {
+ public:
+  Sketches() = default;
+  /// Of rows of any type. Grain of cancellation: 256 rows.
+  static Sketches encode(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel);
+  /// Of memory that lies elsewhere: `centre` has `dimension` values, `rows` count * sketch_stride() bytes.
+  static Sketches view(std::size_t count, std::size_t dimension, const float* centre, const std::byte* rows,
+                       std::shared_ptr<const void> owner);
+
+  bool empty() const noexcept { return count_ == 0; }
+  std::size_t size() const noexcept { return count_; }
+  std::size_t dimension() const noexcept { return dimension_; }
+  std::size_t stride() const noexcept { return stride_; }
+  std::span<const float> centre() const noexcept { return {centre_, empty() ? 0 : dimension_}; }
+  std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
+  const Rotation& rotation() const noexcept { return rotation_; }
+  std::size_t bytes() const noexcept { return row_bytes().size() + centre().size_bytes(); }
+
+ private:
+  void encode_row(std::size_t ordinal, std::span<const float> row, std::vector<float>& spare);
+
+  std::size_t count_ = 0;
+  std::size_t dimension_ = 0;
+  std::size_t stride_ = 0;
+  Rotation rotation_;
+  const float* centre_ = nullptr;
+  const std::byte* rows_ = nullptr;
+  AlignedBuffer owned_rows_;
+  AlignedBuffer owned_centre_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// A query, to be compared with sketches.
+class SketchQuery {
+ public:
+  /// `query` has any length. Throws as Scorer does. The sketches must outlive this.
+  SketchQuery(const Sketches& sketches, std::span<const float> query);
+  SketchQuery(const SketchQuery&) = delete;
+  SketchQuery& operator=(const SketchQuery&) = delete;
+
+  /// Whether this CPU has a kernel for it; without one a scan of codes is faster.
+  static bool fast() noexcept;
+
+  /// For each row: nearest[i] is its estimated distance less `margin` standard deviations of the estimate's error,
+  /// likely[i] the estimate itself. Distances here are not held to [0, 2].
+  void estimate(const std::uint32_t* ordinals, std::size_t count, float margin, float* likely,
+                float* nearest) const noexcept;
+
+ private:
+  std::vector<std::uint64_t> planes_;  // of the turned query's values as 4-bit integers: four bits per dimension
+  float length_ = 0;                   // of query - centre
+  SketchTask task_{};
+};
+
+/// The slow twin of Kernels::estimate_sketches.
+void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* ordinals, std::size_t count, float* likely,
+                               float* nearest) noexcept;
+
+}  // namespace lorekeep::vector
