@@ -160,7 +160,7 @@ function loadFailure(model: string, cause: unknown): Error {
   const reason = cause.code;
   return serverError(
     5001,
-    `model ${JSON.stringify(model)}: cannot be loaded (${reason})`,
+    `model ${JSON.stringify(model)}: cannot be loaded (${reason}); the server's log says why`,
     { model, reason },
     { cause },
   );

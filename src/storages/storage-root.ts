@@ -259,7 +259,8 @@ function refuseOutside({ path, where, details }: Named): never {
 }
 
 function refuseAbsent({ path, where, details, absent }: Named): never {
-  fail(absent, `${where}: there is no file ${shown(path)}`, details);
+  const start = absent === 3010 ? ' in the storage root, where paths start' : '';
+  fail(absent, `${where}: there is no file ${shown(path)}${start}`, details);
 }
 
 function refuseUnreadable({ path, where, details, unreadable }: Named): never {
