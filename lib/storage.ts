@@ -44,7 +44,7 @@ export interface AssembleOptions extends CallOptions {
   ef?: number | undefined;
 }
 
-/** The addon's own: 96, or twice what the dense leg is asked for. */
+/** The addon's own: see `ef` of search(). */
 const defaultEf = 0;
 
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
@@ -69,8 +69,8 @@ export interface StorageSearchOptions extends CallOptions {
   /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
   threshold?: number | undefined;
   /**
-   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice what the dense leg
-   * is asked for (topK, `rrf.candidates` in hybrid mode) where that is more.
+   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice topK, or in hybrid
+   * mode `rrf.candidates` (twice them under a filter): the largest.
    */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;

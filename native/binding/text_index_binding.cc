@@ -5,6 +5,7 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/text_search.h"
 #include "text/sidecar_file.h"
 #include "text/tokenizer_fit.h"
 
@@ -16,7 +17,26 @@ using Shared = std::shared_ptr<const text::TextIndex>;
 constexpr std::uint64_t kMostHits = 10'000;
 constexpr std::uint64_t kMostThreads = 1024;
 
-Napi::Value to_js_hits(Napi::Env env, text::TextSearchResult&& found) {
+// What searchNow() writes, before an ordinal and a score per hit; lib/text-index.ts reads it.
+enum Head : std::size_t { kHeld, kHits, kScored, kHeadNumbers };
+
+void write_result(const text::TextSearchResult& found, std::span<double> numbers) {
+  numbers[kHits] = static_cast<double>(found.hits.size());
+  numbers[kScored] = static_cast<double>(found.plan.documents_scored);
+  double* next = numbers.data() + kHeadNumbers;
+  for (const Scored& hit : found.hits) {
+    *next++ = hit.ordinal;
+    *next++ = static_cast<double>(hit.score);
+  }
+}
+
+Napi::Array to_js_terms(Napi::Env env, const std::vector<text::QueryTerm>& terms) {
+  Napi::Array array = Napi::Array::New(env, terms.size());
+  for (std::uint32_t i = 0; i < terms.size(); ++i) array.Set(i, terms[i].text);
+  return array;
+}
+
+Napi::Value to_js_hits(Napi::Env env, const text::TextSearchResult& found) {
   const std::size_t count = found.hits.size();
   auto ordinals = Napi::Uint32Array::New(env, count);
   auto scores = Napi::Float32Array::New(env, count);
@@ -24,12 +44,10 @@ Napi::Value to_js_hits(Napi::Env env, text::TextSearchResult&& found) {
     ordinals[i] = found.hits[i].ordinal;
     scores[i] = found.hits[i].score;
   }
-  Napi::Array terms = Napi::Array::New(env, found.terms.size());
-  for (std::uint32_t i = 0; i < found.terms.size(); ++i) terms.Set(i, found.terms[i].text);
   Napi::Object result = Napi::Object::New(env);
   result.Set("ordinals", ordinals);
   result.Set("scores", scores);
-  result.Set("terms", terms);
+  result.Set("terms", to_js_terms(env, found.terms));
   result.Set("scored", static_cast<double>(found.plan.documents_scored));
   return result;
 }
@@ -40,6 +58,7 @@ Napi::Function TextIndexBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("search", &TextIndexBinding::search),
+                         InstanceMethod("searchNow", &TextIndexBinding::search_now),
                          InstanceMethod("save", &TextIndexBinding::save),
                          InstanceMethod("tokenizerFit", &TextIndexBinding::tokenizer_fit),
                          InstanceAccessor("size", &TextIndexBinding::size, nullptr),
@@ -55,12 +74,35 @@ Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
     const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
     auto filter = std::make_shared<FilterArgument>(info[2]);
     TaskOptions options{Lane::kQuick, cancel_argument(info[3]), this, {}};
-    return promise_task<text::TextSearchResult>(
+    return promise_task<TextSearch>(
         info.Env(), options,
         [index, k, filter, query = string_argument(info[0], "query")](const TaskContext& task) {
-          return index->search(query, {k, filter->bitmap(index->documents()), &task.cancel});
+          return search_text(*index, query, {k, filter->bitmap(index->documents()), &task.cancel});
         },
-        to_js_hits);
+        [plain = info[2].IsUndefined(), times = times_](Napi::Env env, TextSearch&& search) {
+          if (plain) times->learn(search.taken, search.work);
+          return to_js_hits(env, search.result);
+        });
+  });
+}
+
+Napi::Value TextIndexBinding::search_now(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto begin = SearchClock::now();
+    const auto index = use();
+    const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
+    const std::span<double> numbers = doubles_argument(info[2], "numbers");
+    if (numbers.size() < kHeadNumbers + 2 * std::min<std::size_t>(k, index->documents())) {
+      fail(Code::kInvalidArgument, "numbers: too short for the hits");
+    }
+    const auto found = search_text_here(*index, string_argument(info[0], "query"), k, *times_);
+    Napi::Value terms = info.Env().Undefined();
+    if (found) {
+      write_result(*found, numbers);
+      terms = to_js_terms(info.Env(), found->terms);
+    }
+    numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
+    return terms;
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "binding/handle.h"
 #include "binding/promise_task.h"
+#include "binding/short_search.h"
 #include "core/text_arena.h"
 #include "text/text_index.h"
 
@@ -20,12 +21,15 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
 
  private:
   Napi::Value search(const Napi::CallbackInfo& info);
+  Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value terms(const Napi::CallbackInfo& info);
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
   Napi::Value tokenizer_fit(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<SearchTimes> times_ = std::make_shared<SearchTimes>();  // of searches without a filter
 };
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value);

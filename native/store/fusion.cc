@@ -1,6 +1,9 @@
 #include "store/fusion.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 
 namespace lorekeep::store {
 namespace {
@@ -9,9 +12,36 @@ bool by_score(const Fused& a, const Fused& b) {
   return a.score != b.score ? a.score > b.score : a.ordinal < b.ordinal;
 }
 
-double share(double weight, double k, const std::optional<std::uint32_t>& rank) {
-  return rank ? weight / (k + *rank) : 0;
+double share(double weight, double k, std::uint32_t rank) {
+  return weight / (k + rank);
 }
+
+/// Ordinal -> rank: a hash table with open addressing, at most half full.
+class RankTable {
+ public:
+  explicit RankTable(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+  /// Every ordinal once. Precondition: rank > 0.
+  void add(std::uint32_t ordinal, std::uint32_t rank) noexcept { slots_[find(ordinal)] = {ordinal, rank}; }
+  /// 0: not there.
+  std::uint32_t rank_of(std::uint32_t ordinal) const noexcept { return slots_[find(ordinal)].rank; }
+
+ private:
+  struct Slot {
+    std::uint32_t ordinal = 0;
+    std::uint32_t rank = 0;  // 0: free
+  };
+  static constexpr std::uint32_t kGolden = 0x9E3779B1;  // 2^32 / golden ratio: spreads neighbours
+
+  std::size_t find(std::uint32_t ordinal) const noexcept {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (ordinal * kGolden >> 7) & mask;
+    while (slots_[at].rank != 0 && slots_[at].ordinal != ordinal) at = (at + 1) & mask;
+    return at;
+  }
+
+  std::vector<Slot> slots_;
+};
 
 }  // namespace
 
@@ -19,24 +49,23 @@ std::vector<Fused> fuse(std::span<const Scored> dense, std::span<const Scored> l
                         std::size_t top_k) {
   std::vector<Fused> all;
   all.reserve(dense.size() + lexical.size());
-  for (std::uint32_t i = 0; i < dense.size(); ++i) all.push_back({dense[i].ordinal, 0, i + 1, std::nullopt});
-  for (std::uint32_t i = 0; i < lexical.size(); ++i) all.push_back({lexical[i].ordinal, 0, std::nullopt, i + 1});
-  std::sort(all.begin(), all.end(), [](const Fused& a, const Fused& b) { return a.ordinal < b.ordinal; });
-
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.size(); ++kept) {
-    Fused fused = all[i++];
-    if (i < all.size() && all[i].ordinal == fused.ordinal) {
-      if (!fused.dense_rank) fused.dense_rank = all[i].dense_rank;
-      if (!fused.lexical_rank) fused.lexical_rank = all[i].lexical_rank;
-      ++i;
-    }
-    fused.score = share(options.dense_weight, options.k, fused.dense_rank) +
-                  share(options.lexical_weight, options.k, fused.lexical_rank);
-    all[kept] = fused;
+  RankTable dense_ranks(dense.size());
+  for (std::uint32_t rank = 1; rank <= dense.size(); ++rank) {
+    all.push_back({dense[rank - 1].ordinal, share(options.dense_weight, options.k, rank), rank, std::nullopt});
+    dense_ranks.add(dense[rank - 1].ordinal, rank);
   }
-  all.resize(kept);
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(top_k, kept));
+  for (std::uint32_t rank = 1; rank <= lexical.size(); ++rank) {
+    const std::uint32_t ordinal = lexical[rank - 1].ordinal;
+    const double score = share(options.lexical_weight, options.k, rank);
+    if (const std::uint32_t dense_rank = dense_ranks.rank_of(ordinal); dense_rank != 0) {
+      Fused& both = all[dense_rank - 1];
+      both.score += score;
+      both.lexical_rank = rank;
+    } else {
+      all.push_back({ordinal, score, std::nullopt, rank});
+    }
+  }
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(top_k, all.size()));
   std::partial_sort(all.begin(), end, all.end(), by_score);
   all.erase(end, all.end());
   return all;

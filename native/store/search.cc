@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "filter/evaluation.h"
@@ -81,7 +85,7 @@ class Search {
   std::vector<Scored> dense_leg(std::size_t depth) {
     vector::SearchOptions options;
     options.k = std::min(depth, storage_.size());
-    options.ef = request_.ef;
+    options.ef = request_.ef != 0 ? request_.ef : default_ef(depth);
     options.filter = selected_;
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
     options.cancel = request_.cancel;
@@ -99,17 +103,31 @@ class Search {
     return std::move(found.hits);
   }
 
+  /// The first top_k are found as well as a dense search of that top_k finds them. Behind them, where fusion counts
+  /// ranks by little and the walk is half of a search's time, its width is the depth. Under a filter it is the index's
+  /// own.
+  std::size_t default_ef(std::size_t depth) const noexcept {
+    if (selected_ != nullptr) return 0;
+    return std::max({vector::kDefaultEf, 2 * request_.top_k, std::min(depth, vector::kMaxEf)});
+  }
+
   std::vector<Scored> lexical_leg(std::size_t depth) {
-    text::TextSearchResult found =
-        storage_.words()->search(request_.text, {std::min(depth, storage_.size()), selected_, request_.cancel});
+    const text::TextQuery& words = query_words();
+    text::TextSearchPlan found;
+    std::vector<Scored> hits = words.search({std::min(depth, storage_.size()), selected_, request_.cancel}, found);
     SearchPlan& plan = result_.plan;
     plan.lexical = true;
-    for (const text::QueryTerm& term : found.terms) {
+    for (const text::QueryTerm& term : words.terms()) {
       plan.lexical_tokens += term.occurrences;
       plan.lexical_terms += term.documents > 0 ? 1 : 0;
     }
-    plan.lexical_scored = static_cast<std::size_t>(found.plan.documents_scored);
-    return std::move(found.hits);
+    plan.lexical_scored = static_cast<std::size_t>(found.documents_scored);
+    return hits;
+  }
+
+  const text::TextQuery& query_words() {
+    if (!words_) words_.emplace(*storage_.words(), request_.text, request_.cancel);
+    return *words_;
   }
 
   void find_dense() {
@@ -161,58 +179,35 @@ class Search {
       if (fused.lexical_rank) hit.bm25_score = lexical[*fused.lexical_rank - 1].score;
       result_.hits.push_back(hit);
     }
-    complete_distances();
-    complete_scores();
+    complete(&Hit::distance, [&](std::span<const std::uint32_t> ordinals, std::span<float> distances) {
+      storage_.vectors()->score(request_.query, ordinals, distances);
+    });
+    complete(&Hit::bm25_score, [&](std::span<const std::uint32_t> ordinals, std::span<float> scores) {
+      query_words().score(ordinals, scores);
+    });
   }
 
-  /// The hits for which `value` is still empty, as a bitmap; nothing when there are none.
-  std::optional<Bitmap> hits_without(std::optional<float> Hit::* value) const {
-    std::optional<Bitmap> missing;
+  /// What one leg alone found gets the other's raw score: the number that the leg itself would have given.
+  template <class Score>
+  void complete(std::optional<float> Hit::* value, Score&& score) {
+    std::vector<std::uint32_t> ordinals;
     for (const Hit& hit : result_.hits) {
-      if (hit.*value) continue;
-      if (!missing) missing.emplace(storage_.size());
-      missing->set(hit.ordinal);
+      if (!(hit.*value)) ordinals.push_back(hit.ordinal);
     }
-    return missing;
-  }
-
-  void take(std::optional<float> Hit::* value, std::span<const Scored> found) {
+    if (ordinals.empty()) return;
+    std::vector<float> scores(ordinals.size());
+    score(ordinals, scores);
+    auto next = scores.begin();
     for (Hit& hit : result_.hits) {
-      if (hit.*value) continue;
-      const auto scored = std::find_if(found.begin(), found.end(),
-                                       [&hit](const Scored& candidate) { return candidate.ordinal == hit.ordinal; });
-      if (scored != found.end()) hit.*value = scored->score;
+      if (!(hit.*value)) hit.*value = *next++;
     }
-  }
-
-  // What one leg alone found gets the other's raw score from a search of just those records: the same kernels in the
-  // same order, so the number is the one that the leg itself would have given.
-
-  void complete_distances() {
-    const auto missing = hits_without(&Hit::distance);
-    if (!missing) return;
-    vector::SearchOptions options;
-    options.k = result_.hits.size();
-    options.filter = &*missing;
-    options.path = vector::SearchPath::kExact;
-    options.cancel = request_.cancel;
-    take(&Hit::distance, storage_.vectors()->search(request_.query, options).hits);
-  }
-
-  void complete_scores() {
-    const auto missing = hits_without(&Hit::bm25_score);
-    if (!missing) return;
-    if (!result_.plan.lexical || result_.plan.lexical_terms > 0) {
-      take(&Hit::bm25_score,
-           storage_.words()->search(request_.text, {result_.hits.size(), &*missing, request_.cancel}).hits);
-    }
-    for (Hit& hit : result_.hits) hit.bm25_score = hit.bm25_score.value_or(0.0f);
   }
 
   const Storage& storage_;
   const SearchRequest& request_;
   Bitmap filtered_;
   const Bitmap* selected_ = nullptr;  // null: all records
+  std::optional<text::TextQuery> words_;
   SearchResult result_;
 };
 

@@ -41,7 +41,9 @@ struct SearchRequest {
   std::size_t top_k = 5;         // >= 1
   /// Largest cosine distance of the dense leg's hits, in [0, 2]. What the lexical leg found is not dropped by it.
   std::optional<float> threshold;
-  std::size_t ef = 0;  // width of a graph search, at most vector::kMaxEf; 0: the index's own
+  /// Width of a graph search, at most vector::kMaxEf. 0: the index's own; in hybrid mode without a filter that of a
+  /// search for top_k, or the leg's depth where that is more.
+  std::size_t ef = 0;
   RrfOptions rrf;
   const filter::BoundPredicate* filter = nullptr;  // only records for which it is true; made against schema()
   const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both

@@ -38,10 +38,10 @@ inline void prefetch(const void* address) noexcept {
 
 }  // namespace
 
-BlockMaxSearch::BlockMaxSearch(const IndexData& data, std::span<const WeightedTerm> terms, std::size_t k,
+BlockMaxSearch::BlockMaxSearch(const IndexData& data, std::span<const QueryTermPostings> terms, std::size_t k,
                                const Bitmap* filter, const CancelToken* cancel)
     : data_(data),
-      weighted_(terms),
+      terms_(terms),
       k_(k),
       filter_(filter),
       cancel_(cancel),
@@ -66,11 +66,9 @@ std::vector<Scored> BlockMaxSearch::run() {
 }
 
 void BlockMaxSearch::add_bounds() {
-  terms_.reserve(weighted_.size());
-  for (const WeightedTerm& term : weighted_) {
+  for (const QueryTermPostings& term : terms_) {
     if (cancel_ != nullptr) cancel_->check();
-    terms_.emplace_back(term, static_cast<std::uint32_t>(bounds_.size()));
-    terms_.back().add_bounds(bounds_);
+    term.add_bounds(bounds_);
   }
   if (filter_ == nullptr) return;
   const auto& words = filter_->words();

@@ -21,7 +21,7 @@ namespace lorekeep::text {
 class BlockMaxSearch {
  public:
   /// `terms` in the order of bm25.h, none absent from the index; 1 <= k; `filter` and `cancel` may be null.
-  BlockMaxSearch(const IndexData& data, std::span<const WeightedTerm> terms, std::size_t k, const Bitmap* filter,
+  BlockMaxSearch(const IndexData& data, std::span<const QueryTermPostings> terms, std::size_t k, const Bitmap* filter,
                  const CancelToken* cancel);
 
   std::vector<Scored> run();
@@ -42,14 +42,13 @@ class BlockMaxSearch {
   void collect(std::uint32_t block, std::uint64_t documents);
 
   const IndexData& data_;
-  std::span<const WeightedTerm> weighted_;
+  std::span<const QueryTermPostings> terms_;
   std::size_t k_;
   const Bitmap* filter_;
   const CancelToken* cancel_;
   Bm25Norm norm_;
   float rounding_;
 
-  std::vector<QueryTermPostings> terms_;
   std::vector<float> bounds_;                         // per block; 0: scored, or nothing to find there
   std::vector<QueryTermPostings::Body> bodies_;       // of the block being scored, one per term
   std::vector<QueryTermPostings::Body> next_bodies_;  // of the block after it

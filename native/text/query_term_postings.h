@@ -39,6 +39,8 @@ class QueryTermPostings {
   }
 
   float weight() const noexcept { return weight_; }
+  /// Rows of the directory: blocks that hold the term, or all when it is in most.
+  std::uint32_t rows() const noexcept { return rows_; }
 
   /// Adds this term's upper bound to bounds[block] for every block that holds the term.
   void add_bounds(std::vector<float>& bounds) const noexcept {

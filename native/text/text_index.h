@@ -9,34 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
 #include "core/cancel_token.h"
 #include "core/top_k.h"
 #include "text/index_builder.h"
 #include "text/index_check.h"
 #include "text/index_data.h"
-#include "text/query_term_postings.h"
+#include "text/text_query.h"
 
 namespace lorekeep::text {
-
-struct TextSearchOptions {
-  std::size_t k = 10;                   // hits at most
-  const Bitmap* filter = nullptr;       // ordinals that may be found; null: all. Its size is documents()
-  const CancelToken* cancel = nullptr;  // grain: 128 blocks of kBlockDocuments documents, or a query term
-};
-
-struct QueryTerm {
-  std::string text;             // as the tokenizer gave it
-  std::uint32_t occurrences;    // in the query
-  std::uint32_t documents = 0;  // that hold it, or the most frequent variant of it; 0: the term cannot match
-};
-
-/// How a search went.
-struct TextSearchPlan {
-  std::uint32_t blocks = 0;            // of the index
-  std::uint32_t blocks_scored = 0;     // the others could not hold a hit
-  std::uint64_t documents_scored = 0;  // documents for which at least one term was scored
-};
 
 struct TextSearchResult {
   std::vector<Scored> hits;      // HighestFirst; only documents that hold a query term
@@ -77,12 +57,12 @@ class TextIndex {
   /// hashes. Throws Error(kCorrupt) as search() does.
   std::vector<std::string_view> sample_terms(std::size_t count, const CancelToken* cancel = nullptr) const;
 
+  /// The term's postings, if any document holds it. Throws Error(kCorrupt) as search() does.
+  std::optional<TermEntry> find(std::string_view term, const CancelToken* cancel = nullptr) const;
+
   const IndexData& data() const noexcept { return data_; }
 
  private:
-  std::optional<TermEntry> find(std::string_view term, const CancelToken* cancel) const;
-  std::vector<WeightedTerm> weigh(std::vector<QueryTerm>& terms, const CancelToken* cancel) const;
-
   IndexData data_;
   std::shared_ptr<const void> owner_;
   std::unique_ptr<FirstUseCheck> check_;

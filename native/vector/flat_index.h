@@ -25,6 +25,9 @@ class FlatIndex final : public VectorIndex {
   /// SearchPath::kGraph is an Error(kUnsupported).
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
 
+ protected:
+  const VectorMatrix& matrix() const noexcept override { return rows_; }
+
  private:
   VectorMatrix rows_;
 };

@@ -52,6 +52,9 @@ class HnswIndex final : public VectorIndex {
   /// query's neighbourhood, ends in an exact search, and the plan says so.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
 
+ protected:
+  const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
+
  private:
   /// A width other than `ef` says that the filter drops rows. Then nothing is given when what it lets through was not
   /// reached, or not surely.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "vector/scorer.h"
 
 namespace lorekeep::vector {
 
@@ -24,6 +25,13 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
     }
   });
   return results;
+}
+
+void VectorIndex::score(std::span<const float> query, std::span<const std::uint32_t> ordinals,
+                        std::span<float> distances) const {
+  const Scorer scorer(matrix(), query);
+  for (const std::uint32_t ordinal : ordinals) scorer.prefetch(ordinal);
+  scorer.distances(ordinals.data(), ordinals.size(), distances.data());
 }
 
 std::size_t VectorIndex::check_options(const SearchOptions& options) const {

@@ -10,6 +10,7 @@
 #include "core/cancel_token.h"
 #include "core/thread_pool.h"
 #include "core/top_k.h"
+#include "vector/vector_matrix.h"
 #include "vector/vector_type.h"
 
 namespace lorekeep::vector {
@@ -64,6 +65,10 @@ class VectorIndex {
   /// another size), kCancelled.
   virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;
 
+  /// distances[i] is that of row ordinals[i], bit for bit what search() gives it. Throws as search() does for the
+  /// query. Precondition: ordinals < size(), as many distances as ordinals.
+  void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
+
   /// Row-major queries, searched on the calling thread and up to `workers - 1` of `pool`; results in query order.
   std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options, ThreadPool* pool,
                                         std::size_t workers) const;
@@ -72,6 +77,8 @@ class VectorIndex {
   /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.
   std::size_t check_options(const SearchOptions& options) const;
   void check_ordinal(std::size_t ordinal) const;
+  /// What distances are of.
+  virtual const VectorMatrix& matrix() const noexcept = 0;
 };
 
 }  // namespace lorekeep::vector

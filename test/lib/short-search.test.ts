@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Storage, type StorageHit, type StorageSearchOptions, VectorIndex } from '../../lib/index.js';
-import type { NativeStorage } from '../../lib/native.js';
+import {
+  Storage,
+  type StorageHit,
+  type StorageSearchOptions,
+  TextIndex,
+  VectorIndex,
+} from '../../lib/index.js';
+import type { NativeStorage, NativeTextIndex } from '../../lib/native.js';
 import { rejection } from '../helpers/errors.js';
 import { random } from '../helpers/random.js';
 
@@ -36,14 +42,18 @@ const records = Array.from({ length: count }, (_, i) => ({
   metadata: metadataOf(i),
 }));
 
+const texts = records.map(({ text }) => text);
+
 let storage: Storage;
 let index: VectorIndex;
+let words: TextIndex;
 
 beforeAll(async () => {
   storage = await Storage.build(records, vectors, dimension, { fields, threads: 1, seed: 1 });
   index = await VectorIndex.build(vectors, dimension, { threads: 1, seed: 1 });
+  words = await TextIndex.build(texts);
 });
-afterAll(() => Promise.all([storage.close(), index.close()]));
+afterAll(() => Promise.all([storage.close(), index.close(), words.close()]));
 
 /** What a record is, as a hit says it. */
 const asStored = ({ id, text, metadata }: StorageHit) => ({ id, text, metadata });
@@ -80,6 +90,22 @@ describe('the first search, on another thread, and the hundredth, on the calling
     const vector = query();
     const first = await fresh.search(vector, { k: 15 });
     for (let i = 0; i < manyTimes; i++) expect(await fresh.search(vector, { k: 15 })).toEqual(first);
+    await fresh.close();
+  });
+
+  test.each([
+    ['plain word3 数', 9],
+    ['word5', 2000],
+    ['nowhere', 10],
+    ['...', 10],
+    ['word2 plain '.repeat(400), 3],
+  ])('a text index gives the same for %s', async (text, k) => {
+    const fresh = await TextIndex.build(texts);
+    const first = await fresh.search(text, { k });
+    for (let i = 0; i < manyTimes; i++) expect(await fresh.search(text, { k })).toEqual(first);
+    const filter = first.ordinals.slice(0, 5);
+    const { ordinals } = await fresh.search(text, { k, filter });
+    expect(new Set(ordinals)).toEqual(new Set(filter.slice(0, k)));
     await fresh.close();
   });
 });
@@ -130,6 +156,7 @@ describe('a caller who does nothing but search', () => {
   const searches = {
     'a storage': () => storage.search({ vector: query(), topK: 3 }),
     'an index': () => index.search(query(), { k: 3 }),
+    'a text index': () => words.search('plain word3', { k: 3 }),
   };
   test.each(Object.entries(searches))('lets timers run (%s)', async (_, search) => {
     let rang = false;
@@ -154,16 +181,20 @@ describe('closing and aborting while many search', () => {
   test('close() waits for searches that were asked for before', async () => {
     const fresh = await Storage.build(records, vectors, dimension, { fields });
     const rows = await VectorIndex.build(vectors, dimension);
+    const said = await TextIndex.build(texts);
     for (let i = 0; i < manyTimes; i++) await fresh.search({ vector: query() });
     for (let i = 0; i < manyTimes; i++) await rows.search(query());
+    for (let i = 0; i < manyTimes; i++) await said.search('word1');
     const asked = Array.from({ length: 300 }, () => [
       fresh.search({ vector: query() }),
       rows.search(query()),
+      said.search('word1'),
     ]).flat();
-    const closing = Promise.all([fresh.close(), rows.close()]);
+    const closing = Promise.all([fresh.close(), rows.close(), said.close()]);
     const late = [
       rejection(fresh.search({ vector: query() }), 'CLOSED'),
       rejection(rows.search(query()), 'CLOSED'),
+      rejection(said.search('word1'), 'CLOSED'),
     ];
     expect((await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')).toEqual([]);
     await Promise.all(late);
@@ -175,6 +206,7 @@ describe('closing and aborting while many search', () => {
     for (const search of [
       (signal: AbortSignal) => storage.search({ vector: query(), signal }),
       (signal: AbortSignal) => index.search(query(), { signal }),
+      (signal: AbortSignal) => words.search('word1 plain', { signal }),
     ]) {
       for (let i = 0; i < manyTimes; i++) await search(new AbortController().signal);
       expect(await rejection(search(AbortSignal.abort(reason)), 'CANCELLED')).toMatchObject({
@@ -227,4 +259,14 @@ test('the addon itself checks the memory that a short search writes into', () =>
     for (const value of values) expect(now(request.with(position, value)), `${position}: ${value}`).toThrow();
   }
   expect(now(request.with(4, Number.POSITIVE_INFINITY))).toThrow('rrfK');
+});
+
+test('and so it does for a text index', () => {
+  const { native } = words as unknown as { native: NativeTextIndex };
+  const now = (text: unknown, k: unknown, found: unknown) => () =>
+    native.searchNow(text as never, k as never, found as never);
+  expect(now('word1', 10, new Float64Array(22))).toThrow('numbers');
+  expect(now('word1', 10, new Float32Array(100))).toThrow('Float64Array');
+  expect(now(17, 10, new Float64Array(100))).toThrow('query');
+  for (const k of [0, 0.5, -1, 1e9, Number.NaN]) expect(now('word1', k, new Float64Array(100))).toThrow('k');
 });

@@ -1,5 +1,6 @@
 #include "text/text_index.h"
 
+#include <algorithm>
 #include <string>
 
 #include "harness.h"
@@ -57,6 +58,31 @@ TEST("hits equal those of the naive scorer, hit for hit and bit for bit, on rand
     }
   }
   CHECK(skipped_blocks > 0);
+}
+
+TEST("documents scored one by one get what a search gives them, and 0 where it does not find them") {
+  test::Random random(test::seed());
+  for (int round = 0; round < 12; ++round) {
+    const std::size_t vocabulary = 3 + test::below(random, 300);
+    const auto texts = test::random_texts(random, 700, 1 + test::below(random, 40), vocabulary);
+    const auto index = build(texts, kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)]);
+    std::vector<std::uint32_t> ordinals(texts.size());
+    for (std::uint32_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i;
+    std::shuffle(ordinals.begin(), ordinals.end(), random);
+    for (int n = 0; n < 12; ++n) {
+      const TextQuery query(*index, random_query(random, vocabulary));
+      std::vector<float> expected(texts.size());
+      TextSearchPlan plan;
+      for (const Scored& hit : query.search({.k = texts.size()}, plan)) expected[hit.ordinal] = hit.score;
+      std::vector<float> scores(ordinals.size(), -1.0f);
+      query.score(ordinals, scores);
+      std::size_t different = 0;
+      for (std::size_t i = 0; i < ordinals.size(); ++i) different += scores[i] != expected[ordinals[i]] ? 1 : 0;
+      CHECK_EQ(different, 0u);
+      CHECK(query.work(1) > 0);
+      CHECK(query.work(100) > query.work(10));
+    }
+  }
 }
 
 TEST("the score is Okapi BM25's") {
