@@ -35,6 +35,8 @@ class TopK {
   explicit TopK(std::size_t k) : k_(k) {}
 
   std::size_t size() const noexcept { return heap_.size(); }
+  /// Candidates that become members whatever their scores.
+  std::size_t room() const noexcept { return k_ - heap_.size(); }
   bool full() const noexcept { return heap_.size() >= k_; }
   /// The member that the next better candidate would displace. Precondition: size() > 0.
   const Scored& worst() const noexcept { return heap_.front(); }
@@ -48,9 +50,7 @@ class TopK {
       return true;
     }
     if (!before_(candidate, heap_.front())) return false;
-    std::pop_heap(heap_.begin(), heap_.end(), before_);
-    heap_.back() = candidate;
-    std::push_heap(heap_.begin(), heap_.end(), before_);
+    replace_worst(candidate);
     return true;
   }
 
@@ -61,6 +61,18 @@ class TopK {
   }
 
  private:
+  // The children of heap_[i] are heap_[2i + 1] and heap_[2i + 2]; the worse of them moves up until the candidate fits.
+  void replace_worst(Scored candidate) noexcept {
+    std::size_t hole = 0;
+    for (std::size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
+      if (child + 1 < heap_.size() && before_(heap_[child], heap_[child + 1])) ++child;
+      if (!before_(candidate, heap_[child])) break;
+      heap_[hole] = heap_[child];
+      hole = child;
+    }
+    heap_[hole] = candidate;
+  }
+
   std::size_t k_;
   Before before_;
   std::vector<Scored> heap_;  // the worst member is at the front

@@ -11,8 +11,10 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 1024;
-// Until k rows are known all rows of a block are scored exactly, so the first blocks are small.
+// Without codes all rows of the first blocks are scored exactly, so they are small. With codes those of the first block
+// are that are nearest by code, and the more rows there are per hit, the more the k-th of them says about the rest.
 constexpr std::size_t kRowsOfFirstBlock = 64;
+constexpr std::size_t kFirstRowsPerHit = 8;
 // Below this a scan ends before a second thread has woken and found its first rows: 200 µs of one core.
 constexpr std::size_t kBytesWorthSharing = 4 << 20;
 // What a thread takes at a time of a shared scan: 4096 rows.
@@ -25,6 +27,7 @@ class Scan {
     if (query.codes != nullptr) {
       coarse_ = std::make_unique<const Scorer>(query.codes->matrix, query.query);
       error_ = query.codes->distance_error(*coarse_);
+      block_ = std::clamp(kFirstRowsPerHit * query.k, kRowsOfFirstBlock, kRowsPerBlock);
     }
   }
 
@@ -64,26 +67,47 @@ class Scan {
  private:
   void score() {
     if (query_.cancel != nullptr) query_.cancel->check();
-    if (coarse_) drop_far();
-    if (distances_.size() < ordinals_.size()) distances_.resize(ordinals_.size());
-    exact_.distances(ordinals_.data(), ordinals_.size(), distances_.data());
-    work_.visited += ordinals_.size();
-    for (std::size_t i = 0; i < ordinals_.size(); ++i) nearest_.push({distances_[i], ordinals_[i]});
+    if (coarse_ && ordinals_.size() > nearest_.room()) {
+      codes_.resize(ordinals_.size());
+      coarse_->distances(ordinals_.data(), ordinals_.size(), codes_.data());
+      work_.visited += ordinals_.size();
+      if (!nearest_.full()) fill();
+      drop_far();
+    }
+    add_exactly(ordinals_);
     ordinals_.clear();
     block_ = std::min(block_ * 2, kRowsPerBlock);
   }
 
+  void add_exactly(std::span<const std::uint32_t> ordinals) {
+    if (distances_.size() < ordinals.size()) distances_.resize(ordinals.size());
+    exact_.distances(ordinals.data(), ordinals.size(), distances_.data());
+    work_.visited += ordinals.size();
+    for (std::size_t i = 0; i < ordinals.size(); ++i) nearest_.push({distances_[i], ordinals[i]});
+  }
+
+  /// As many rows as there is room for leave the block and are scored exactly: those that are nearest by code.
+  void fill() {
+    std::vector<Scored> block(ordinals_.size());
+    for (std::size_t i = 0; i < block.size(); ++i) block[i] = {codes_[i], ordinals_[i]};
+    const std::size_t room = nearest_.room();
+    std::nth_element(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(room), block.end(), NearestFirst());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      ordinals_[i] = block[i].ordinal;
+      codes_[i] = block[i].score;
+    }
+    add_exactly(std::span(ordinals_).first(room));
+    ordinals_.erase(ordinals_.begin(), ordinals_.begin() + static_cast<std::ptrdiff_t>(room));
+    codes_.erase(codes_.begin(), codes_.begin() + static_cast<std::ptrdiff_t>(room));
+  }
+
   /// Keeps of the block what, judged by codes, may be among the k nearest.
   void drop_far() {
-    if (!nearest_.full()) return;
-    if (distances_.size() < ordinals_.size()) distances_.resize(ordinals_.size());
-    coarse_->distances(ordinals_.data(), ordinals_.size(), distances_.data());
-    work_.visited += ordinals_.size();
     const float limit = nearest_.size() == 0 ? -1.0f : nearest_.worst().score + error_;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < ordinals_.size(); ++i) {
       ordinals_[kept] = ordinals_[i];
-      kept += distances_[i] <= limit ? 1 : 0;
+      kept += codes_[i] <= limit ? 1 : 0;
     }
     ordinals_.resize(kept);
   }
@@ -96,6 +120,7 @@ class Scan {
   TopK<NearestFirst> nearest_;
   std::size_t block_ = kRowsOfFirstBlock;
   std::vector<std::uint32_t> ordinals_;  // the block
+  std::vector<float> codes_;             // its distances, judged by codes
   std::vector<float> distances_;
 };
 

@@ -54,6 +54,31 @@ TEST("hnsw: high recall with codes and without, and an exact search equals the f
   }
 }
 
+TEST("hnsw: an exact search of any depth, and rows scored one by one, give the flat index's distances") {
+  constexpr std::size_t kRows = 2500;
+  const auto data = clustered_rows(kRows + 5, 96, 40, test::seed() + 2);
+  const auto rows = std::span<const float>(data).first(kRows * 96);
+  for (const auto type : {VectorType::kF32, VectorType::kF16, VectorType::kI10}) {
+    const auto index = HnswIndex::build(rows, 96, {{.m = 4, .ef_construction = 8}, type});
+    const auto truth = FlatIndex::build(rows, 96, type);
+    for (std::size_t q = 0; q < 5; ++q) {
+      const auto query = std::span<const float>(data).subspan((kRows + q) * 96, 96);
+      for (const std::size_t k : {std::size_t{1}, std::size_t{63}, std::size_t{200}, kRows - 1, kRows}) {
+        SearchOptions options;
+        options.k = k;
+        const auto expected = truth->search(query, options).hits;
+        options.path = SearchPath::kExact;
+        CHECK(index->search(query, options).hits == expected);
+        std::vector<std::uint32_t> ordinals;
+        for (const Scored& hit : expected) ordinals.push_back(hit.ordinal);
+        std::vector<float> distances(k);
+        index->score(query, ordinals, distances);
+        for (std::size_t i = 0; i < k; ++i) CHECK(distances[i] == expected[i].score);
+      }
+    }
+  }
+}
+
 TEST("hnsw: f16 rows lose nearly nothing, i8 rows hardly more, and both are smaller") {
   const auto data = clustered_rows(4050, 128, 40, test::seed() + 1);
   const auto rows = std::span<const float>(data).first(4000 * 128);
