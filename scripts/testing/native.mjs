@@ -8,12 +8,19 @@ import { Stop } from '../tool/stop.mjs';
 import { withTreeLock } from '../tool/tree-lock.mjs';
 
 /** Our own C++ without Node and llama.cpp, once under AddressSanitizer with UBSan and, what has threads, under TSan. */
-export const nativeTests = [
-  { name: 'native tests, address and undefined-behaviour sanitizers', run: () => sanitized('address', []) },
-  { name: 'native tests of threads, thread sanitizer', run: () => sanitized('thread', ['-L', 'concurrent']) },
+export const nativeTests = (filters) => [
+  {
+    name: 'native tests, address and undefined-behaviour sanitizers',
+    run: () => sanitized('address', [], filters),
+  },
+  {
+    name: 'native tests of threads, thread sanitizer',
+    run: () => sanitized('thread', ['-L', 'concurrent'], filters),
+  },
 ];
 
-async function sanitized(sanitizer, selection) {
+/** `label` are ctest's arguments for a kind of tests; of these run those whose name contains a filter, or all. */
+async function sanitized(sanitizer, label, filters) {
   requireToolchain();
   const tree = join(root, '.cmake', sanitizer === 'address' ? 'asan' : 'tsan');
   const options = {
@@ -24,25 +31,51 @@ async function sanitized(sanitizer, selection) {
     LOREKEEP_SANITIZE: sanitizer,
   };
   return withTreeLock(tree, async () => {
+    let names = [];
     await phase('compile', async () => {
       await configure(tree, plainConfigure(tree, options));
-      return `${await build(tree, await testPrograms(tree, selection))} files`;
+      const known = await testNames(tree, []);
+      names = selectNames(label.length === 0 ? known : await testNames(tree, label), filters, known);
+      const everything = label.length === 0 && filters.length === 0;
+      if (!everything && names.length === 0) return 'nothing to do';
+      return `${await build(tree, everything ? [] : programsOf(names, known))} files`;
     });
+    if (names.length === 0) return { leftOut: 'none of these tests is one of threads' };
+    const selection = filters.length === 0 ? label : ['-R', `^(${names.join('|')})$`];
     return runCtest(tree, selection, sanitizer);
   });
 }
 
-/**
- * The targets of the selected tests alone: under ThreadSanitizer that is a fraction of them. `lorekeep_test(NAME ...)` of
- * test/native makes the test NAME and the target NAME_test. (ctest does not know the programs before they are built.)
- */
-async function testPrograms(tree, selection) {
-  if (selection.length === 0) return [];
-  const args = ['--test-dir', tree, '--show-only=json-v1', ...selection];
+/** The names of the tests with a label, or of all. */
+async function testNames(tree, label) {
+  const args = ['--test-dir', tree, '--show-only=json-v1', ...label];
   const { output } = await run('ctest', args, { cwd: root, quiet: true });
   const { tests } = JSON.parse(output.slice(output.indexOf('{')));
-  if (tests.length === 0) throw new Stop(`${tree} has no tests ${selection.join(' ')}`);
-  return tests.map((test) => `${test.name}_test`);
+  if (tests.length === 0) throw new Stop(`${tree} has no tests ${label.join(' ')}`);
+  return tests.map((test) => test.name);
+}
+
+/** Of `names` those that contain a filter, or all without one. Each filter must be part of one of `known`. */
+export function selectNames(names, filters, known) {
+  const unknown = filters.find((filter) => !known.some((name) => name.includes(filter)));
+  if (unknown !== undefined) {
+    throw new Stop(
+      `no native test has ${JSON.stringify(unknown)} in its name; there are ${known.join(', ')}`,
+    );
+  }
+  return filters.length === 0
+    ? names
+    : names.filter((name) => filters.some((filter) => name.includes(filter)));
+}
+
+/**
+ * The targets of tests: what is not run need not be compiled. `lorekeep_test(NAME ...)` of test/native makes the test NAME
+ * and the target NAME_test; a test NAME_VARIANT runs the program of NAME once more. (ctest does not know the programs
+ * before they are built.)
+ */
+export function programsOf(names, known) {
+  const programs = names.map((name) => known.find((other) => name.startsWith(`${other}_`)) ?? name);
+  return [...new Set(programs)].map((name) => `${name}_test`);
 }
 
 async function runCtest(tree, selection, sanitizer) {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+
+const { programsOf, selectNames } = await import(
+  new URL('../../scripts/testing/native.mjs', import.meta.url).href
+);
+const known = ['text_index', 'text_concurrent', 'vector_index', 'vector_index_scalar', 'core_threads'];
+
+test('native tests are selected by a part of their names', () => {
+  expect(selectNames(known, [], known)).toEqual(known);
+  expect(selectNames(known, ['text', 'threads'], known)).toEqual([
+    'text_index',
+    'text_concurrent',
+    'core_threads',
+  ]);
+  const concurrent = ['text_concurrent', 'core_threads'];
+  expect(selectNames(concurrent, ['text_index'], known)).toEqual([]);
+});
+
+test('a name that no native test has is answered with those that there are', () => {
+  expect(() => selectNames(known, ['text', 'strage'], known)).toThrow(
+    'no native test has "strage" in its name; there are text_index, text_concurrent,',
+  );
+});
+
+test('what is not run is not compiled', () => {
+  expect(programsOf(['text_index', 'vector_index_scalar', 'vector_index'], known)).toEqual([
+    'text_index_test',
+    'vector_index_test',
+  ]);
+});
