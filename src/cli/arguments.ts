@@ -1,7 +1,15 @@
+import { isIPv6 } from 'node:net';
 import { InvalidArgumentError } from 'commander';
 
 /** Parsers of what stands on the command line, for commander. */
 export const port = integer(0, 65_535);
+
+/** A name or an address; the port is another flag. */
+export function host(text: string): string {
+  const name = text.trim();
+  if (name !== '' && (!/[:/\s]/.test(name) || isIPv6(name))) return name;
+  throw new InvalidArgumentError('a name or an address is expected, without the port');
+}
 
 export function integer(min: number, max: number): (text: string) => number {
   return (text) => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { quietBrokenPipes } from './output.js';
+import { watchOutput } from './output.js';
 import { runCommandLine } from './program.js';
 
-quietBrokenPipes();
+watchOutput();
 await runCommandLine(process.argv.slice(2));

@@ -25,7 +25,10 @@ export class CommandModels implements AsyncDisposable {
     // A server runs without its config file; whoever names one here means a file that is there.
     if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
     if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
-    const found = catalog === undefined ? (await findConfig(config)).config : undefined;
+    const server = catalog === undefined ? await findConfig(config) : undefined;
+    // A misspelt models_catalog_path is one: the model would come from another catalog.
+    for (const warning of server?.warnings ?? []) warn(warning);
+    const found = server?.config;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
     const loaded = await Catalog.load(file);
     for (const warning of loaded.warnings) warn(warning);

@@ -1,13 +1,18 @@
+import { exitStatus } from './exit-status.js';
 import { failureMessage } from './failure.js';
 import { printable, printableJson } from './terminal/printable.js';
 
-/** A reader that has seen enough (`| head`) is no failure. Other errors of the streams are thrown as usual. */
-export function quietBrokenPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+/**
+ * A reader that has seen enough (`| head`) is no failure; a result that cannot be written, as on a full disk, is one. Of an
+ * error of stderr nobody can be told.
+ */
+export function watchOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || process.exitCode === exitStatus.failed) return;
+    process.exitCode = exitStatus.failed;
+    note(`lorekeep: the output cannot be written: ${error.message}`);
+  });
+  process.stderr.on('error', () => {});
 }
 
 export function print(text: string): void {

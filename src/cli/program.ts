@@ -20,7 +20,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     refuseUnknownCommand(program, args);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    process.exitCode = report(error, args.includes('--json'));
+    process.exitCode = report(error, wantsJson(args));
   }
 }
 
@@ -48,6 +48,12 @@ function refuseUnknownCommand(program: Command, [first, second]: readonly string
   if (known.includes(name)) return;
   const nearest = didYouMean(nearestName(name, known));
   throw new UsageError(`unknown command ${JSON.stringify(name)}${nearest || '; lorekeep --help lists them'}`);
+}
+
+/** Also where the command line is wrong and was not understood; what follows `--` is no flag. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
 function report(error: unknown, json: boolean): number {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { quietBrokenPipes } from '../cli/output.js';
+import { watchOutput } from '../cli/output.js';
 import { onStopSignal } from '../cli/stop-signal.js';
 import { homeFolder } from '../config/home.js';
 import { configSchema } from '../config/schema.js';
@@ -14,7 +14,7 @@ import { readParagraphs } from './paragraphs.js';
 import { printStep } from './report.js';
 import { showSession } from './session.js';
 
-quietBrokenPipes();
+watchOutput();
 try {
   await demonstrate();
 } catch (error) {

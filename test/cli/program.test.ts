@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -57,6 +57,16 @@ describe('lorekeep', () => {
         '--config: .: is a folder; a server config is expected',
       ],
       [['ask', 'kb.json', 'x', '--graph', 'none.json'], '--graph: none.json: the file does not exist'],
+      [
+        ['search', '', 'x'],
+        'the name of the file is empty; the config of a knowledge base, such as kb.json,',
+      ],
+      [['build', kb, '--config', ''], '--config: the name is empty; a server config is expected'],
+      [['doctor', '--config', '.'], 'is a folder; a file is expected'],
+      [['ask', '', 'x'], 'the name of the knowledge base is empty'],
+      [['ask', 'kb.json', 'x', '--host', '127.0.0.1:9100'], 'an address is expected, without the port'],
+      [['search', kb, '--', '--json', 'x'], 'too many arguments'],
+      [['search', 'kb.json', 'x', '--filter', '@'], '--filter: the name of the file is empty'],
       [['search', 'kb.json', 'x', '--filter', '@.'], '--filter: .: is a folder; a file is expected'],
     ];
     const results = await Promise.all(cases.map(([args]) => lorekeep(args)));
@@ -92,6 +102,22 @@ describe('lorekeep', () => {
   it.skipIf(process.platform === 'win32')('is quiet when its reader has seen enough', async () => {
     const { stdout, stderr } = await shell(`'${process.execPath}' '${program}' --help | head -1`);
     expect({ stdout, stderr }).toEqual({ stdout: 'Usage: lorekeep [command] [options]\n', stderr: '' });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('says in one line that its output cannot be written', async () => {
+    const result = await shell(`'${process.execPath}' '${program}' --help > /dev/full`);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toMatch(/^lorekeep: the output cannot be written: .*ENOSPC[^\n]*\n$/);
+  });
+
+  it.skipIf(process.platform === 'win32')('does not wait for a pipe that nobody writes to', async () => {
+    const pipe = inFolder('pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const command of ['check', 'inspect', 'build']) {
+      const { status, stderr } = await lorekeep([command, pipe]);
+      expect(stderr).toMatch(/pipe: is not a regular file; [^\n]* is expected\n$/);
+      expect(status).toBe(1);
+    }
   });
 
   it('ends quietly when nobody reads at all', async () => {

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { type Client, connect } from '../../client/index.js';
 import { onAbort } from '../../lifecycle/on-abort.js';
 import { CommandError } from '../failure.js';
@@ -7,7 +8,7 @@ const greetingMs = 5000;
 
 /** A client of the server at an address. @throws CommandError that says what is there instead; the signal's reason */
 export async function reach(host: string, port: number, signal: AbortSignal): Promise<Client> {
-  const place = `${host}:${port}`;
+  const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const giveUp = new AbortController();
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
   const late = setTimeout(() => {

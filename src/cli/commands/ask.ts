@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { integer } from '../arguments.js';
+import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
 import { addRetrievalFlags } from '../flags/retrieval.js';
@@ -13,7 +13,7 @@ export function addAsk(program: Command): void {
       "a path in the server's storage root, or a file here if the server is on this machine",
     )
     .argument('[question]', 'without one: a line after the other from the terminal or from stdin')
-    .option('--host <name>', 'where the server runs', '127.0.0.1')
+    .option('--host <name>', 'where the server runs', host, '127.0.0.1')
     .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
     .option('--graph <file>', 'an agent answers: its graph, in which the storage is called "kb"');
   addRetrievalFlags(command)

@@ -1,3 +1,4 @@
+import { FlagError } from '../../config/startup-error.js';
 import { unknownVariables } from '../../config/variables.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
@@ -53,6 +54,7 @@ async function checkInstallation(
     ];
   } catch (error) {
     options.signal.throwIfAborted();
+    if (error instanceof FlagError) throw error;
     return [
       failed('config', (error as Error).message, 'correct the file: lorekeep check shows all mistakes'),
     ];

@@ -10,6 +10,7 @@ export async function jsonArgument(flag: string, given: string | undefined): Pro
 
 /** The value in the file that a flag names. @throws UsageError */
 export async function jsonFile(flag: string, file: string): Promise<unknown> {
+  if (file === '') throw new UsageError(`${flag}: the name of the file is empty`);
   const source = `${flag}: ${file}`;
   return parse(await read(source, file), source, '');
 }
