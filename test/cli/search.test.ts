@@ -105,9 +105,9 @@ describe('lorekeep search', () => {
       [[kb, 'x', '--filter', '{"==":[{"knowledge":"topik"},1]}'], 2, 'did you mean "topic"?'],
       [[inFolder('.'), 'x'], 1, 'is a folder; the config of a knowledge base'],
       [[unknown, 'x'], 1, 'did you mean "lorekeep-mini"?'],
-      [[kb, 'x', '--catalog', inFolder('none.json')], 1, 'none.json: the file does not exist'],
-      [[kb, 'x', '--catalog', inFolder('.')], 1, 'is a folder; a model catalog is expected'],
-      [[kb, 'x', '--config', inFolder('none.json')], 1, 'none.json: the file does not exist'],
+      [[kb, 'x', '--catalog', inFolder('none.json')], 2, 'none.json: the file does not exist'],
+      [[kb, 'x', '--catalog', inFolder('.')], 2, 'is a folder; a model catalog is expected'],
+      [[kb, 'x', '--config', inFolder('none.json')], 2, 'none.json: the file does not exist'],
     ];
     const results = await Promise.all(cases.map(([args]) => lorekeep(['search', ...args])));
     for (const [index, { status, stderr }] of results.entries()) {
