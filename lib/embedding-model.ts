@@ -3,7 +3,7 @@ import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
 import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
-import { callNative, describe, type ProgressOptions, toArena } from './native-call.js';
+import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
 import type { Records } from './records.js';
 import { ComputeSettingsCache } from './settings-cache.js';
 
@@ -166,11 +166,11 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   }
 
   /** Tokens of a text, special tokens included. */
-  async countTokens(text: string): Promise<number> {
+  async countTokens(text: string, { signal }: CallOptions = {}): Promise<number> {
     if (typeof text !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
-    return this.run(undefined, (native) => native.countTokens(text));
+    return this.run(signal, (native) => native.countTokens(text));
   }
 }
 

@@ -15,15 +15,19 @@ export interface ProgressOptions extends CallOptions {
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
+/** @throws INVALID_ARGUMENT for what is no AbortSignal, such as its controller */
+export function signalArgument(signal: AbortSignal | undefined): void {
+  if (signal === undefined || typeof signal?.addEventListener === 'function') return;
+  const message = `signal: an AbortSignal is expected, not ${describe(signal)}`;
+  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'signal' });
+}
+
 /** Runs one native call: ties the signal to a cancel token and turns native errors into LorekeepError. */
 export async function callNative<T>(
   signal: AbortSignal | undefined,
   call: (cancel: NativeCancelToken | undefined) => Promise<T> | T,
 ): Promise<T> {
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    const message = `signal: an AbortSignal is expected, not ${describe(signal)}`;
-    throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'signal' });
-  }
+  signalArgument(signal);
   if (signal?.aborted) throw new AbortError(signal.reason);
   const cancel = signal && new binding.CancelToken();
   const onAbort = () => cancel?.cancel();

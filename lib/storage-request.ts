@@ -21,6 +21,9 @@ export interface StorageRequest {
 
 /** `ef`: the storage's own, 0 for the addon's. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
 export function storageRequest(options: StorageSearchOptions, ef: number, dimension: number): StorageRequest {
+  if (typeof options !== 'object' || options === null) {
+    throw new LorekeepError('INVALID_ARGUMENT', `a search: an object is expected, not ${describe(options)}`);
+  }
   const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
   const { rrf, threshold } = options;

@@ -9,6 +9,7 @@ import {
   type CallOptions,
   callNative,
   type ProgressOptions,
+  signalArgument,
   toArena,
   toMetadata,
   toRows,
@@ -216,6 +217,7 @@ export class Storage extends Handle<NativeStorage> {
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
+    signalArgument(signal);
     const refused = this.closed || signal?.aborted; // run() says so
     const filter =
       refused || options.filter === undefined || options.filter instanceof Filter

@@ -5,7 +5,7 @@ import { LorekeepError, translateError } from './errors.js';
 import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { Handle } from './handle.js';
 import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
-import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
+import { type CallOptions, callNative, type ProgressOptions, signalArgument, toRows } from './native-call.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
 
@@ -235,6 +235,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     const k = integerArgument('k', options.k, 10, 1, 10_000);
     const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
     const { signal } = options;
+    signalArgument(signal);
     const short = !options.exact && options.filter === undefined && query?.length === this.dimension;
     if (short && !this.closed && !signal?.aborted && mayHold()) {
       const hits = this.#searchNow(query, k, ef);

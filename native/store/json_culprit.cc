@@ -33,38 +33,25 @@ std::size_t digits(std::string_view token, std::size_t& at) {
   return at - begin;
 }
 
-enum class Number { kNone, kInteger, kReal };
-
-/// What JSON's grammar says of a token.
-Number number_kind(std::string_view token) {
+/// Whether JSON's grammar has a token as a number.
+bool is_number(std::string_view token) {
   std::size_t at = token.starts_with('-') ? 1 : 0;
   const std::size_t first = at;
-  if (digits(token, at) == 0 || (token[first] == '0' && at > first + 1)) return Number::kNone;
-  if (at == token.size()) return Number::kInteger;
-  if (token[at] == '.' && digits(token, ++at) == 0) return Number::kNone;
+  if (digits(token, at) == 0 || (token[first] == '0' && at > first + 1)) return false;
+  if (at < token.size() && token[at] == '.' && digits(token, ++at) == 0) return false;
   if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
     ++at;
     if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
-    if (digits(token, at) == 0) return Number::kNone;
+    if (digits(token, at) == 0) return false;
   }
-  return at == token.size() ? Number::kReal : Number::kNone;
-}
-
-template <class Integer>
-bool fits(std::string_view token) {
-  Integer value = 0;
-  return std::from_chars(token.data(), token.data() + token.size(), value).ec == std::errc();
+  return at == token.size();
 }
 
 /// What was expected in place of a number or a word; nothing when it is right.
 const char* wrong_word(std::string_view token) {
   if (token == "true" || token == "false" || token == "null") return nullptr;
-  switch (number_kind(token)) {
-    case Number::kInteger:
-      return fits<std::int64_t>(token) || fits<std::uint64_t>(token) ? nullptr : "an integer of at most 64 bits";
-    case Number::kReal:
-      return std::isfinite(std::strtod(std::string(token).c_str(), nullptr)) ? nullptr : "a number that a double holds";
-    case Number::kNone: break;
+  if (is_number(token)) {
+    return std::isfinite(std::strtod(std::string(token).c_str(), nullptr)) ? nullptr : "a number that a double holds";
   }
   return is_digit(token[0]) || token[0] == '-' || token[0] == '+' || token[0] == '.' ? "a number as JSON writes it"
                                                                                      : "a JSON value";

@@ -13,7 +13,7 @@ struct JsonCulprit {
   std::string found;     // "01", "NaN", "\ud83d: half of a surrogate pair"
 };
 
-/// The first number, word or string that JSON does not have or that 64 bits or a double do not hold. Nothing when only
+/// The first number, word or string that JSON does not have, or number that a double does not hold. Nothing when only
 /// the punctuation between them is wrong, or more than kMaxRecordDepth levels are open.
 std::optional<JsonCulprit> find_culprit(std::string_view json);
 

@@ -3,10 +3,12 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "store/file_window.h"
 #include "store/json_culprit.h"
+#include "store/json_wide_integers.h"
 
 namespace lorekeep::store {
 namespace {
@@ -64,7 +66,9 @@ bool is_blank(std::string_view text) {
 /// Reads the members of one record.
 class RecordFields {
  public:
-  RecordFields(const filter::Schema* schema, JsonRecord& record) : schema_(schema), record_(record) {}
+  /// `rounded`: integers that 64 bits do not hold were made doubles.
+  RecordFields(const filter::Schema* schema, bool rounded, JsonRecord& record)
+      : schema_(schema), rounded_(rounded), record_(record) {}
 
   void read(const dom::object& object) {
     for (const auto field : object) {
@@ -116,7 +120,9 @@ class RecordFields {
     }
     const filter::Value parsed = to_value(value);
     auto coerced = filter::coerce(parsed, field.type);
-    if (coerced) {
+    // Of the doubles that such integers become, -2^63 alone would pass for an int.
+    const auto* real = rounded_ && field.type == filter::FieldType::kInt ? parsed.as<double>() : nullptr;
+    if (coerced && (real == nullptr || *real > -0x1p63)) {
       record_.values.emplace_back(position, std::move(*coerced));
     } else {
       refuse_value("metadata." + field.name, field.type, value, parsed);
@@ -131,10 +137,14 @@ class RecordFields {
       return refuse(name + "[" + std::to_string(i) + "]", "string", filter::describe(element));
     }
     std::string expected(filter::type_name(type));
-    std::uint64_t beyond = 0;  // a double would show it rounded
-    const bool huge = type == filter::FieldType::kInt && !value.is_int64() && value.get(beyond) == simdjson::SUCCESS;
-    if (huge) expected += " of at most 9223372036854775807";
-    refuse(std::move(name), std::move(expected), huge ? std::to_string(beyond) : filter::describe(parsed));
+    std::string found = filter::describe(parsed);
+    const auto* real = parsed.as<double>();
+    if (type == filter::FieldType::kInt && real != nullptr && std::abs(*real) >= 0x1p63) {
+      expected += *real > 0 ? " of at most 9223372036854775807" : " of at least -9223372036854775808";
+      std::uint64_t beyond = 0;  // a double would show it rounded
+      found = value.get(beyond) == simdjson::SUCCESS ? std::to_string(beyond) : "about " + found;
+    }
+    refuse(std::move(name), std::move(expected), std::move(found));
   }
 
   void refuse(std::string field, std::string expected, std::string found) {
@@ -142,6 +152,7 @@ class RecordFields {
   }
 
   const filter::Schema* schema_;
+  bool rounded_;
   JsonRecord& record_;
   bool has_id_ = false;
   bool has_text_ = false;
@@ -152,6 +163,16 @@ class RecordFields {
 
 struct JsonRecordParser::Parser {
   dom::parser parser;
+  bool rounded = false;  // whether the last record had integers that 64 bits do not hold
+
+  simdjson::error_code parse(std::string_view json, dom::element& element) {
+    const auto error = parser.parse(json.data(), json.size(), false).get(element);
+    rounded = false;
+    if (error != simdjson::BIGINT_ERROR && error != simdjson::NUMBER_ERROR) return error;
+    const simdjson::padded_string reals(wide_integers_as_reals(json));
+    rounded = reals.size() > json.size();
+    return rounded ? parser.parse(reals.data(), reals.size(), false).get(element) : error;
+  }
 };
 
 JsonRecordParser::JsonRecordParser(const filter::Schema* schema)
@@ -166,7 +187,7 @@ JsonRecordParser::~JsonRecordParser() = default;
 const JsonRecord& JsonRecordParser::parse(std::string_view json) {
   record_ = {};
   dom::element element;
-  const auto error = parser_->parser.parse(json.data(), json.size(), false).get(element);
+  const auto error = parser_->parse(json, element);
   if (error == simdjson::MEMALLOC) fail(Code::kOutOfMemory, "records: no memory for a record");
   if (error != simdjson::SUCCESS) {
     record_.issues.push_back(parse_issue(error, json));
@@ -178,7 +199,7 @@ const JsonRecord& JsonRecordParser::parse(std::string_view json) {
     record_.issues.push_back({"", "an object", filter::describe(to_value(element))});
     return record_;
   }
-  RecordFields(schema_, record_).read(object);
+  RecordFields(schema_, parser_->rounded, record_).read(object);
   return record_;
 }
 

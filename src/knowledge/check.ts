@@ -3,6 +3,7 @@ import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { matchEmbeddings } from './embeddings.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
+import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
 import { configArgument, type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
 import { openVectors, vectorsWarning } from './vectors.js';
@@ -32,6 +33,8 @@ export interface CheckKnowledgeBaseOptions extends Pick<OpenKnowledgeBaseOptions
   models?: OpenKnowledgeBaseOptions['models'] | undefined;
 }
 
+const known: OptionNames<CheckKnowledgeBaseOptions> = { models: true, signal: true, resolvePath: true };
+
 interface Checked {
   path: string;
   config: KnowledgeBaseConfig;
@@ -45,13 +48,14 @@ interface Checked {
  * Checks everything that opening would, goes on after what is wrong, and writes nothing: config, model, records, the index
  * file and the text index. Without an index file every text is embedded, because that alone tells
  * whether the model takes it; what the embeddings file has is not embedded again.
- * @throws CANCELLED, OUT_OF_MEMORY; what is wrong with the files is in the findings
+ * @throws INVALID_ARGUMENT for the options, CANCELLED, OUT_OF_MEMORY; what is wrong with the files is in the findings
  */
 export async function checkKnowledgeBase(
   configPath: string,
   options: CheckKnowledgeBaseOptions = {},
 ): Promise<KnowledgeBaseCheck> {
   const path = configArgument(configPath);
+  checkOptionNames(options, known, 'checkKnowledgeBase');
   const findings: KnowledgeBaseFinding[] = [];
   const { signal, models } = options;
   const loaded = await found(findings, path, () => loadKnowledgeBaseConfig(path));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, wellFormed } from './field-default.js';
 
 const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
@@ -25,6 +26,7 @@ const fieldSchema = z
   .refine((field) => (field.default !== undefined) !== (field.optional === true), {
     error: 'exactly one of "default" and "optional": true is expected',
   })
+  .meta(fieldConditions)
   .transform(({ default: written, ...field }, context) => {
     if (written === undefined) return field;
     const value = coerceDefault(written, field.type);
@@ -71,7 +73,6 @@ export const knowledgeBaseSchema = z.strictObject({
     ),
   fields: z
     .array(fieldSchema)
-    .min(1)
     .max(1024)
     .superRefine(uniqueNames)
     .optional()
@@ -113,9 +114,12 @@ export const knowledgeBaseSchema = z.strictObject({
 
 export type KnowledgeBaseConfig = z.output<typeof knowledgeBaseSchema>;
 
+/** Text that is not blank, as records_reader.h has it. */
+const shown = () => z.string().regex(/[^ \t\r\n\f\v]/);
+
 const recordSchema = z.object({
-  id: z.string().min(1).describe('Unique within the file; returned with hits.'),
-  text: z.string().min(1).describe("The text, short enough for the embedding model's context."),
+  id: shown().describe('Unique within the file; returned with hits.'),
+  text: shown().describe("The text, short enough for the embedding model's context."),
   metadata: z
     .record(z.string(), z.unknown())
     .optional()

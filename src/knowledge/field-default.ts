@@ -18,8 +18,8 @@ export const expectedDefault: Readonly<Record<FieldType, string>> = {
 };
 
 const largest = 2n ** 63n;
-const integerText = /^-?\d{1,19}$/;
-const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+export const integerText = /^-?\d{1,19}$/;
+export const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /**
  * The value of the type that a default stands for: itself, or what says the same in other words ("5" of an int, 5 of a string).

@@ -1,5 +1,6 @@
-import type { Storage, StorageSearchResult } from '../../lib/index.js';
+import { LorekeepError, type Storage, type StorageSearchResult } from '../../lib/index.js';
 import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
+import { Background } from '../lifecycle/background.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
@@ -11,6 +12,8 @@ export class SearchableStorage implements AsyncDisposable {
   /** Where the records' embeddings came from; undefined when an index file had them. */
   readonly embeddings: EmbeddingCounts | undefined;
   readonly #model: KnowledgeModel;
+  readonly #searches = new Background();
+  #closing: Promise<void> | undefined;
 
   /** @internal Use openKnowledgeBase() or createStorage(). */
   constructor(storage: Storage, model: KnowledgeModel, embeddings: EmbeddingCounts | undefined) {
@@ -38,7 +41,13 @@ export class SearchableStorage implements AsyncDisposable {
    * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an option that there is none of; as Storage.search()
    */
   async search(options: KnowledgeSearchOptions): Promise<StorageSearchResult> {
-    const { text, ...rest } = searchOptions(options);
+    if (this.#closing !== undefined) {
+      throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
+    }
+    return this.#searches.track(this.#search(searchOptions(options)));
+  }
+
+  async #search({ text, ...rest }: KnowledgeSearchOptions): Promise<StorageSearchResult> {
     if (rest.mode === 'lexical') return this.storage.search({ ...rest, text });
     const rrf = fusionFor(this.storage.tokenizer, this.#model.fusion, rest.rrf);
     try {
@@ -52,9 +61,10 @@ export class SearchableStorage implements AsyncDisposable {
     }
   }
 
-  /** Closes the storage. The model stays its owner's. */
+  /** Refuses new searches, waits for pending ones, closes the storage. Twice is fine. The model stays its owner's. */
   close(): Promise<void> {
-    return this.storage.close();
+    this.#closing ??= this.#searches.settled().then(() => this.storage.close());
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

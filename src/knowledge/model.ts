@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 
 /** An embedding model, and what it wants to see before a text. */
@@ -19,12 +19,26 @@ export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined
 /** Models by name: a function, or an object that has one, such as CatalogModels. */
 export type ModelSource = ModelResolver | { resolve: ModelResolver };
 
-/** @throws INVALID_ARGUMENT when it is neither */
+/** @throws INVALID_ARGUMENT when it is neither; so does the resolver when it is given what is no model */
 export function modelResolver(models: ModelSource): ModelResolver {
-  if (typeof models === 'function') return models;
-  if (typeof models?.resolve === 'function') return (name) => models.resolve(name);
+  if (typeof models === 'function') return async (name) => checked(await models(name), name);
+  if (typeof models?.resolve === 'function') return async (name) => checked(await models.resolve(name), name);
   const message = 'models: CatalogModels, or a function that gives a model for a name, is expected';
   throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'models' });
+}
+
+function checked(found: KnowledgeModel | undefined, name: string): KnowledgeModel | undefined {
+  if (found === undefined) return undefined;
+  const refuse = (what: string) => {
+    const message = `models: what it gives for ${JSON.stringify(name)}: ${what} is expected`;
+    return new LorekeepError('INVALID_ARGUMENT', message, { argument: 'models' });
+  };
+  if (!(found?.model instanceof EmbeddingModel))
+    throw refuse('{ model } with an EmbeddingModel, or undefined,');
+  for (const prefix of ['queryPrefix', 'documentPrefix'] as const) {
+    if (typeof (found[prefix] ?? '') !== 'string') throw refuse(`a string as ${prefix}`);
+  }
+  return found;
 }
 
 /** What becomes of a text that the model's context does not hold. */

@@ -9,6 +9,7 @@ import {
   openKnowledgeBase,
 } from '../../src/knowledge/index.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
+import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();
@@ -61,6 +62,11 @@ test('a check says which files are absent, and is content once they are built', 
     findings: [],
     records: 2,
   });
+});
+
+test('a check says which option it does not know', async () => {
+  const checking = checkKnowledgeBase(file('kb.json'), { model: models } as never);
+  expect((await rejection(checking, 'INVALID_ARGUMENT')).message).toContain('did you mean "models"?');
 });
 
 test('building reports each phase from 0 to its end', async () => {

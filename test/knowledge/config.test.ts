@@ -126,7 +126,6 @@ describe('the config file', () => {
       },
       'fields[1].name: "a" is the name of fields[0]',
     ],
-    [{ fields: [] }, 'fields: '],
     [{ fields: {} }, 'fields: '],
     [{ fields: [{ name: '', ...optional }] }, 'fields[0].name: '],
     [{ fields: [{ name: 'a', type: 'integer', optional: true }] }, 'fields[0].type: '],

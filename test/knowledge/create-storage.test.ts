@@ -95,3 +95,15 @@ test('a filter that names no field works without fields', async () => {
   const naming = storage.search({ text: 'bees', filter: { '==': [{ knowledge: 'year' }, 1] } });
   expect((await rejection(naming, 'INVALID_ARGUMENT')).message).toContain('year');
 });
+
+test('close() lets searches that wait for their query to be embedded finish, and refuses later ones', async () => {
+  const storage = await createStorage({ strings, model });
+  const pending = Array.from({ length: 20 }, () =>
+    storage.search({ text: 'glaciers grind', mode: 'hybrid' }),
+  );
+  const closing = storage.close();
+  await rejection(storage.search({ text: 'glaciers grind' }), 'CLOSED');
+  for (const { hits } of await Promise.all(pending)) expect(hits[0]?.id).toBe('1');
+  await closing;
+  await storage.close();
+});

@@ -20,3 +20,24 @@ test('they describe every field, and require what has no default', () => {
   const records = JSON.parse(jsonSchemas()['records.schema.json'] ?? '');
   expect(records).toMatchObject({ type: 'array', minItems: 1, items: { required: ['id', 'text'] } });
 });
+
+test('a field needs exactly one of default and "optional": true, and a default that its type takes', () => {
+  const schema = JSON.parse(jsonSchemas()['knowledge-base.schema.json'] ?? '');
+  const field = schema.properties.fields.items;
+  expect(field.oneOf.map((one: { required: string[] }) => one.required)).toEqual([['default'], ['optional']]);
+  const types = field.allOf.map((rule: { if: typeof field }) => rule.if.properties.type.const);
+  expect(types).toEqual(field.properties.type.enum);
+  for (const rule of field.allOf) expect(rule.then.properties.default).not.toEqual({});
+});
+
+test('a blank id or text is none', () => {
+  const { properties } = JSON.parse(jsonSchemas()['records.schema.json'] ?? '').items;
+  for (const { pattern } of [properties.id, properties.text]) {
+    expect([' \t\n', '', ' a', '\u00a0'].map((text) => new RegExp(pattern).test(text))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  }
+});

@@ -74,6 +74,23 @@ describe('a knowledge base', () => {
     expect(warned).toEqual(opened.warnings);
   });
 
+  test('an empty list of fields is as good as none', async () => {
+    await using opened = await openKnowledgeBase(knowledgeBase({ fields: [] }).config, { models });
+    expect((await opened.search({ text: 'glaciers', topK: 1 })).hits[0]).toMatchObject({
+      id: 'ice',
+      metadata: {},
+    });
+  });
+
+  test.each([
+    ['the model itself', () => model, /\{ model \} with an EmbeddingModel/],
+    ['null', () => null, /\{ model \} with an EmbeddingModel/],
+    ['a prefix that is no string', () => ({ model, queryPrefix: 5 }), /a string as queryPrefix/],
+  ])('says what is wrong with %s from `models`', async (_, given, message) => {
+    const opening = openKnowledgeBase(knowledgeBase().config, { models: async () => given() as never });
+    expect((await rejection(opening, 'INVALID_ARGUMENT')).message).toMatch(message);
+  });
+
   test.each([
     [{ version: 2 }, 'version'],
     [{ embedding_model: 'huge' }, 'embedding_model'],

@@ -134,6 +134,14 @@ describe('a storage', () => {
     await rejection(storage.search(options), 'INVALID_ARGUMENT');
   });
 
+  test.each([
+    ['no options', undefined],
+    ['null', null],
+    ['a controller in place of its signal', { vector, signal: new AbortController() }],
+  ])('refuses %s', async (_, options) => {
+    await rejection(storage.search(options as never), 'INVALID_ARGUMENT');
+  });
+
   test('refuses a vector of another dimension', async () => {
     await rejection(storage.search({ vector: new Float32Array(8) }), 'DIMENSION_MISMATCH');
   });
