@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <numeric>
 
 #include "core/error.h"
+#include "core/text_table.h"
 
 namespace lorekeep::filter {
 namespace {
@@ -14,32 +14,38 @@ namespace {
 class DraftDictionary {
  public:
   std::uint32_t code(std::string_view text) {
-    const auto found = codes_.find(text);
-    if (found != codes_.end()) return found->second;
-    if (texts_.size() >= Dictionary::kAbsent) fail(Code::kUnsupported, "a field has more than 2^32 - 1 distinct texts");
-    texts_.emplace_back(text);
-    return codes_[texts_.back()] = static_cast<std::uint32_t>(texts_.size() - 1);
+    const auto found = table_.find(texts_, text);
+    if (found) return static_cast<std::uint32_t>(*found);
+    if (texts_.size() >= kMost) fail(Code::kUnsupported, "a field has more than 2^32 - 2 distinct texts");
+    texts_.append(text);
+    table_.enter(texts_, texts_.size() - 1);
+    return static_cast<std::uint32_t>(texts_.size() - 1);
   }
 
   /// Replaces the codes in `codes` by those of the dictionary that is returned.
   Dictionary finish(std::vector<std::uint32_t>& codes) {
+    table_ = {};
     std::vector<std::uint32_t> order(texts_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [this](auto a, auto b) { return texts_[a] < texts_[b]; });
     std::vector<std::uint32_t> renumbered(order.size());
     TextArena sorted;
+    sorted.reserve(texts_.text_bytes());
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       renumbered[order[i]] = i;
       sorted.append(texts_[order[i]]);
     }
+    texts_ = {};
     sorted.shrink_to_fit();
     for (std::uint32_t& code : codes) code = renumbered[code];
     return Dictionary(std::move(sorted));
   }
 
  private:
-  std::deque<std::string> texts_;  // a deque: the views in `codes_` stay valid
-  std::unordered_map<std::string_view, std::uint32_t> codes_;
+  static constexpr std::size_t kMost = Dictionary::kAbsent - 1;  // what the table takes
+
+  TextArena texts_;
+  TextTable table_;
 };
 
 /// Sorts and deduplicates each row's codes, then turns the rows round.

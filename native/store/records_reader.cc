@@ -7,10 +7,10 @@
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/text_table.h"
 #include "filter/columns_builder.h"
 #include "store/json_array_scanner.h"
 #include "store/json_record.h"
-#include "store/record_ids.h"
 
 namespace lorekeep::store {
 namespace {
@@ -150,7 +150,7 @@ class RecordsReader {
   JsonArrayScanner scanner_;
   JsonRecordParser parser_;
   IssueList issues_;
-  RecordIds ids_;
+  TextTable ids_;
   std::optional<filter::ColumnsBuilder> columns_;
   Records records_;
   std::size_t count_ = 0;  // records seen
