@@ -38,7 +38,7 @@ class Run {
       const std::size_t rows = std::min(kRowsPerBlock, members - begin);
       query_.estimate(ordinals_.data() + begin, rows, kSketchMargin, likely, bounds_.data() + begin);
       for (std::size_t i = 0; i < rows; ++i) {
-        if (likely[i] > worst) continue;
+        if (!(likely[i] <= worst)) continue;  // nor what a damaged file makes no number of
         first.push({likely[i], static_cast<std::uint32_t>(begin + i)});
         if (first.full()) worst = first.worst().score;
       }

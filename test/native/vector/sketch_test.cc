@@ -3,6 +3,7 @@
 #include "vector/sketch.h"
 
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "sample_vectors.h"
@@ -170,6 +171,30 @@ TEST("sketches: a scan by them finds the nearest rows of a filter, clustered row
       recall += test::recall(found.hits, wanted) / kQueries;
     }
     CHECK(recall >= 0.99);
+  }
+}
+
+TEST("sketches: numbers that a damaged file holds give wrong results at worst") {
+  constexpr std::size_t kDimension = 192;
+  constexpr std::size_t kRows = 3000;
+  const auto rows = normal_values(kRows * kDimension, test::seed());
+  const auto matrix = VectorMatrix::encode(rows, kDimension, VectorType::kF32);
+  const auto codes = VectorMatrix::encode(rows, kDimension, VectorType::kI8);
+  const Sketches good = Sketches::encode(matrix, nullptr, 1, nullptr);
+  const Bitmap filter(kRows, true);
+  for (std::size_t damaged : {std::size_t{1}, std::size_t{2}, kRows}) {  // every row, every other one, the first
+    std::vector<std::byte> bytes(good.row_bytes().begin(), good.row_bytes().end());
+    const SketchNumbers broken{NAN, INFINITY, -INFINITY};
+    for (std::size_t i = 0; i < kRows; i += damaged) {
+      std::memcpy(bytes.data() + i * good.stride() + kDimension / 8, &broken, sizeof(broken));
+    }
+    const Sketches bad = Sketches::view(kRows, kDimension, good.centre().data(), bytes.data(), nullptr);
+    const auto query = std::span(rows).first(kDimension);
+    const Scorer scorer(codes, query);
+    SearchWork work;
+    const auto found = scan_sketches({bad, scorer, query, 10, 0.01f, filter}, work);
+    CHECK(std::is_sorted(found.begin(), found.end(), NearestFirst()));
+    CHECK_EQ(found.size() >= 10, damaged > 1);
   }
 }
 
