@@ -32,13 +32,24 @@ export function parseLenient<T>(schema: z.ZodType<T>, value: unknown): LenientRe
       fieldIssue(schema, rest, { ...error, issues: [issue] } as z.core.$ZodError);
     const unknown = error.issues.filter((issue) => issue.code === 'unrecognized_keys');
     if (unknown.length === 0) {
-      const issues = error.issues.map(issueOf);
+      const issues = onePerField(error.issues.map(issueOf));
       return { ok: false, issue: issues[0] as FieldIssue, issues, warnings, ignored };
     }
     const found = unknown.flatMap((issue) => issue.keys.map((key) => issueOf({ ...issue, keys: [key] })));
     for (const issue of found) removeKey(rest, issue.keys);
     ignored.push(...found);
   }
+}
+
+/** A value that breaks two rules, such as a number that is too large and no safe integer, is one mistake. */
+function onePerField(issues: readonly FieldIssue[]): FieldIssue[] {
+  const seen = new Set<string>();
+  return issues.filter(({ keys }) => {
+    const field = keys.map(String).join('\0');
+    const isFirst = !seen.has(field);
+    seen.add(field);
+    return isFirst;
+  });
 }
 
 function removeKey(value: unknown, keys: readonly PropertyKey[]): void {

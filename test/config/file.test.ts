@@ -195,6 +195,8 @@ describe('checkServerConfig', () => {
       'warning :2:9: prot: is not a known field; did you mean "port"?; it has no effect',
     ]);
     await expect(loadConfig({ '--config': path })).rejects.toThrow('and 1 more: `lorekeep check`');
+    const tooLarge = await refusal({ limits: { drain_timeout_ms: 1e300 } });
+    expect(tooLarge).toMatch(/an integer from 0 to 3600000 is expected, not 1e\+300$/);
   });
 
   it('finds nothing in a right file, and takes an absent one for a mistake', async () => {
