@@ -29,7 +29,7 @@ using Built = std::shared_ptr<const store::Storage>;
 
 Napi::Value wrap_storage(Napi::Env env, Built&& built) {
   auto& constructor = Environment::of(env).constructors.storage;
-  const std::size_t bytes = built->memory_bytes();
+  const std::size_t bytes = built->heap_bytes();
   return StorageBinding::wrap(env, constructor, std::move(built), bytes);
 }
 

@@ -200,7 +200,8 @@ Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {
 
 Napi::Value wrap_index(Napi::Env env, Shared&& index) {
   auto& constructor = Environment::of(env).constructors.vector_index;
-  const std::size_t bytes = index->memory_bytes();
+  // Mapped bytes are no reason to collect garbage: to count them cost every opening a full collection.
+  const std::size_t bytes = index->heap_bytes();
   return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
 }
 

@@ -55,8 +55,13 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
 }
 
 std::size_t Storage::memory_bytes() const noexcept {
+  const std::size_t heap = heap_bytes();
+  return parts_.vectors ? heap - parts_.vectors->heap_bytes() + parts_.vectors->memory_bytes() : heap;
+}
+
+std::size_t Storage::heap_bytes() const noexcept {
   std::size_t total = parts_.ids.memory_bytes() + parts_.texts.memory_bytes();
-  if (parts_.vectors) total += parts_.vectors->memory_bytes();
+  if (parts_.vectors) total += parts_.vectors->heap_bytes();
   if (parts_.words) total += parts_.words->memory_bytes();
   if (parts_.metadata) total += parts_.metadata->memory_bytes();
   return total;

@@ -40,6 +40,8 @@ class Storage {
   const text::TextIndex* words() const noexcept { return parts_.words.get(); }
   const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
   std::size_t memory_bytes() const noexcept;
+  /// The same without vectors in a mapped file.
+  std::size_t heap_bytes() const noexcept;
 
   /// Always `top_k` hits when that many records match (in lexical mode: match and hold a word of the query), fewer only
   /// for want of records or because of `threshold`. Throws Error(kInvalidArgument) for a request that can never work,

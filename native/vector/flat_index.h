@@ -21,6 +21,7 @@ class FlatIndex final : public VectorIndex {
   std::size_t dimension() const noexcept override { return rows_.dimension(); }
   VectorType type() const noexcept override { return rows_.type(); }
   std::size_t memory_bytes() const noexcept override { return rows_.bytes(); }
+  std::size_t heap_bytes() const noexcept override { return rows_.heap_bytes(); }
   std::vector<float> row(std::size_t ordinal) const override;
   /// SearchPath::kGraph is an Error(kUnsupported).
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;

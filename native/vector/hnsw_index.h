@@ -44,6 +44,9 @@ class HnswIndex final : public VectorIndex {
   std::size_t dimension() const noexcept override { return parts_.rows.dimension(); }
   VectorType type() const noexcept override { return parts_.rows.type(); }
   std::size_t memory_bytes() const noexcept override;
+  std::size_t heap_bytes() const noexcept override {
+    return parts_.rows.heap_bytes() + parts_.codes.matrix.heap_bytes() + parts_.graph.heap_bytes();
+  }
   std::vector<float> row(std::size_t ordinal) const override;
   const HnswParams& params() const noexcept { return parts_.params; }
   const HnswParts& parts() const noexcept { return parts_; }

@@ -58,6 +58,8 @@ class VectorIndex {
   virtual VectorType type() const noexcept = 0;
   /// Heap and mapped bytes together.
   virtual std::size_t memory_bytes() const noexcept = 0;
+  /// Of these, the bytes that only freeing gives back: without those of a mapped file.
+  virtual std::size_t heap_bytes() const noexcept = 0;
   /// The L2-normalised row as it is stored (zero vectors stay zero). Throws Error(kInvalidArgument) beyond size().
   virtual std::vector<float> row(std::size_t ordinal) const = 0;
 

@@ -71,6 +71,14 @@ describe('an index of 50,000 clustered vectors', () => {
     expect(await loaded.searchMany(queries)).toEqual(await index.searchMany(queries));
   });
 
+  test('is no memory of the JavaScript heap when it is mapped from a file', async () => {
+    const path = folder('mapped.lkvec');
+    await index.save(path);
+    const before = process.memoryUsage().external;
+    await using loaded = await VectorIndex.load(path);
+    expect(process.memoryUsage().external - before).toBeLessThan(loaded.memoryBytes / 10);
+  });
+
   test('stops a save when its signal is aborted', async () => {
     const abort = new AbortController();
     const saving = index.save(folder('aborted.lkvec'), { signal: abort.signal });
