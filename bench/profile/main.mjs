@@ -4,7 +4,8 @@
 //   node profile/main.mjs dense|batch|build|open-index|lexical|hybrid|embedding|server [--rows N] [--seconds 5] [--keep FILE]
 //
 // Sampling by the clock of the processor needs no hardware counters, so it works in virtual machines, too. --keep leaves perf's file for
-// `perf report` and `perf annotate`. Where there is no perf: `node --cpu-prof` for what is JavaScript (with --loop, which only repeats).
+// `perf report` and `perf annotate`. What is JavaScript, and where there is no perf: `node --cpu-prof --cpu-prof-dir=FOLDER
+// profile/main.mjs TRIAL --loop`, which only repeats; the server writes a profile of its own there.
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -5,7 +5,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../harness/cache.mjs';
 
-export async function startServer(folder, settings = {}) {
+/** @param flags of Node.js, for profiles */
+export async function startServer(folder, settings = {}, flags = []) {
   const config = join(folder, 'server-config.json');
   const values = {
     port: 0,
@@ -16,7 +17,7 @@ export async function startServer(folder, settings = {}) {
   };
   writeFileSync(config, JSON.stringify(values));
   const program = join(root, 'dist', 'src', 'cli', 'main.js');
-  const child = spawn(process.execPath, [program, 'serve', '--config', config], {
+  const child = spawn(process.execPath, [...flags, program, 'serve', '--config', config], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((done) => child.once('close', (code) => done(code)));
