@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { ccacheEnvironment, launcherOptions } from './ccache.mjs';
 import { findProgram, run } from './command.mjs';
 import { root } from './project.mjs';
 import { Stop } from './stop.mjs';
@@ -23,14 +24,6 @@ export function requireToolchain() {
   const hint = process.platform === 'linux' ? ' (Debian and Ubuntu: apt-get install cmake g++ make)' : '';
   throw new Stop(`compiling the addon needs ${missing.join(', ')}, not found on PATH${hint}`);
 }
-
-/** Compiles through ccache where it is installed. */
-const launcherOptions = () => {
-  const ccache = findProgram('ccache');
-  return ccache ? { CMAKE_C_COMPILER_LAUNCHER: ccache, CMAKE_CXX_COMPILER_LAUNCHER: ccache } : {};
-};
-/** Lets two checkouts share what ccache holds. */
-const ccacheEnvironment = { CCACHE_BASEDIR: root, CCACHE_NOHASHDIR: '1' };
 
 /** The configure command of a tree that knows nothing of Node: for the native tests. */
 export const plainConfigure = (tree, options) => {
