@@ -104,7 +104,8 @@ double StorageRequest::size() const noexcept {
   const double walk = graph_search_size(request_.ef, std::max(request_.top_k, request_.rrf.candidates));
   switch (request_.mode) {
     case store::Mode::kDense: return graph_search_size(request_.ef, request_.top_k);
-    case store::Mode::kLexical: return words;
+    case store::Mode::kLexical:
+      return words * (1 + std::sqrt(static_cast<double>(request_.top_k)));  // as TextQuery::work
     case store::Mode::kHybrid: break;
   }
   return walk + words;
