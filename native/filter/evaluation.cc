@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "filter/interval.h"
+#include "filter/interval_scan.h"
 #include "filter/row_scan.h"
 
 namespace lorekeep::filter {
@@ -96,15 +97,18 @@ class Evaluator {
                       left);
   }
 
-  template <class Column>
-  Bitmap scan_interval(const Interval<std::int64_t>& interval, const Column& column) const {
+  template <class T>
+  Bitmap scan_interval(const Interval<std::int64_t>& interval, const Values<T>& column) const {
     if (interval.low > interval.high) return Bitmap(rows_, interval.outside);
-    // Shifted so that the interval starts at 0, one unsigned comparison finds both ends.
     const auto low = static_cast<std::uint64_t>(interval.low);
     const std::uint64_t length = static_cast<std::uint64_t>(interval.high) - low;
-    Bitmap result = scan_rows(rows_, cancel_, [values = column.data(), low, length](std::size_t row) {
-      return static_cast<std::uint64_t>(values[row]) - low <= length;
-    });
+    const IntervalScan<T> scan = interval_scan<T>();
+    Bitmap result(rows_);
+    for (std::size_t begin = 0; begin < rows_; begin += kRowsPerPoll) {
+      if (cancel_ != nullptr) cancel_->check();
+      scan(column.data() + begin, std::min(kRowsPerPoll, rows_ - begin), low, length,
+           result.words().data() + begin / 64);
+    }
     if (interval.outside) result.complement();
     return result;
   }
