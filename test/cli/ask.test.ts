@@ -81,6 +81,10 @@ describe('lorekeep ask', () => {
     ]);
     expect(status, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
+    // The graph says how to search: a flag would be without effect.
+    const both = await asking(['kb.json', 'x', '--graph', graph, '--top-k', '3']);
+    expect(both.status).toBe(2);
+    expect(both.stderr).toContain("option '--graph <file>' cannot be used with option '--top-k <n>'");
   });
 
   it('names what is wrong and what to do', async () => {

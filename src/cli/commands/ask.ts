@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
@@ -15,7 +15,12 @@ export function addAsk(program: Command): void {
     .argument('[question]', 'without one: a line after the other from the terminal or from stdin')
     .option('--host <name>', 'where the server runs', host, '127.0.0.1')
     .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
-    .option('--graph <file>', 'an agent answers: its graph, in which the storage is called "kb"');
+    .addOption(
+      new Option(
+        '--graph <file>',
+        'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
+      ).conflicts(['mode', 'topK', 'threshold', 'filter']),
+    );
   addRetrievalFlags(command)
     .option('--json', 'one JSON result per question, a line each')
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
