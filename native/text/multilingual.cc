@@ -79,6 +79,8 @@ bool MultilingualScanner::join(FoldedPart part) {
   if (fold_multilingual(composed, parts) != 1) return false;
   --unit_size_;
   unit_bytes_ -= utf8_size(last);
+  // What is composed may be longer than what it is composed of. Cut where the same text in composed form is cut.
+  if (unit_bytes_ + utf8_size(parts[0].code_point) > kMaxTokenBytes) emit_word();
   append(parts[0]);
   return true;
 }

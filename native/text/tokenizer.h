@@ -24,7 +24,7 @@ enum class Tokenizer : std::uint32_t {
 /// Counts up whenever the tokenizer would give other tokens for the same text than before (Unicode version, stopwords,
 /// suffix rules, kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
 constexpr std::uint32_t analysis_revision(Tokenizer tokenizer) noexcept {
-  return tokenizer == Tokenizer::kMultilingual ? 2 : 1;
+  return tokenizer == Tokenizer::kMultilingual ? 3 : 1;
 }
 
 /// Every tokenizer of this program.

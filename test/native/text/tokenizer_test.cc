@@ -105,6 +105,17 @@ TEST("a run longer than the limit is cut between code points and loses nothing")
   CHECK_EQ(tokens[1], "s");
 }
 
+TEST("a token is no longer for a mark that composes at its end, and is cut where composed text is") {
+  for (const std::string& marks : {std::string("\u0301"), std::string("\u0302\u0301")}) {
+    const std::string apart = std::string(kMaxTokenBytes - 1, 'b') + "a" + marks + "c";
+    const auto tokens = tokenize(apart, Tokenizer::kMultilingual);
+    REQUIRE(tokens.size() == 2);
+    CHECK_EQ(tokens[0], std::string(kMaxTokenBytes - 1, 'b'));
+    const std::string composed = std::string(kMaxTokenBytes - 1, 'b') + (marks.size() == 2 ? "\u00e1" : "\u1ea5") + "c";
+    CHECK(tokens == tokenize(composed, Tokenizer::kMultilingual));
+  }
+}
+
 TEST("the stream agrees with folding the whole text and splitting it, on random code points and bytes") {
   test::Random random(test::seed());
   static constexpr char32_t kRanges[] = {0x80, 0x800, 0x2000, 0x10000, 0x33480, 0x110000};
