@@ -226,9 +226,10 @@ class Evaluator {
     return scan_rows(rows_, cancel_, [&](std::size_t row) { return members.test(column.codes[row]); });
   }
   Bitmap in_list(const BoolColumn& column, const ScalarList& list) const {
-    Bitmap result(rows_);
-    for (const Scalar& element : list) result.unite(compare_constant(Comparison::kEqual, column, element));
-    return result;
+    bool wanted[2] = {};
+    for (const Scalar& element : list) wanted[std::get<bool>(element) ? 1 : 0] = true;
+    if (wanted[0] == wanted[1]) return Bitmap(rows_, wanted[0]);
+    return compare_constant(Comparison::kEqual, column, Scalar(wanted[1]));
   }
   Bitmap in_list(const SetColumn&, const ScalarList&) const { fail(Code::kInternal, "a set was a needle"); }
 

@@ -153,7 +153,9 @@ TEST("in looks for a field in a list") {
   CHECK_EQ(floats.filter(R"({"in": [{"knowledge": "x"}, [2.5, 1, 9007199254740993]]})"), "1100");
   const Table flags("bool", "[true, false, null]");
   CHECK_EQ(flags.filter(R"({"in": [{"knowledge": "x"}, [true]]})"), "100");
+  CHECK_EQ(flags.filter(R"({"in": [{"knowledge": "x"}, [false, false]]})"), "010");
   CHECK_EQ(flags.filter(R"({"in": [{"knowledge": "x"}, [true, false]]})"), "110");
+  CHECK_EQ(flags.filter(R"({"in": [{"knowledge": "x"}, []]})"), "000");
 }
 
 TEST("and, or, not; of an empty list, and is true and or is false") {
