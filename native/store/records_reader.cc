@@ -11,11 +11,11 @@
 #include "filter/columns_builder.h"
 #include "store/json_array_scanner.h"
 #include "store/json_record.h"
+#include "vector/vector_type.h"
 
 namespace lorekeep::store {
 namespace {
 
-constexpr std::size_t kMaxRecords = 0x7fffffff;  // as many as a storage holds
 constexpr std::size_t kRecordsPerPoll = 256;
 constexpr std::size_t kWindowRecords = 4;  // longest records that the window holds: little is moved when it advances
 
@@ -115,8 +115,9 @@ class RecordsReader {
   }
 
   void take(const JsonSlice& slice) {
-    if (count_ == kMaxRecords) {
-      fail(Code::kUnsupported, "more than " + std::to_string(kMaxRecords) + " records: a storage cannot hold them");
+    if (count_ == vector::kMaxRows) {
+      fail(Code::kUnsupported,
+           "more than " + std::to_string(vector::kMaxRows) + " records: a storage cannot hold them");
     }
     const JsonRecord& record = parser_.parse(slice.json);
     const Code code = record.readable ? Code::kInvalidArgument : Code::kCorrupt;

@@ -1,15 +1,12 @@
 #include "store/storage.h"
 
-#include <bit>
 #include <string>
 
-#include "core/checksum.h"
 #include "core/error.h"
+#include "core/text_table.h"
 
 namespace lorekeep::store {
 namespace {
-
-constexpr std::size_t kMaxRecords = 0x7fffffff;  // as many as a vector index holds
 
 [[noreturn]] void refuse(const std::string& message, Details details = {}) {
   fail(Code::kInvalidArgument, message, std::move(details));
@@ -20,24 +17,19 @@ void check_size(const char* part, std::size_t size, std::size_t records) {
   refuse(std::string(part) + ": " + std::to_string(size) + " for " + std::to_string(records) + " records");
 }
 
-/// Every id is there once. An open table of ordinals: 8 bytes a record for the time of the check.
+/// Every id is there once.
 void check_ids(const TextArena& ids) {
-  const std::size_t slots = std::bit_ceil(ids.size() * 2);
-  std::vector<std::uint32_t> table(slots, 0);  // ordinal + 1; 0: free
+  TextTable entered;
   for (std::size_t ordinal = 0; ordinal < ids.size(); ++ordinal) {
     const std::string_view id = ids[ordinal];
     if (id.empty()) refuse("ids: record " + std::to_string(ordinal) + " has an empty id");
-    std::size_t slot = checksum(std::as_bytes(std::span(id.data(), id.size()))) & (slots - 1);
-    for (; table[slot] != 0; slot = (slot + 1) & (slots - 1)) {
-      const std::size_t first = table[slot] - 1;
-      if (ids[first] != id) continue;
-      refuse("ids: records " + std::to_string(first) + " and " + std::to_string(ordinal) + " have the same id " +
-                 filter::quoted(id),
-             {{"id", std::string(id)},
-              {"first", static_cast<std::int64_t>(first)},
-              {"second", static_cast<std::int64_t>(ordinal)}});
-    }
-    table[slot] = static_cast<std::uint32_t>(ordinal + 1);
+    const auto first = entered.enter(ids, ordinal);
+    if (!first) continue;
+    refuse("ids: records " + std::to_string(*first) + " and " + std::to_string(ordinal) + " have the same id " +
+               filter::quoted(id),
+           {{"id", std::string(id)},
+            {"first", static_cast<std::int64_t>(*first)},
+            {"second", static_cast<std::int64_t>(ordinal)}});
   }
 }
 
@@ -46,7 +38,7 @@ void check_ids(const TextArena& ids) {
 Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   const std::size_t records = parts_.ids.size();
   if (records == 0) refuse("a storage needs at least one record");
-  if (records > kMaxRecords) refuse("a storage holds at most " + std::to_string(kMaxRecords) + " records");
+  if (records > vector::kMaxRows) refuse("a storage holds at most " + std::to_string(vector::kMaxRows) + " records");
   check_size("texts", parts_.texts.size(), records);
   if (parts_.vectors) check_size("vectors", parts_.vectors->size(), records);
   if (parts_.words) check_size("text index", parts_.words->documents(), records);
