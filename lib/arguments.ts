@@ -66,7 +66,7 @@ export function stringArgument(name: string, value: string): string {
   return value;
 }
 
-/** Row-major vectors whose length is a multiple of `dimension`. Shared memory is refused: it could change mid-call. */
+/** Row-major vectors whose length is a multiple of `dimension`. */
 export function vectorsArgument(name: string, value: Float32Array, dimension: number): Float32Array {
   if (!(value instanceof Float32Array)) {
     throw new LorekeepError(

@@ -4,7 +4,6 @@ import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
 import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
-import type { Records } from './records.js';
 import { ComputeSettingsCache } from './settings-cache.js';
 
 export type Pooling = 'mean' | 'cls' | 'last';
@@ -66,9 +65,6 @@ export interface EmbedResult {
   batches: number;
 }
 
-/** Text embedded by one native call of embedRecords(): some milliseconds to copy, seconds to compute. */
-const portionBytes = 2 * 1024 * 1024;
-
 /** How many failed texts an error message lists; `detail.items` holds all of them. */
 const listedErrors = 20;
 
@@ -96,11 +92,11 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   }
 
   get facts(): ModelFacts {
-    return this.native.facts;
+    return this.read((native) => native.facts);
   }
 
   get dimension(): number {
-    return this.native.facts.dimension;
+    return this.read((native) => native.facts.dimension);
   }
 
   /**
@@ -123,46 +119,6 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
       const result = await native.embed(arena, cancel, options.onProgress);
       return { ...result, errors: result.errors as ItemError[] };
     });
-  }
-
-  /**
-   * Embeds the texts of records, each behind `prefix`, as embedSettled() does; `index` of an error is the record's
-   * position. Texts go to the model in portions, so that only one portion is held twice.
-   * @throws CLOSED, CANCELLED, OUT_OF_MEMORY.
-   */
-  async embedRecords(
-    records: Records,
-    { prefix = '', signal, onProgress }: { prefix?: string } & ProgressOptions = {},
-  ): Promise<EmbedResult> {
-    return this.run(signal, async (native, cancel) => {
-      const { size } = records;
-      const { dimension } = this;
-      const all: EmbedResult = {
-        vectors: new Float32Array(size * dimension),
-        errors: [],
-        tokens: 0,
-        batches: 0,
-      };
-      for (let begin = 0; begin < size; ) {
-        const arena = records.content.texts(begin, portionBytes, prefix);
-        const count = arena.size;
-        const progress = onProgress && ((fraction: number) => onProgress((begin + fraction * count) / size));
-        const part = await native.embed(arena, cancel, progress);
-        all.vectors.set(part.vectors, begin * dimension);
-        for (const error of part.errors as ItemError[])
-          all.errors.push({ ...error, index: begin + error.index });
-        all.tokens += part.tokens;
-        all.batches += part.batches;
-        begin += count;
-      }
-      return all;
-    });
-  }
-
-  /** @internal What other calls hand to the addon. */
-  get handle(): NativeEmbeddingModel {
-    if (this.closed) throw new LorekeepError('CLOSED', 'EmbeddingModel: used after close()');
-    return this.native;
   }
 
   /** Tokens of a text, special tokens included. */

@@ -1,7 +1,6 @@
 import { integerArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingModel, ItemError } from './embedding-model.js';
-import { LorekeepError } from './errors.js';
 import { Handle } from './handle.js';
 import type { NativeEmbeddingRows } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions } from './native-call.js';
@@ -45,29 +44,29 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
       signal,
       async (cancel) =>
         new EmbeddingRows(
-          await binding.matchEmbeddings(records.content, dimension, file, key, truncated, cancel),
+          await binding.matchEmbeddings(records.handle, dimension, file, key, truncated, cancel),
         ),
     );
   }
 
   /** Different texts that have no embedding yet. Counts them. */
   get missing(): number {
-    return this.content.counts().missing;
+    return this.handle.counts().missing;
   }
 
   /** Records whose embedding was in the cache file. */
   get reused(): number {
-    return this.content.counts().reused;
+    return this.handle.counts().reused;
   }
 
   /** Records of whose text only the beginning was embedded. */
   get truncated(): number {
-    return this.content.counts().cut;
+    return this.handle.counts().cut;
   }
 
   /** Why the cache file was not used; undefined when it was, or when there is to be none. */
   get refusal(): string | undefined {
-    return this.content.counts().refusal || undefined;
+    return this.handle.counts().refusal || undefined;
   }
 
   /**
@@ -87,7 +86,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
       const errors: ItemError[] = [];
       let texts = 0;
       while (texts < total) {
-        const part = await rows.embedNext(records.content, model.handle, native, cancel, undefined);
+        const part = await rows.embedNext(records.handle, model.handle, native, cancel, undefined);
         if (part.texts === 0) break;
         texts += part.texts;
         errors.push(...(part.errors as ItemError[]));
@@ -101,11 +100,5 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   async save(path: string, options: CallOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
     return this.run(options.signal, (native, cancel) => native.save(file, cancel));
-  }
-
-  /** @internal What other calls hand to the addon. */
-  get content(): NativeEmbeddingRows {
-    if (this.closed) throw new LorekeepError('CLOSED', 'EmbeddingRows: used after close()');
-    return this.native;
   }
 }

@@ -43,11 +43,6 @@ export class Filter extends Handle<NativeFilter> {
 
   /** Names of the variables that a search has to give. */
   get variables(): readonly string[] {
-    return this.native.variables;
-  }
-
-  /** @internal What a search hands to the addon. */
-  get compiled(): NativeFilter {
-    return this.native;
+    return this.read((native) => native.variables);
   }
 }

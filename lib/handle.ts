@@ -1,4 +1,4 @@
-import { LorekeepError } from './errors.js';
+import { LorekeepError, translateError } from './errors.js';
 import type { NativeCancelToken, NativeHandle } from './native.js';
 import { callNative } from './native-call.js';
 
@@ -30,19 +30,36 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
     return this.close();
   }
 
+  /** @internal What other calls hand to the addon. @throws CLOSED */
+  get handle(): Native {
+    if (this.closed) throw this.#usedAfterClose();
+    return this.native;
+  }
+
+  /** Every getter goes through here: it answers until close() has given the memory back. @throws CLOSED */
+  protected read<T>(get: (native: Native) => T): T {
+    try {
+      return get(this.native);
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
   /** Every method that takes work goes through here: it is refused after close(), and close() waits for it. */
   protected run<T>(
     signal: AbortSignal | undefined,
     call: (native: Native, cancel: NativeCancelToken | undefined) => Promise<T>,
   ): Promise<T> {
-    if (this.closed) {
-      return Promise.reject(new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`));
-    }
+    if (this.closed) return Promise.reject(this.#usedAfterClose());
     const pending = callNative(signal, (cancel) => call(this.native, cancel));
     this.#pending.add(pending);
     const done = () => this.#pending.delete(pending);
     pending.then(done, done);
     return pending;
+  }
+
+  #usedAfterClose(): LorekeepError {
+    return new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
   }
 
   async #close(): Promise<void> {

@@ -124,8 +124,6 @@ export interface NativeRecords extends NativeHandle {
   readonly fingerprint: string;
   readonly memoryBytes: number;
   id(ordinal: number): string;
-  /** prefix + text of the records from `begin` on: one at least, then until `bytes` are reached. Synchronous. */
-  texts(begin: number, bytes: number, prefix: string): NativeTextArena;
 }
 
 export interface NativeModelFacts {

@@ -1,6 +1,5 @@
 import { integerArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
-import { LorekeepError } from './errors.js';
 import type { FieldDefinition } from './filter.js';
 import { Handle } from './handle.js';
 import type { NativeRecords } from './native.js';
@@ -49,26 +48,20 @@ export class Records extends Handle<NativeRecords> {
   }
 
   get size(): number {
-    return this.native.size;
+    return this.read((native) => native.size);
   }
 
   /** 16 hexadecimal digits that differ when any text or their order does. Index files remember it. */
   get fingerprint(): string {
-    return this.native.fingerprint;
+    return this.read((native) => native.fingerprint);
   }
 
   get memoryBytes(): number {
-    return this.native.memoryBytes;
+    return this.read((native) => native.memoryBytes);
   }
 
   /** The id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */
   idOf(ordinal: number): string {
-    return this.content.id(integerArgument('ordinal', ordinal, 0, 0, this.size - 1));
-  }
-
-  /** @internal What other calls hand to the addon. */
-  get content(): NativeRecords {
-    if (this.closed) throw new LorekeepError('CLOSED', 'Records: used after close()');
-    return this.native;
+    return this.handle.id(integerArgument('ordinal', ordinal, 0, 0, this.size - 1));
   }
 }

@@ -177,28 +177,28 @@ export class Storage extends Handle<NativeStorage> {
     return callNative(
       options.signal,
       async (cancel) =>
-        new Storage(await binding.assembleStorage(records.content, vectors.handle, words.handle, cancel), ef),
+        new Storage(await binding.assembleStorage(records.handle, vectors.handle, words.handle, cancel), ef),
     );
   }
 
   /** Records. */
   get size(): number {
-    return this.native.size;
+    return this.read((native) => native.size);
   }
 
   /** Numbers per embedding. */
   get dimension(): number {
-    return this.native.dimension;
+    return this.read((native) => native.dimension);
   }
 
   /** What cuts texts and queries into words. */
   get tokenizer(): Tokenizer {
-    return this.native.tokenizer as Tokenizer;
+    return this.read((native) => native.tokenizer as Tokenizer);
   }
 
   /** Bytes held. */
   get memoryBytes(): number {
-    return this.native.memoryBytes;
+    return this.read((native) => native.memoryBytes);
   }
 
   /**
@@ -239,7 +239,7 @@ export class Storage extends Handle<NativeStorage> {
         requestNumbers(request),
         vector,
         text,
-        filter?.compiled,
+        filter?.handle,
         variables,
         cancel,
       );
@@ -257,7 +257,7 @@ export class Storage extends Handle<NativeStorage> {
     const found = resultNumbers(resultLength(request.topK, this.#fields));
     try {
       const numbers = requestNumbers(request);
-      const rest = this.native.searchNow(numbers, vector, text, filter?.compiled, variables, found);
+      const rest = this.native.searchNow(numbers, vector, text, filter?.handle, variables, found);
       countHeld(found[0] as number);
       return rest && storageResult(request.mode, found, rest, this.#fields);
     } catch (error) {

@@ -138,23 +138,22 @@ export class TextIndex extends Handle<NativeTextIndex> {
     const threads = integerArgument('threads', options.threads, 0, 0, 1024);
     return callNative(
       options.signal,
-      async (cancel) =>
-        new TextIndex(await binding.indexRecords(records.content, tokenizer, threads, cancel)),
+      async (cancel) => new TextIndex(await binding.indexRecords(records.handle, tokenizer, threads, cancel)),
     );
   }
 
   /** Texts. */
   get size(): number {
-    return this.native.size;
+    return this.read((native) => native.size);
   }
 
   /** Different words. */
   get terms(): number {
-    return this.native.terms;
+    return this.read((native) => native.terms);
   }
 
   get tokenizer(): Tokenizer {
-    return this.native.tokenizer as Tokenizer;
+    return this.read((native) => native.tokenizer as Tokenizer);
   }
 
   /** Whether the tokenizer suits the texts. @throws CLOSED */
@@ -164,7 +163,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
 
   /** Bytes held, mapped files included. */
   get memoryBytes(): number {
-    return this.native.memoryBytes;
+    return this.read((native) => native.memoryBytes);
   }
 
   /** The k best texts for the words of `query`. @throws INVALID_ARGUMENT, CLOSED, CANCELLED. */
@@ -203,11 +202,5 @@ export class TextIndex extends Handle<NativeTextIndex> {
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
     return this.run(options.signal, (native, cancel) => native.save(file, options.fingerprint, cancel));
-  }
-
-  /** @internal What other calls hand to the addon. */
-  get handle(): NativeTextIndex {
-    if (this.closed) throw new LorekeepError('CLOSED', 'TextIndex: used after close()');
-    return this.native;
   }
 }

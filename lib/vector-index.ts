@@ -206,25 +206,25 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /** Rows. */
   get size(): number {
-    return this.native.size;
+    return this.read((native) => native.size);
   }
 
   /** Numbers per row. */
   get dimension(): number {
-    return this.native.dimension;
+    return this.read((native) => native.dimension);
   }
 
   get kind(): 'flat' | 'hnsw' {
-    return this.native.kind;
+    return this.read((native) => native.kind);
   }
 
   get vectorType(): VectorType {
-    return this.native.vectorType;
+    return this.read((native) => native.vectorType);
   }
 
   /** Bytes held, mapped files included. */
   get memoryBytes(): number {
-    return this.native.memoryBytes;
+    return this.read((native) => native.memoryBytes);
   }
 
   /**
@@ -297,7 +297,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
     return this.run(options.signal, (native, cancel) =>
-      native.save(file, options.fingerprint, options.records?.content, cancel),
+      native.save(file, options.fingerprint, options.records?.handle, cancel),
     );
   }
 
@@ -313,13 +313,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     return callNative(
       options.signal,
       async (cancel) =>
-        new VectorIndex(await binding.indexEmbeddings(rows.content, native, cancel, options.onProgress)),
+        new VectorIndex(await binding.indexEmbeddings(rows.handle, native, cancel, options.onProgress)),
     );
-  }
-
-  /** @internal What other calls hand to the addon. */
-  get handle(): NativeVectorIndex {
-    if (this.closed) throw new LorekeepError('CLOSED', 'VectorIndex: used after close()');
-    return this.native;
   }
 }

@@ -1,6 +1,7 @@
 // The export list: lib/native.ts describes each name, and test/lib/boundary.test.ts compares the two.
 #include <napi.h>
 
+#include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
 #include "binding/embedding_model_binding.h"
@@ -24,13 +25,14 @@ void stop(const Napi::CallbackInfo& info) {
   if (info[0].ToBoolean()) environment.runtime().wait_idle();
 }
 
-// setSearchThreads(count): an integer >= 1, checked by lib/threads.ts.
+// setSearchThreads(count)
 void set_search_threads(const Napi::CallbackInfo& info) {
-  try {
-    Environment::of(info.Env()).runtime().lane(Lane::kQuick).resize(info[0].ToNumber().Uint32Value());
-  } catch (...) {
-    to_js_error(info.Env(), std::current_exception()).ThrowAsJavaScriptException();
-  }
+  guarded(info.Env(), [&] {
+    Environment::of(info.Env())
+        .runtime()
+        .lane(Lane::kQuick)
+        .resize(integer_argument(info[0], "count", 1, kMostThreads));
+  });
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {

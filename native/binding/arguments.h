@@ -19,6 +19,10 @@
 
 namespace lorekeep::binding {
 
+/// What a call may ask for at most, as lib/ has it.
+inline constexpr std::uint64_t kMostHits = 10'000;
+inline constexpr std::uint64_t kMostThreads = 1024;
+
 std::string string_argument(const Napi::Value& value, const char* name);
 /// A file's name, given as UTF-8 whatever the platform's encoding is.
 std::filesystem::path path_argument(const Napi::Value& value);

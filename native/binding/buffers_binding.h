@@ -20,7 +20,6 @@ class TextArenaBinding final : public Napi::ObjectWrap<TextArenaBinding> {
   explicit TextArenaBinding(const Napi::CallbackInfo& info);
 
   TextArena take() noexcept { return std::exchange(arena_, {}); }
-  void append_text(std::string_view text) { arena_.append(text); }
 
  private:
   void append(const Napi::CallbackInfo& info);

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kQuickTexts = 4;
 constexpr std::size_t kQuickBytes = 16 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;
-constexpr std::uint64_t kMostThreads = 1024;
 
 Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   Napi::Object object = Napi::Object::New(env);

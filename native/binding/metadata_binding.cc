@@ -26,7 +26,8 @@ std::shared_ptr<filter::ColumnsBuilder> MetadataBufferBinding::take() {
 // append(ids, metadata, begin, end): metadata[i] is undefined or an object; keys outside the schema are ignored.
 void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] {
-    if (!builder_) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
+    const auto builder = builder_;  // a getter of the metadata may call take()
+    if (!builder) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
     if (!info[0].IsArray() || !info[1].IsArray()) fail(Code::kInvalidArgument, "metadata: two arrays are expected");
     const auto ids = info[0].As<Napi::Array>();
     const auto all = info[1].As<Napi::Array>();
@@ -34,7 +35,7 @@ void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
     const auto end = static_cast<std::uint32_t>(integer_argument(info[3], "end", begin, ids.Length()));
     for (std::uint32_t i = begin; i < end; ++i) {
       Napi::HandleScope scope(info.Env());
-      builder_->begin_record(ids.Get(i).ToString().Utf8Value());
+      builder->begin_record(ids.Get(i).ToString().Utf8Value());
       const Napi::Value metadata = all.Get(i);
       if (metadata.IsUndefined()) continue;
       if (!metadata.IsObject() || metadata.IsArray()) {
@@ -47,7 +48,7 @@ void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
         // What an object inherits ("constructor") is no metadata.
         if (!object.HasOwnProperty(key)) continue;
         const Napi::Value value = object.Get(key);
-        if (!value.IsUndefined()) builder_->set(field, to_value(value, name.c_str()));
+        if (!value.IsUndefined()) builder->set(field, to_value(value, name.c_str()));
       }
     }
   });

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "binding/arguments.h"
-#include "binding/buffers_binding.h"
 #include "binding/promise_task.h"
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
@@ -11,8 +10,6 @@
 
 namespace lorekeep::binding {
 namespace {
-
-constexpr std::uint64_t kMostThreads = 1024;
 
 std::shared_ptr<const filter::Schema> schema_argument(const Napi::Value& fields) {
   if (fields.IsUndefined()) return nullptr;
@@ -31,7 +28,6 @@ Napi::Function RecordsBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("id", &RecordsBinding::id),
-                         InstanceMethod("texts", &RecordsBinding::texts),
                          InstanceAccessor("size", &RecordsBinding::size, nullptr),
                          InstanceAccessor("fingerprint", &RecordsBinding::fingerprint, nullptr),
                          InstanceAccessor("memoryBytes", &RecordsBinding::memory_bytes, nullptr),
@@ -44,25 +40,6 @@ Napi::Value RecordsBinding::id(const Napi::CallbackInfo& info) {
     const std::size_t ordinal = integer_argument(info[0], "ordinal", 0, records->size() - 1);
     const std::string_view id = records->ids[ordinal];
     return Napi::String::New(info.Env(), id.data(), id.size());
-  });
-}
-
-// texts(begin, bytes, prefix): a TextArena of the texts from `begin` on, one at least and then as many as fit `bytes`.
-Napi::Value RecordsBinding::texts(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto records = use();
-    const std::size_t begin = integer_argument(info[0], "begin", 0, records->size());
-    const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
-    const std::string prefix = string_argument(info[2], "prefix");
-    Napi::Object arena = Environment::of(info.Env()).constructors.text_arena.New({});
-    TextArenaBinding& target = *TextArenaBinding::Unwrap(arena);
-    std::string text;
-    for (std::size_t i = begin, taken = 0; i < records->size() && (i == begin || taken < bytes); ++i) {
-      text.assign(prefix).append(records->texts[i]);
-      taken += text.size();
-      target.append_text(text);
-    }
-    return arena;
   });
 }
 

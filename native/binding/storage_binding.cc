@@ -71,8 +71,9 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto begin = SearchClock::now();
     const auto storage = use();
-    const std::span<double> numbers = doubles_argument(info[5], "numbers");
     StorageRequest request = StorageRequest::parse(info, storage);
+    // Only now: reading the variables may run getters, and those anything.
+    const std::span<double> numbers = doubles_argument(info[5], "numbers");
     if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
       fail(Code::kInvalidArgument, "numbers: too short for the hits");
     }

@@ -10,8 +10,6 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr double kMostHits = 10'000;
-
 // The positions in `numbers`; lib/storage-request.ts has the same list.
 enum Position : std::size_t {
   kMode,  // 0 dense, 1 lexical, 2 hybrid

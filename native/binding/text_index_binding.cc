@@ -14,9 +14,6 @@ namespace {
 
 using Shared = std::shared_ptr<const text::TextIndex>;
 
-constexpr std::uint64_t kMostHits = 10'000;
-constexpr std::uint64_t kMostThreads = 1024;
-
 // What searchNow() writes, before an ordinal and a score per hit; lib/text-index.ts reads it.
 enum Head : std::size_t { kHeld, kHits, kScored, kHeadNumbers };
 

@@ -15,8 +15,6 @@ using Shared = std::shared_ptr<const vector::VectorIndex>;
 using Results = std::vector<vector::SearchResult>;
 using Found = Timed<Results>;
 
-constexpr std::uint64_t kMostHits = 10'000;
-constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostExactInteger = (std::uint64_t{1} << 53) - 1;  // of a JavaScript number
 
 const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { EmbeddingModel, Records, Storage, TextIndex, VectorIndex } from '../../lib/index.js';
+import { EmbeddingModel, EmbeddingRows, Records, Storage, TextIndex, VectorIndex } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';
@@ -43,19 +43,24 @@ describe('records of a file', () => {
     const model = await EmbeddingModel.load(await tinyBert());
     const records = await Records.read(path);
     const seen: number[] = [];
-    const { vectors: rows, errors } = await model.embedRecords(records, {
+    const { dimension } = model;
+    const rows = await EmbeddingRows.match(records, { dimension, key: 'tiny' });
+    const embedded = await rows.embed(records, model, {
       prefix: 'the ',
       onProgress: (fraction) => seen.push(fraction),
     });
+    expect(embedded).toEqual({ texts: 3, errors: [] });
+    expect(seen.at(-1)).toBe(1);
+    const index = await VectorIndex.fromEmbeddings(rows, { kind: 'flat' });
     const texts = ['The quick brown fox', 'A lighthouse keeper counts ships', 'A dog and a fox'];
     const expected = await model.embed(texts.map((text) => `the ${text}`));
-    expect(errors).toEqual([]);
-    expect(rows.length).toBe(expected.length);
-    rows.forEach((value, i) => {
-      expect(value).toBeCloseTo(expected[i] ?? Number.NaN, 4);
-    });
-    expect(seen.at(-1)).toBe(1);
-    await Promise.all([records.close(), model.close()]);
+    for (const ordinal of texts.keys()) {
+      const query = expected.subarray(ordinal * dimension, (ordinal + 1) * dimension);
+      const { ordinals, distances } = await index.search(query, { k: 1 });
+      expect(ordinals).toEqual(Uint32Array.of(ordinal));
+      expect(distances[0]).toBeCloseTo(0, 4);
+    }
+    await Promise.all([index.close(), records.close(), model.close()]);
   });
 
   test('are refused with file, line, record, field, what was expected and found, all of them at once', async () => {
