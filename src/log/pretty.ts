@@ -34,14 +34,20 @@ export function prettyLine(line: string, colors: boolean): string {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : printable(JSON.stringify(value));
   return typeof value === 'object' ? inspect(value, { breakLength: Infinity, depth: 4 }) : String(value);
 }
 
 /** A message may hold a name that a client chose: its control characters must not reach the terminal. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => JSON.stringify(char).slice(1, -1));
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, escaped);
+}
+
+/** JSON leaves the control characters from U+007F on as they are. */
+function escaped(char: string): string {
+  const json = JSON.stringify(char).slice(1, -1);
+  return json === char ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : json;
 }
 
 function clock(time: unknown): string {

@@ -55,13 +55,15 @@ describe('a log line', () => {
     const line = JSON.stringify({
       level: 'warn',
       time: '2026-01-02T03:04:05.678Z',
-      msg: 'a \u001b[2Jb',
+      msg: 'a \u001b[2Jb\u009b3Jc',
       session: 's1',
-      text: 'two words',
+      text: 'two words\u009b',
       err: { stack: 'Error: x\n    at y' },
     });
     const [head, ...stack] = prettyLine(`${line}\n`, false).split('\n');
-    expect(head).toMatch(/^\d\d:\d\d:05\.678 WARN {2}a \\u001b\[2Jb session=s1 text="two words"$/);
+    expect(head).toMatch(
+      /^\d\d:\d\d:05\.678 WARN {2}a \\u001b\[2Jb\\u009b3Jc session=s1 text="two words\\u009b"$/,
+    );
     expect(stack).toEqual(['    Error: x', '        at y', '']);
     expect(prettyLine('not JSON', true)).toBe('not JSON');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control characters
