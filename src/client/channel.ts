@@ -148,7 +148,7 @@ export class Channel {
 
   #lose(message: string, cause?: unknown): void {
     if (this.#lost !== undefined) return;
-    this.#lost = new ConnectionLostError(message, { cause });
+    this.#lost = new ConnectionLostError(message, cause === undefined ? undefined : { cause });
     for (const waiting of [this.#greeting, ...this.#replies.values(), ...this.#turns.values()]) {
       waiting?.reject(this.#lost);
     }
@@ -171,15 +171,17 @@ export function abortable<T>(
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const stopListening = signal && onAbort(signal, () => reject(signal.reason));
-    start(
-      (value) => {
+    const fail = (error: unknown) => {
+      stopListening?.();
+      reject(error);
+    };
+    try {
+      start((value) => {
         stopListening?.();
         resolve(value);
-      },
-      (error) => {
-        stopListening?.();
-        reject(error);
-      },
-    );
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }
