@@ -21,6 +21,10 @@ async function identity(path: string): Promise<string> {
     const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
     return [dev, ino, size, mtimeNs].join(':');
   } catch (cause) {
-    throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, { file: path }, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const detail = { file: path };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, detail, { cause });
+    throw new LorekeepError('IO', `${path}: cannot be read: ${message}`, detail, { cause });
   }
 }

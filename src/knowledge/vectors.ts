@@ -16,7 +16,8 @@ export async function buildVectors(
   source: Source,
   report: PhaseReport,
 ): Promise<BuiltVectors> {
-  const { rows, ...counts } = await embedRecords(records, source, report);
+  const { rows: made, ...counts } = await embedRecords(records, source, report);
+  await using rows = made; // the index takes its content, unless it is not even begun
   const { config, signal } = source;
   const { m, ef_construction: efConstruction } = config.hnsw ?? {};
   const options = { m, efConstruction, vectorType: config.vector_type, signal };
