@@ -116,7 +116,7 @@ export class Turn {
     const queued = (started ?? now) - this.#created;
     const ms = now - (started ?? now);
     const { status, error } = outcome;
-    const facts = { status, code: error?.code, ms: Math.round(ms * 1000) / 1000, nodes: this.#ran.length };
+    const facts = { status, code: error?.code, ms: milliseconds(ms), nodes: this.#ran.length };
     this.#log.debug(facts, 'turn complete');
     const { enableDiagnostics, includeEngine } = this.#options;
     return {

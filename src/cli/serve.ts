@@ -4,7 +4,7 @@ import { unknownVariables } from '../config/variables.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
-import { onStopSignal } from './stop-signal.js';
+import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves; a signal, or having no session for long, stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
@@ -33,7 +33,7 @@ export async function serve(flags: FlagValues): Promise<void> {
 
   function onIdle(): void {
     log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
-    void server.stop().then(() => process.exit(0));
+    exitAfter(server.stop());
   }
 }
 

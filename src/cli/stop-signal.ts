@@ -12,13 +12,18 @@ export function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): v
     process.on(name, () => {
       if (stopping) process.exit(128 + constants.signals[name]);
       stopping = true;
-      stop(name).then(
-        () => process.exit(0),
-        (error) => {
-          process.stderr.write(`lorekeep: ${error instanceof Error ? error.stack : String(error)}\n`);
-          process.exit(1);
-        },
-      );
+      exitAfter(stop(name));
     });
   }
+}
+
+/** Ends the process with 0 when the server has stopped, with 1 when stopping failed: half a server is of no use. */
+export function exitAfter(stopped: Promise<void>): void {
+  stopped.then(
+    () => process.exit(0),
+    (error) => {
+      process.stderr.write(`lorekeep: ${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exit(1);
+    },
+  );
 }

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import type { FusionOptions, Tokenizer } from '../../lib/index.js';
+import { fusionFields } from './fields.js';
 
-const weight = z.number().min(0).max(1000).optional();
+const { weight, k, candidates } = fusionFields;
 const legs = {
   dense: weight.describe('Weight of the dense leg. Default 1.'),
   lexical: weight.describe('Weight of the lexical leg. Default 1.'),
-  k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),
-  candidates: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .optional()
-    .describe('Depth of each leg, never less than top_k. Default max(50, 4 top_k).'),
+  k,
+  candidates,
 };
 const legsSchema = z.strictObject(legs);
 

@@ -1,20 +1,16 @@
 import { z } from 'zod';
+import { fusionFields } from '../fusion/fields.js';
 
-const weight = z.number().min(0).max(1000).optional();
+const { weight, k, candidates } = fusionFields;
 
 /** Reciprocal rank fusion; what is absent comes from the model's catalog entry, then from the defaults. */
 const fusionSchema = z.strictObject({
-  k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),
+  k,
   weights: z
     .strictObject({ dense: weight, lexical: weight })
     .optional()
     .describe('Weights of the two legs. Default 1 each.'),
-  candidates: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .optional()
-    .describe('Depth of each leg, never less than top_k. Default max(50, 4 top_k).'),
+  candidates,
 });
 
 /** How a storage is searched: the Retrieve node's params but for the storage, and the search request's. */

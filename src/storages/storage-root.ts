@@ -19,19 +19,10 @@ export class StorageRoot {
   }
 
   /**
-   * The real path of a file that a request names. `where` names the field in errors.
-   * @throws StorageOutsideRoot for an absolute path and for one that leaves the root, by `..` or by a symbolic link;
-   * StorageFileNotFound; InvalidEmbeddedStringStorageData for one that may not be read
-   */
-  async resolve(path: string, where: string): Promise<string> {
-    const root = await this.#realFolder(where);
-    return readable(root, root, configFile(path, where));
-  }
-
-  /**
    * The content of a file that a request names; what is read is what was checked.
-   * @throws as resolve(), but InvalidStringStorage when it may not be read; `tooLarge()` is called with the size when it is
-   * more than `maxBytes`
+   * @throws StorageOutsideRoot for an absolute path and for one that leaves the root, by `..` or by a symbolic link;
+   * StorageFileNotFound; InvalidStringStorage when it may not be read; `tooLarge()` is called with the size when it is more
+   * than `maxBytes`
    */
   async read(
     path: string,
@@ -56,7 +47,8 @@ export class StorageRoot {
   /**
    * A config file and the files that it names, at real paths inside the root. They stay open until close(): what is
    * loaded from them is what was checked, whatever is put in their place meanwhile.
-   * @throws as resolve(); an absent file that the config names makes the config invalid
+   * @throws as read(), but InvalidEmbeddedStringStorageData for one that may not be read, and for an absent file that the
+   * config names
    */
   async openConfig(path: string, where: string): Promise<ConfigFiles> {
     const named = configFile(path, where);
