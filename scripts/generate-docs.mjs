@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withMarkedPlace } from './tool/marked-place.mjs';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
@@ -14,7 +15,8 @@ await runScript('generate-docs', async (args) => {
     const path = join(root, 'docs', file);
     const before = readFileSync(path, 'utf8');
     let after = before;
-    for (const [name, table] of Object.entries(tables)) after = withTable(file, after, name, table);
+    for (const [name, table] of Object.entries(tables))
+      after = withMarkedPlace(`docs/${file}`, after, name, table);
     if (values.write) writeFileSync(path, after);
     else if (after !== before) {
       throw new Stop(`docs/${file} is out of date; \`node scripts/generate-docs.mjs --write\` makes it anew`);
@@ -35,12 +37,4 @@ async function generatedTables() {
     'configuration.md': { fields: configurationTable(), flags: flagsTable(), variables: variablesTable() },
     'cli.md': { failures: failuresTable() },
   };
-}
-
-function withTable(file, text, name, table) {
-  const [begin, end] = [`<!-- begin ${name} -->`, `<!-- end ${name} -->`];
-  const from = text.indexOf(begin);
-  const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Stop(`docs/${file} lacks the lines ${begin} and ${end}`);
-  return `${text.slice(0, from + begin.length)}\n\n${table}\n\n${text.slice(to)}`;
 }

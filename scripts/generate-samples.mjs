@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { run } from './tool/command.mjs';
+import { markedPlace, withMarkedPlace } from './tool/marked-place.mjs';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
@@ -36,17 +37,13 @@ function update(file, samples, write) {
   const path = join(root, file);
   let text = readFileSync(path, 'utf8');
   for (const [name, sample] of Object.entries(samples)) {
-    const [begin, end] = [`<!-- begin ${name} -->`, `<!-- end ${name} -->`];
-    const from = text.indexOf(begin) + begin.length;
-    const to = text.indexOf(end);
-    if (from < begin.length || to < from) throw new Stop(`${file} lacks the lines ${begin} and ${end}`);
-    const shown = text.slice(from, to).trim();
+    const shown = markedPlace(file, text, name);
     if (!write && withoutNumbers(shown) !== withoutNumbers(sample)) {
       throw new Stop(
         `${file}: the ${name} is out of date; \`node scripts/generate-samples.mjs --write\` makes it anew`,
       );
     }
-    text = `${text.slice(0, from)}\n\n${sample}\n\n${text.slice(to)}`;
+    text = withMarkedPlace(file, text, name, sample);
   }
   if (write) writeFileSync(path, text);
 }

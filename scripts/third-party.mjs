@@ -11,6 +11,7 @@ const target = join(root, 'THIRD_PARTY.md');
 
 await runScript('third-party', (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
+  if (values.check === values.write) throw new Stop('say --check or --write');
   const text = compose();
   if (values.write) writeFileSync(target, text);
   else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {

@@ -21,10 +21,6 @@ export async function vendor({ manifest = manifestFile, into = vendorFolder, for
     : `brought ${names(stale)} into ${relative(process.cwd(), into)}`;
 }
 
-/** Whether everything that the manifest names is in place. */
-export const isVendored = () =>
-  readManifest(manifestFile).every((source) => isCurrent(source, manifestFile, vendorFolder));
-
 export function readManifest(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).sources;
