@@ -32,7 +32,7 @@ const ideograph = /[\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{2fa1f}]/u;
 const whitespace = /\s/u;
 // llama.cpp's mark for the beginning of a word; as a character of a text it is an unknown one.
 const startMark = '\u2581';
-const ignored = /[\p{Cc}\p{Cf}\ufffd]/u;
+const ignored = /[\p{Cc}\p{Cf}\p{Cs}\ufffd]/u;
 
 /**
  * Cuts text into words as BERT's basic tokenizer does: lower case, no accents; every punctuation mark and every Chinese
@@ -127,13 +127,20 @@ function countParts(words: Map<string, number>, parts: (word: string) => string[
   return counts;
 }
 
-const prefixesOf = (word: string): string[] =>
-  prefixLengths.filter((length) => length < word.length).map((length) => word.slice(0, length));
+// By characters: halves of a surrogate pair would all become the same piece in the file.
+function prefixesOf(word: string): string[] {
+  const characters = [...word];
+  return prefixLengths
+    .filter((length) => length < characters.length)
+    .map((length) => characters.slice(0, length).join(''));
+}
 
 function infixesOf(word: string): string[] {
+  const characters = [...word];
   const parts: string[] = [];
   for (const length of infixLengths) {
-    for (let begin = 1; begin + length <= word.length; begin++) parts.push(word.slice(begin, begin + length));
+    for (let begin = 1; begin + length <= characters.length; begin++)
+      parts.push(characters.slice(begin, begin + length).join(''));
   }
   return parts;
 }
