@@ -6,7 +6,7 @@
 const absent = '-';
 
 /** About three significant digits, never an exponent: 12345, 123, 12.3, 1.23, 0.123. */
-export function formatNumber(value, digits) {
+function formatNumber(value, digits) {
   if (!Number.isFinite(value)) return absent;
   if (digits !== undefined) return value.toFixed(digits);
   const size = Math.abs(value);

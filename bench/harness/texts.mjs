@@ -12,7 +12,7 @@ const seed = 20240229;
 const wordsPerText = 105;
 const vocabulary = 60_000;
 
-export const corpusPresent = () => existsSync(file);
+const corpusPresent = () => existsSync(file);
 
 /** A sentence for the result. */
 export const textSource = () =>

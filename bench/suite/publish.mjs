@@ -48,7 +48,7 @@ function forPublication({ detail, ...record }) {
 }
 
 /** The page with each place filled; a place that nothing is known for says so. */
-export function withPlaces(page, places) {
+function withPlaces(page, places) {
   return page.replace(
     /<!-- begin ([\w-]+) -->[\s\S]*?<!-- end \1 -->/g,
     (_, name) => `<!-- begin ${name} -->\n\n${places.get(name) ?? absent}\n\n<!-- end ${name} -->`,

@@ -14,7 +14,7 @@ import { Random } from '../harness/numbers.mjs';
  *   intrinsic dimension is far below their length;
  * - mnist, glove: the real sets of the data folder.
  */
-export const setNames = ['clusters', 'latent', 'mnist', 'glove'];
+const setNames = ['clusters', 'latent', 'mnist', 'glove'];
 
 export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500, seed = 7 } = {}) {
   if (!setNames.includes(name)) throw new Error(`--set ${name}: ${setNames.join(', ')} are there`);

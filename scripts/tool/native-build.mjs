@@ -54,7 +54,7 @@ const isLibrary = /\.(node|so|dylib|dll)$/;
  * Makes `files` the only libraries in `folder`. Each is copied beside its place and renamed: a running process keeps the
  * library that it has mapped.
  */
-export function stage(files, folder) {
+function stage(files, folder) {
   mkdirSync(folder, { recursive: true });
   const names = new Set(files.map((file) => basename(file)));
   const stale = readdirSync(folder).filter((name) => isLibrary.test(name) && !names.has(name));

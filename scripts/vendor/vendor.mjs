@@ -21,7 +21,7 @@ export async function vendor({ manifest = manifestFile, into = vendorFolder, for
     : `brought ${names(stale)} into ${relative(process.cwd(), into)}`;
 }
 
-export function readManifest(path) {
+function readManifest(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).sources;
   } catch (error) {

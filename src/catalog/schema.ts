@@ -28,7 +28,7 @@ export const variantSchema = z.strictObject({
 });
 
 /** One model. Fields that only embedding models have are ignored on the others. */
-export const catalogEntrySchema = z.strictObject({
+const catalogEntrySchema = z.strictObject({
   name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])

@@ -18,7 +18,7 @@ export interface LoadedConfig {
 }
 
 /** Where a config file is looked for when none is named. */
-export const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
+const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 
 /**
  * The configuration: a flag beats an environment variable, which beats the file, which beats the default. A file that is

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { hitFields } from './retrieval.js';
 
 /** What the user said: the first component of every interaction. */
-export const humanMessageSchema = z.object({
+const humanMessageSchema = z.object({
   _type: z.literal('human_message'),
   text: z.string().describe("The turn's text."),
 });
 
 /** One record that a Retrieve node found. */
-export const knowledgeSchema = z.object({
+const knowledgeSchema = z.object({
   _type: z.literal('knowledge'),
   node: z.string().describe('Id of the node that found it.'),
   storage: z.string().describe('As the node names it.'),
@@ -16,7 +16,7 @@ export const knowledgeSchema = z.object({
 });
 
 /** A pattern of a regex_guardrail node that the user's message contains, where it does so first. */
-export const guardrailMatchSchema = z.object({
+const guardrailMatchSchema = z.object({
   _type: z.literal('guardrail_match'),
   node: z.string().describe('Id of the node that looked.'),
   pattern: z.string().describe('The pattern as it is written in its file.'),
@@ -27,7 +27,7 @@ export const guardrailMatchSchema = z.object({
 });
 
 /** A piece of the reply, made by one node. */
-export const characterReplySchema = z.object({
+const characterReplySchema = z.object({
   _type: z.literal('character_reply'),
   node: z.string().describe('Id of the node that made it.'),
   text: z.string(),
@@ -43,5 +43,4 @@ export const componentSchema = z.discriminatedUnion('_type', [
 
 export type Knowledge = z.output<typeof knowledgeSchema>;
 export type GuardrailMatch = z.output<typeof guardrailMatchSchema>;
-export type CharacterReply = z.output<typeof characterReplySchema>;
 export type Component = z.output<typeof componentSchema>;

@@ -7,7 +7,7 @@ import { requireEmbeddingModel } from './embedding-model-name.js';
 import { SharedStorage } from './shared-storage.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
-export const maxInlineStrings = 100_000;
+const maxInlineStrings = 100_000;
 
 /** The source of a storage made of the request's own strings (Path B). */
 export interface InlineSource {

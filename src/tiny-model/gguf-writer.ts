@@ -202,7 +202,7 @@ const floatView = new Float32Array(1);
 const bitsView = new Uint32Array(floatView.buffer);
 
 /** The bits of the nearest IEEE 754 half-precision number, ties to even; too large becomes infinity. */
-export function toHalf(value: number): number {
+function toHalf(value: number): number {
   floatView[0] = value;
   const bits = bitsView[0] as number;
   const sign = (bits >>> 16) & 0x8000;

@@ -38,7 +38,7 @@ const ignored = /[\p{Cc}\p{Cf}\p{Cs}\ufffd]/u;
  * Cuts text into words as BERT's basic tokenizer does: lower case, no accents; every punctuation mark and every Chinese
  * character is a word.
  */
-export function splitWords(text: string): string[] {
+function splitWords(text: string): string[] {
   const words: string[] = [];
   let word = '';
   const finish = () => {

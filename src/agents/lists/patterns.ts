@@ -3,8 +3,8 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
 
 /** Most patterns of one list, and the longest one: a search tries each. */
-export const maxPatterns = 1000;
-export const maxPatternLength = 1000;
+const maxPatterns = 1000;
+const maxPatternLength = 1000;
 
 /** A regular expression of a guardrail list. Matching takes time linear in the text, whatever the pattern. */
 export interface Pattern {

@@ -3,7 +3,7 @@ import { fail } from '../../protocol/errors.js';
 import type { StorageRoot } from '../../storages/storage-root.js';
 
 /** Largest text file of responses or patterns. */
-export const maxListBytes = 1024 * 1024;
+const maxListBytes = 1024 * 1024;
 
 /** A line that counts: not blank, not a comment. */
 export interface TextLine {

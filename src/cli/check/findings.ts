@@ -13,7 +13,7 @@ export interface CheckResult {
   facts?: string;
 }
 
-export const errorFinding = (message: string): Finding => ({ severity: 'error', message });
+const errorFinding = (message: string): Finding => ({ severity: 'error', message });
 export const warningFinding = (message: string): Finding => ({ severity: 'warning', message });
 
 /** The result, or undefined after a finding. @throws what `isFinding` does not take */
