@@ -130,10 +130,4 @@ Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values) {
   return array;
 }
 
-Napi::Value to_uint32_array(Napi::Env env, const std::vector<std::uint32_t>& values) {
-  auto array = Napi::Uint32Array::New(env, values.size());
-  if (!values.empty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(std::uint32_t));
-  return array;
-}
-
 }  // namespace lorekeep::binding

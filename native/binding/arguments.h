@@ -67,6 +67,5 @@ class FilterArgument {
 
 /// Hands the vector's memory to JavaScript; copies only small arrays and where external buffers are not allowed.
 Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values);
-Napi::Value to_uint32_array(Napi::Env env, const std::vector<std::uint32_t>& values);
 
 }  // namespace lorekeep::binding

@@ -25,6 +25,7 @@ struct Header {
 static_assert(sizeof(Header) == 48);
 
 constexpr std::size_t kCheckedHeaderBytes = 40;
+constexpr std::size_t kBytesPerPoll = std::size_t{16} << 20;
 
 constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
@@ -82,6 +83,14 @@ void SectionFileWriter::write(std::span<const std::byte> bytes) {
   if (impl_->table.empty()) fail(Code::kInternal, "write() before begin()");
   impl_->file.write(bytes);
   XXH3_64bits_update(&impl_->hash, bytes.data(), bytes.size());
+}
+
+void SectionFileWriter::section(std::uint32_t id, std::span<const std::byte> bytes, const CancelToken* cancel) {
+  begin(id);
+  for (std::size_t at = 0; at < bytes.size(); at += kBytesPerPoll) {
+    if (cancel != nullptr) cancel->check();
+    write(bytes.subspan(at, std::min(kBytesPerPoll, bytes.size() - at)));
+  }
 }
 
 void SectionFileWriter::commit() {

@@ -63,6 +63,8 @@ class SectionFileWriter {
   void write_array(std::span<const T> values) {
     write(std::as_bytes(values));
   }
+  /// begin() and write() of a whole section. Polled every 16 MiB.
+  void section(std::uint32_t id, std::span<const std::byte> bytes, const CancelToken* cancel);
   /// Completes header and table and puts the file in its place.
   void commit();
 

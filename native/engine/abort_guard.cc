@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/log_sink.h"
 #include "ggml.h"
 
 namespace lorekeep::engine {

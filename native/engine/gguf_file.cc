@@ -118,10 +118,6 @@ class GgufCursor {
   std::size_t offset_ = 0;
 };
 
-std::span<const TensorType> tensor_types() noexcept {
-  return kTensorTypes;
-}
-
 const TensorType* tensor_type(std::uint32_t id) noexcept {
   for (const TensorType& type : kTensorTypes) {
     if (type.id == id) return &type;

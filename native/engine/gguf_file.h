@@ -57,8 +57,6 @@ inline constexpr std::uint32_t kTensorF16 = 1;
 
 /// Null for numbers that are no type of a weight known to this version.
 const TensorType* tensor_type(std::uint32_t id) noexcept;
-/// All known types.
-std::span<const TensorType> tensor_types() noexcept;
 
 struct GgufTensor {
   std::string_view name;

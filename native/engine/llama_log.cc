@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/log_sink.h"
 #include "llama.h"
 
 namespace lorekeep::engine {
@@ -35,16 +34,13 @@ std::string_view without_function_name(std::string_view line) {
 }
 
 void on_log(ggml_log_level level, const char* text, void*) {
-  if (level != GGML_LOG_LEVEL_WARN && level != GGML_LOG_LEVEL_ERROR) return;
+  if (level != GGML_LOG_LEVEL_ERROR || !thread_lines.collecting) return;
   const std::string_view line = without_function_name(std::string_view(text).substr(0, kMaxLine));
   if (line.empty()) return;
   try {
-    if (level == GGML_LOG_LEVEL_ERROR && thread_lines.collecting) {
-      auto& errors = thread_lines.errors;
-      if (errors.size() == kKeptLines) errors.erase(errors.begin());
-      errors.emplace_back(line);
-    }
-    log(level == GGML_LOG_LEVEL_ERROR ? LogLevel::kError : LogLevel::kWarn, "llama.cpp", line);
+    auto& errors = thread_lines.errors;
+    if (errors.size() == kKeptLines) errors.erase(errors.begin());
+    errors.emplace_back(line);
   } catch (...) {
     // A line of log is not worth an exception inside llama.cpp.
   }

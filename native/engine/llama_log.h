@@ -4,8 +4,9 @@
 
 namespace lorekeep::engine {
 
-/// Takes over what llama.cpp and ggml say: warnings and errors go to the core's log, nothing is printed. Call once,
-/// with the backends' lock held; the callbacks of llama.cpp are not thread-safe to change.
+/// Takes over what llama.cpp and ggml say, so that nothing is printed: errors are kept where a thread asks for them
+/// (ErrorLines), the rest is dropped. Call once, with the backends' lock held; the callbacks of llama.cpp are not
+/// thread-safe to change.
 void capture_llama_log();
 /// Gives the callbacks back.
 void release_llama_log();

@@ -117,9 +117,7 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
   const auto schema = records.metadata ? filter::schema_bytes(records.metadata->schema()) : std::vector<std::byte>{};
   SectionFileWriter file(path, vector::kIndexMagic, vector::kIndexVersion, fingerprint,
                          vector::kIndexSections + static_cast<std::uint32_t>(kSections.size()));
-  const auto write = [&](Section id, std::span<const std::byte> bytes) {
-    vector::write_section(file, id, bytes, cancel);
-  };
+  const auto write = [&](Section id, std::span<const std::byte> bytes) { file.section(id, bytes, cancel); };
   vector::write_index(file, index, cancel);
   write(kOrigin, std::as_bytes(std::span(&origin, 1)));
   write(kIdEnds, std::as_bytes(records.ids.ends()));

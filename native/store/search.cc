@@ -213,15 +213,6 @@ class Search {
 
 }  // namespace
 
-std::string_view mode_name(Mode mode) noexcept {
-  switch (mode) {
-    case Mode::kDense: return "dense";
-    case Mode::kLexical: return "lexical";
-    case Mode::kHybrid: return "hybrid";
-  }
-  return "";
-}
-
 SearchResult Storage::search(const SearchRequest& request) const {
   return Search(*this, request).run();
 }

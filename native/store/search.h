@@ -22,9 +22,6 @@ enum class Mode {
   kHybrid,   // both, fused by reciprocal rank
 };
 
-/// The spelling in requests and results: "dense", "lexical", "hybrid".
-std::string_view mode_name(Mode mode) noexcept;
-
 /// score = dense_weight / (k + dense rank) + lexical_weight / (k + lexical rank); a leg that did not find the record
 /// adds nothing. Cormack, Clarke, Buettcher: Reciprocal Rank Fusion (SIGIR 2009).
 struct RrfOptions {

@@ -1,6 +1,5 @@
 #include "text/sidecar_file.h"
 
-#include <algorithm>
 #include <span>
 #include <string>
 
@@ -12,7 +11,6 @@ namespace {
 
 enum Section : std::uint32_t { kHeader = 1, kLengths = 2, kBuckets = 3, kEntries = 4 };
 constexpr std::uint32_t kSections = 4;
-constexpr std::size_t kBytesPerCancelCheck = std::size_t{4} << 20;
 
 struct Header {
   std::uint32_t tokenizer;
@@ -25,17 +23,6 @@ struct Header {
   float b;
 };
 static_assert(sizeof(Header) == 40);
-
-void write_section(SectionFileWriter& file, Section section, std::span<const std::byte> bytes,
-                   const CancelToken* cancel) {
-  file.begin(section);
-  while (!bytes.empty()) {
-    if (cancel != nullptr) cancel->check();
-    const auto part = bytes.first(std::min(bytes.size(), kBytesPerCancelCheck));
-    file.write(part);
-    bytes = bytes.subspan(part.size());
-  }
-}
 
 [[noreturn]] void refuse_stale(const std::string& name, const char* reason, const std::string& sentence) {
   fail(Code::kUnsupported, name + ": " + sentence, {{"path", name}, {"reason", std::string(reason)}});
@@ -106,10 +93,10 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
                       kBm25K1,
                       kBm25B};
   SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections);
-  write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
-  write_section(file, kLengths, std::as_bytes(data.lengths), cancel);
-  write_section(file, kBuckets, std::as_bytes(data.buckets), cancel);
-  write_section(file, kEntries, data.entries, cancel);
+  file.section(kHeader, std::as_bytes(std::span(&header, 1)), cancel);
+  file.section(kLengths, std::as_bytes(data.lengths), cancel);
+  file.section(kBuckets, std::as_bytes(data.buckets), cancel);
+  file.section(kEntries, data.entries, cancel);
   if (cancel != nullptr) cancel->check();
   file.commit();
 }

@@ -29,8 +29,6 @@ class CandidatePool {
 
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == capacity_; }
-  /// Precondition: size() > 0.
-  std::uint64_t worst_key() const noexcept { return keys_[size_ - 1] & ~kExpanded; }
   /// In order of distance, then of node.
   float distance(std::size_t i) const noexcept { return distance_of(keys_[i]); }
   std::uint32_t node(std::size_t i) const noexcept { return node_of(keys_[i]); }

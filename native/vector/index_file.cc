@@ -1,6 +1,5 @@
 #include "vector/index_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -50,7 +49,6 @@ struct Header {
 static_assert(sizeof(Header) == 56);
 
 constexpr std::size_t kRowsPerPiece = 4096;
-constexpr std::size_t kBytesPerPoll = std::size_t{16} << 20;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
   fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
@@ -199,15 +197,6 @@ class Loader {
 
 }  // namespace
 
-void write_section(SectionFileWriter& file, std::uint32_t id, std::span<const std::byte> bytes,
-                   const CancelToken* cancel) {
-  file.begin(id);
-  for (std::size_t at = 0; at < bytes.size(); at += kBytesPerPoll) {
-    if (cancel != nullptr) cancel->check();
-    file.write(bytes.subspan(at, std::min(kBytesPerPoll, bytes.size() - at)));
-  }
-}
-
 void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelToken* cancel) {
   const HnswParts& parts = index.parts();
   const GraphView& graph = parts.graph.view();
@@ -226,17 +215,17 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   header.entry = graph.entry;
   header.top_level = graph.top_level;
   header.code_error = parts.codes.row_error;
-  write_section(file, kHeader, std::as_bytes(std::span(&header, 1)), cancel);
-  write_section(file, kRows, parts.rows.row_bytes(), cancel);
-  write_section(file, kRowScales, std::as_bytes(parts.rows.scale_values()), cancel);
-  write_section(file, kCodes, codes.row_bytes(), cancel);
-  write_section(file, kCodeScales, std::as_bytes(codes.scale_values()), cancel);
-  write_section(file, kBaseLists, std::as_bytes(parts.graph.base_values()), cancel);
-  write_section(file, kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
-  write_section(file, kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
-  write_section(file, kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
-  write_section(file, kSketchCentre, std::as_bytes(parts.sketches.centre()), cancel);
-  write_section(file, kSketches, parts.sketches.row_bytes(), cancel);
+  file.section(kHeader, std::as_bytes(std::span(&header, 1)), cancel);
+  file.section(kRows, parts.rows.row_bytes(), cancel);
+  file.section(kRowScales, std::as_bytes(parts.rows.scale_values()), cancel);
+  file.section(kCodes, codes.row_bytes(), cancel);
+  file.section(kCodeScales, std::as_bytes(codes.scale_values()), cancel);
+  file.section(kBaseLists, std::as_bytes(parts.graph.base_values()), cancel);
+  file.section(kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
+  file.section(kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
+  file.section(kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
+  file.section(kSketchCentre, std::as_bytes(parts.sketches.centre()), cancel);
+  file.section(kSketches, parts.sketches.row_bytes(), cancel);
 }
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,

@@ -33,9 +33,6 @@ void save_index(const HnswIndex& index, const std::filesystem::path& path, std::
 /// Writes the index's sections to a file that was begun with kIndexMagic and kIndexVersion; what else the file is to
 /// hold may follow.
 void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelToken* cancel = nullptr);
-/// One section, as write_index() writes its own. Polled every 16 MiB.
-void write_section(SectionFileWriter& file, std::uint32_t id, std::span<const std::byte> bytes,
-                   const CancelToken* cancel);
 
 struct LoadOptions {
   /// Reads all vectors too: checksums, and that every number is finite. Without it a damaged vector gives wrong
