@@ -1,6 +1,6 @@
 import { integerArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
-import { LorekeepError, translateError } from './errors.js';
+import { LorekeepError } from './errors.js';
 import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
 import { Handle } from './handle.js';
@@ -206,11 +206,7 @@ export class Storage extends Handle<NativeStorage> {
    * @throws INVALID_ARGUMENT with the JSON path, what was expected and the nearest field name in `detail`.
    */
   compileFilter(expression: FilterExpression): Filter {
-    try {
-      return new Filter(this.native.compileFilter(expression));
-    } catch (error) {
-      throw translateError(error);
-    }
+    return new Filter(this.read((native) => native.compileFilter(expression)));
   }
 
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
@@ -255,14 +251,12 @@ export class Storage extends Handle<NativeStorage> {
   ): StorageSearchResult | undefined {
     const { vector, text } = request;
     const found = resultNumbers(resultLength(request.topK, this.#fields));
-    try {
-      const numbers = requestNumbers(request);
-      const rest = this.native.searchNow(numbers, vector, text, filter?.handle, variables, found);
-      countHeld(found[0] as number);
-      return rest && storageResult(request.mode, found, rest, this.#fields);
-    } catch (error) {
-      throw translateError(error);
-    }
+    const numbers = requestNumbers(request);
+    const rest = this.read((native) =>
+      native.searchNow(numbers, vector, text, filter?.handle, variables, found),
+    );
+    countHeld(found[0] as number);
+    return rest && storageResult(request.mode, found, rest, this.#fields);
   }
 }
 

@@ -1,7 +1,7 @@
 import { choiceArgument, integerArgument, stringArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingRows } from './embedding-rows.js';
-import { LorekeepError, translateError } from './errors.js';
+import { LorekeepError } from './errors.js';
 import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
 import { Handle } from './handle.js';
 import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
@@ -256,13 +256,10 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   /** The hits of a search that is short enough to be done on this thread. */
   #searchNow(query: Float32Array, k: number, ef: number): VectorHits | undefined {
     const numbers = resultNumbers(headNumbers + 2 * k);
-    try {
-      const done = this.native.searchNow(vectorsArgument('query', query, query.length), k, ef, numbers);
-      countHeld(numbers[0] as number);
-      return done ? readHits(numbers) : undefined;
-    } catch (error) {
-      throw translateError(error);
-    }
+    const asked = vectorsArgument('query', query, query.length);
+    const done = this.read((native) => native.searchNow(asked, k, ef, numbers));
+    countHeld(numbers[0] as number);
+    return done ? readHits(numbers) : undefined;
   }
 
   /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */

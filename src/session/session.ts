@@ -22,7 +22,7 @@ import {
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
-export const maxUnfinishedTurns = 1024;
+const maxUnfinishedTurns = 1024;
 
 /** Most agents of one session. */
 export const maxAgents = 1024;
