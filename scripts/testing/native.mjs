@@ -86,7 +86,7 @@ async function runCtest(tree, selection, sanitizer) {
     '--output-on-failure',
     '--no-tests=error',
     '--timeout',
-    '300',
+    '900',
   ];
   const launcher = sanitizer === 'thread' ? await withoutAddressRandomisation() : [];
   const [program, ...args] = [...launcher, ...command, '-j', String(availableParallelism()), ...selection];
