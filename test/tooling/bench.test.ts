@@ -134,6 +134,30 @@ describe('results', () => {
   });
 });
 
+describe('the trial of embedding', () => {
+  const row = (name: string, perSecond: number, queryMs: number) => ({
+    ...{ model: 'm Q8_0', tokens: 16, name, perSecond, queryMs, many: 'a', one: 'b' },
+    ...{ ratio: 1000 / perSecond, queryRatio: 2 / queryMs },
+  });
+  async function tables(rows: unknown[]) {
+    const { report } = await import(join(bench, 'embedding', 'report.mjs'));
+    return report({}, { rows, curves: [], leftOut: [], failed: [] }).tables;
+  }
+
+  test('compares with the peer that is best at many texts, and with the one that is best at one', async () => {
+    const [best, all] = await tables([row('lorekeep', 1000, 2), row('slow', 100, 4), row('fast', 250, 8)]);
+    expect(all.rows).toHaveLength(3);
+    expect(best.rows).toEqual([
+      expect.objectContaining({ peer: 'fast, a', ratio: 4, queryPeer: 'slow, b', queryRatio: 0.5 }),
+    ]);
+  });
+
+  test('compares with nobody where no peer is there', async () => {
+    const [first] = await tables([row('lorekeep', 1000, 2)]);
+    expect(first.id).toBe('embedding');
+  });
+});
+
 describe('a trial process', () => {
   let folder: string;
   beforeEach(() => {
