@@ -11,7 +11,7 @@
 // --server (or LLAMA_SERVER) names llama-server, else the one that `npm run setup:llama-server` built takes part; without one that peer is
 // left out. --neighbour repeats the shortest length of each model with one core taken by a spinning process.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
@@ -55,12 +55,15 @@ await runTrial('embedding', defaults, async (options) => {
     if (!shapes[shape]) throw new Error(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
     for (const type of options.types.split(',')) await measureModel(folder, shape, type, options, result);
   }
+  rmSync(cached('embedding-settings'), { recursive: true, force: true });
   return report(options, result);
 });
 
 function contestantsOf(shape, model, { cores, server: program, peers }) {
   const module = (name) => new URL(`contestants/${name}.mjs`, import.meta.url);
-  const list = [{ name: 'lorekeep', module: module('lorekeep'), options: { model }, peer: false }];
+  // Settings are chosen anew by this build: what an older one chose may lie in the user's cache.
+  const env = { LOREKEEP_CACHE: cached('embedding-settings', String(process.pid)) };
+  const list = [{ name: 'lorekeep', module: module('lorekeep'), options: { model }, env, peer: false }];
   if (peers.includes('node-llama-cpp')) {
     list.push({ name: 'node-llama-cpp', module: module('node-llama-cpp'), options: { model, cores } });
   }
