@@ -16,19 +16,23 @@ export const jsonLimits: JsonBounds = { depth: 64, values: 1_000_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** How deep and how rich a payload is, as far as the limits go. It is read whole for it: once is enough. */
+export function measurePayload(payload: Buffer): JsonBounds {
+  return measureJson(payload, jsonLimits);
+}
+
 /**
  * About what a payload takes in memory once it is parsed, in bytes. Texts take what they have; an array or object of three
  * characters takes some fifty bytes.
  */
-export function parsedBytes(payload: Buffer): number {
-  return payload.length + bytesPerValue * measureJson(payload, jsonLimits).values;
+export function parsedBytes(payload: Buffer, { values } = measurePayload(payload)): number {
+  return payload.length + bytesPerValue * values;
 }
 
 const bytesPerValue = 48;
 
 /** The object that a payload holds. @throws MalformedFrame */
-export function parseObject(payload: Buffer): Record<string, unknown> {
-  const bounds = measureJson(payload, jsonLimits);
+export function parseObject(payload: Buffer, bounds = measurePayload(payload)): Record<string, unknown> {
   if (bounds.depth > jsonLimits.depth) fail(1001, `payload: nested deeper than ${jsonLimits.depth} levels`);
   if (bounds.values > jsonLimits.values) fail(1001, `payload: more than ${jsonLimits.values} values`);
   const value = parseJson(decodeUtf8(payload));

@@ -6,8 +6,16 @@ import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js'
 import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
+import type { JsonBounds } from '../protocol/json-bounds.js';
 import { leadingId } from '../protocol/leading-id.js';
-import { checkFieldNames, idOf, parsedBytes, parseObject, parseRequest } from '../protocol/request.js';
+import {
+  checkFieldNames,
+  idOf,
+  measurePayload,
+  parsedBytes,
+  parseObject,
+  parseRequest,
+} from '../protocol/request.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import { OutputGate } from './output-gate.js';
@@ -157,11 +165,12 @@ export class Connection {
   /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
   #take(frame: WireFrame): void {
     this.#forgetFrameTimer();
-    const bytes = parsedBytes(frame.payload);
+    const bounds = measurePayload(frame.payload);
+    const bytes = parsedBytes(frame.payload, bounds);
     const held: Promise<void>[] = [];
     this.#requests++;
     this.#requestBytes += bytes;
-    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, held));
+    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, bounds, held));
     const served = serving.then(() => {
       this.#requests--;
       if (held.length > 0) this.#pump();
@@ -175,13 +184,13 @@ export class Connection {
   }
 
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
-  async #serve({ kind, payload }: WireFrame, held: Promise<void>[]): Promise<void> {
+  async #serve({ kind, payload }: WireFrame, bounds: JsonBounds, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
     let understood = false;
     try {
       if (kind !== frameKind.json)
         fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
-      const object = parseObject(payload);
+      const object = parseObject(payload, bounds);
       replyTo = idOf(object);
       checkFieldNames(payload, object);
       const request = parseRequest(object);
