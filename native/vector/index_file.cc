@@ -20,7 +20,7 @@ enum Section : std::uint32_t {
   kUpperStarts = 7,
   kUpperLists = 8,
   kRowLowBits = 9,     // from version 3; i10 rows only, otherwise empty
-  kSketchCentre = 10,  // this and the next from version 4; empty when the index has no codes apart from its rows
+  kSketchCentre = 10,  // this and the next from version 4; empty when the index has no codes
   kSketches = 11,
 };
 static_assert(kSketches == kIndexSections);
@@ -72,7 +72,9 @@ Header read_header(const SectionFileReader& file) {
   if (header.vector_type == static_cast<std::uint32_t>(VectorType::kI10) && (header.flags & kHasCodes) != 0) {
     refuse(name, "it has codes apart from rows that hold their own");
   }
-  if ((header.flags & (kHasCodes | kHasSketches)) == kHasSketches) refuse(name, "it has sketches but no codes");
+  const bool coded =
+      (header.flags & kHasCodes) != 0 || header.vector_type == static_cast<std::uint32_t>(VectorType::kI10);
+  if ((header.flags & kHasSketches) != 0 && !coded) refuse(name, "it has sketches but no codes");
   if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
   const std::uint32_t known = file.version() < kSketchVersion ? kHasCodes : kHasCodes | kHasSketches;
   if ((header.flags & ~known) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");

@@ -88,6 +88,26 @@ describe('an index of 50,000 clustered vectors', () => {
   });
 });
 
+describe.each(['f32', 'f16', 'i8'] as const)(
+  'an index of %s rows as long as those of text embeddings',
+  (vectorType) => {
+    test('is opened from its file and answers as it did', async () => {
+      const path = folder(`${vectorType}.lkvec`);
+      await using index = await VectorIndex.build(
+        clusteredVectors(1000, dimension, 10, testSeed),
+        dimension,
+        { vectorType },
+      );
+      await index.save(path);
+      await using loaded = await VectorIndex.load(path);
+      const queries = clusteredVectors(5, dimension, 10, testSeed);
+      const filter = Uint32Array.from({ length: 500 }, (_, i) => 2 * i);
+      for (const options of [{}, { filter }, { exact: true }])
+        expect(await loaded.searchMany(queries, options)).toEqual(await index.searchMany(queries, options));
+    });
+  },
+);
+
 describe('a small index', () => {
   const rows = clusteredVectors(200, 16, 4, testSeed);
 
