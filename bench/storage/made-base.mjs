@@ -2,6 +2,7 @@
 // drawn from 50,000 by a Zipf law; two metadata fields. The model is a stand-in that gives made vectors: no text is embedded.
 import { createWriteStream, utimesSync } from 'node:fs';
 import { Random } from '../harness/numbers.mjs';
+import { EmbeddingModel } from '../lorekeep.mjs';
 
 export const dimension = 384;
 const wordsPerText = 60;
@@ -62,7 +63,12 @@ export const config = (type) => ({
 
 /** In place of an embedding model. */
 export function madeModel(query) {
-  const facts = { fingerprint: 'made', dimension };
-  const embedSettled = async () => ({ vectors: query, errors: [] });
-  return { model: { dimension, facts, embedSettled } };
+  const made = {
+    dimension,
+    facts: { fingerprint: 'made', dimension },
+    embedSettled: async () => ({ vectors: query, errors: [] }),
+  };
+  // Knowledge bases take nothing but an EmbeddingModel.
+  const members = Object.fromEntries(Object.entries(made).map(([name, value]) => [name, { value }]));
+  return { model: Object.create(EmbeddingModel.prototype, members) };
 }
