@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
 import { readTexts } from '../harness/texts.mjs';
 import { connect, EmbeddingModel, Storage, TextIndex, VectorIndex } from '../lorekeep.mjs';
+import { expressionOf, Filters, fieldsOf, recordsOf } from '../vector/filters.mjs';
 import { baseRows, queryRows, vectorSet } from '../vector/sets.mjs';
 
 const k = 10;
@@ -38,6 +39,19 @@ export const loops = {
   async batch({ rows = 100_000 }) {
     const { index, some } = await built(rows);
     return { step: () => index.searchMany(some(perCall), { k, ef }) };
+  },
+  /** The hardest cell: half of the rows pass, and of the query's own cluster none. */
+  async filtered({ rows = 100_000 }) {
+    const { set, some } = await vectors('clusters', rows);
+    const filters = new Filters(set);
+    const options = { fields: fieldsOf(filters.columns) };
+    const storage = await Storage.build(recordsOf(filters.columns), baseRows(set), set.dimension, options);
+    let next = 0;
+    const search = (vector, i) => {
+      const filter = storage.compileFilter(expressionOf(filters.of('other', 0.5, i)));
+      return storage.search({ mode: 'dense', vector, topK: k, filter });
+    };
+    return { step: () => search(some(1), next++ % queries) };
   },
   async build({ rows = 20_000 }) {
     const { set } = await vectors('clusters', rows);

@@ -1,7 +1,7 @@
 // `npm run profile -- TRIAL` in bench/: where the time of a trial goes. It prepares what the trial measures, repeats it in a process that
 // does nothing else, lets `perf` (Linux; Debian's linux-perf) sample that by CPU time, and prints the functions that took the most.
 //
-//   node profile/main.mjs dense|batch|build|open-index|lexical|hybrid|embedding|server [--rows N] [--seconds 5] [--keep FILE]
+//   node profile/main.mjs dense|batch|filtered|build|open-index|lexical|hybrid|embedding|server [--rows N] [--seconds 5] [--keep FILE]
 //
 // Sampling by the clock of the processor needs no hardware counters, so it works in virtual machines, too. --keep leaves perf's file for
 // `perf report` and `perf annotate`. What is JavaScript, and where there is no perf: `node --cpu-prof --cpu-prof-dir=FOLDER

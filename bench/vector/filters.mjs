@@ -110,3 +110,21 @@ function ranks(order) {
   for (let position = 0; position < order.length; position++) rank[order[position]] = position;
   return rank;
 }
+
+/** Schema of a storage of ours for the columns of Filters. */
+export const fieldsOf = (columns) => Object.keys(columns).map((name) => ({ name, type: 'int', default: 0 }));
+
+/** Its records. */
+export function recordsOf(columns) {
+  const all = Object.entries(columns);
+  return Array.from({ length: all[0][1].length }, (_, row) => ({
+    id: String(row),
+    text: 'x',
+    metadata: Object.fromEntries(all.map(([name, values]) => [name, values[row]])),
+  }));
+}
+
+/** A condition of Filters as a filter expression of ours. */
+export const expressionOf = ([field, from, to]) => ({
+  and: [{ '>=': [{ knowledge: field }, from] }, { '<': [{ knowledge: field }, to] }],
+});

@@ -4,6 +4,7 @@ import { grownBy } from '../../harness/memory.mjs';
 import { timeQueries } from '../../harness/queries.mjs';
 import { timeRate } from '../../harness/rate.mjs';
 import { Storage, VectorIndex } from '../../lorekeep.mjs';
+import { expressionOf, fieldsOf, recordsOf } from '../filters.mjs';
 import { indexFile } from '../index-file.mjs';
 import { bindToOneCore } from '../one-core.mjs';
 import { baseRows, queryRows } from '../sets.mjs';
@@ -27,8 +28,8 @@ serve({
     const options = { m: 16, efConstruction: 200, threads, vectorType };
     const begin = performance.now();
     if (columns) {
-      const fields = Object.keys(columns).map((name) => ({ name, type: 'int', default: 0 }));
-      index = await Storage.build(recordsWith(columns), rows, set.dimension, { ...options, fields });
+      const fields = fieldsOf(columns);
+      index = await Storage.build(recordsOf(columns), rows, set.dimension, { ...options, fields });
     } else index = await VectorIndex.build(rows, set.dimension, options);
     const seconds = (performance.now() - begin) / 1000;
     if (save) await index.save(path);
@@ -67,16 +68,4 @@ serve({
     return { ...(await timeQueries(set.queries, k, search, budget)), paths };
   },
   remove: () => rmSync(path, { force: true }),
-});
-
-function recordsWith(columns) {
-  return Array.from({ length: set.rows }, (_, row) => ({
-    id: String(row),
-    text: 'x',
-    metadata: Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[row]])),
-  }));
-}
-
-const expressionOf = ([field, from, to]) => ({
-  and: [{ '>=': [{ knowledge: field }, from] }, { '<': [{ knowledge: field }, to] }],
 });
