@@ -1,6 +1,7 @@
 import { LorekeepError, translateError } from './errors.js';
+import { mayHold, nextTurn } from './event-loop-share.js';
 import type { NativeCancelToken, NativeHandle } from './native.js';
-import { callNative } from './native-call.js';
+import { callNative, signalArgument } from './native-call.js';
 
 /** What every object that holds native memory can do. */
 export abstract class Handle<Native extends NativeHandle> implements AsyncDisposable {
@@ -56,6 +57,28 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
     const done = () => this.#pending.delete(pending);
     pending.then(done, done);
     return pending;
+  }
+
+  /**
+   * A search on this thread where the event loop can spare the time (event-loop-share.ts), else on others. `now` gives
+   * undefined where the search would take too long for this thread; without it there is none that is short.
+   */
+  protected async runSearch<T>(
+    signal: AbortSignal | undefined,
+    now: (() => T | undefined) | undefined,
+    later: (native: Native, cancel: NativeCancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    signalArgument(signal);
+    if (now !== undefined && !this.closed && !signal?.aborted && mayHold()) {
+      const found = now();
+      if (found !== undefined) return found;
+    }
+    return this.run(signal, async (native, cancel) => {
+      const turn = now !== undefined && !mayHold() ? nextTurn() : undefined;
+      await turn;
+      const found = turn && !signal?.aborted ? now?.() : undefined;
+      return found ?? later(native, cancel);
+    });
   }
 
   #usedAfterClose(): LorekeepError {

@@ -1,7 +1,7 @@
 import { integerArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
-import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
+import { countHeld } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
 import { Handle } from './handle.js';
 import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
@@ -9,7 +9,6 @@ import {
   type CallOptions,
   callNative,
   type ProgressOptions,
-  signalArgument,
   toArena,
   toMetadata,
   toRows,
@@ -212,33 +211,13 @@ export class Storage extends Handle<NativeStorage> {
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
-    const { signal, variables } = options;
-    signalArgument(signal);
-    const refused = this.closed || signal?.aborted; // run() says so
-    const filter =
-      refused || options.filter === undefined || options.filter instanceof Filter
-        ? (options.filter as Filter | undefined)
-        : this.compileFilter(options.filter);
-    if (!refused && mayHold()) {
-      const result = this.#searchNow(request, filter, variables);
-      if (result !== undefined) return result;
-    }
-    return this.run(signal, async (native, cancel) => {
-      const turn = mayHold() ? undefined : nextTurn();
-      await turn;
-      if (turn && !signal?.aborted) {
-        const result = this.#searchNow(request, filter, variables);
-        if (result !== undefined) return result;
-      }
+    const { signal, variables, filter: given } = options;
+    const filter = given === undefined || given instanceof Filter ? given : this.compileFilter(given);
+    const now = () => this.#searchNow(request, filter, variables);
+    return this.runSearch(signal, now, async (native, cancel) => {
       const { vector, text } = request;
-      const found = await native.search(
-        requestNumbers(request),
-        vector,
-        text,
-        filter?.handle,
-        variables,
-        cancel,
-      );
+      const numbers = requestNumbers(request);
+      const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel);
       return storageResult(request.mode, ...found, this.#fields);
     });
   }

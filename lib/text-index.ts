@@ -1,12 +1,12 @@
 import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
-import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
+import { countHeld } from './event-loop-share.js';
 import { Handle } from './handle.js';
 import type { NativeTextIndex } from './native.js';
 import { type CallOptions, callNative, describe, toArena } from './native-call.js';
 import type { Records } from './records.js';
-import { resultNumbers } from './result-numbers.js';
+import { readPairs, resultNumbers } from './result-numbers.js';
 import type { SaveIndexOptions } from './vector-index.js';
 
 /**
@@ -85,14 +85,8 @@ const headNumbers = 3;
 
 /** What searchNow() of the addon wrote. */
 function readHits(numbers: Float64Array, terms: string[]): TextHits {
-  const count = numbers[1] as number;
-  const ordinals = new Uint32Array(count);
-  const scores = new Float32Array(count);
-  for (let i = 0; i < count; i++) {
-    ordinals[i] = numbers[headNumbers + 2 * i] as number;
-    scores[i] = numbers[headNumbers + 2 * i + 1] as number;
-  }
-  return { ordinals, scores, terms, scored: numbers[2] as number };
+  const { ordinals, values } = readPairs(numbers, headNumbers, numbers[1] as number);
+  return { ordinals, scores: values, terms, scored: numbers[2] as number };
 }
 
 /** Texts, searched by their words with Okapi BM25. Immutable once built; holds the words, not the texts. */
@@ -173,29 +167,16 @@ export class TextIndex extends Handle<NativeTextIndex> {
       throw new LorekeepError('INVALID_ARGUMENT', `query: a string is expected, not ${describe(query)}`);
     }
     const { signal, filter } = options;
-    const short = filter === undefined;
-    if (short && !this.closed && !signal?.aborted && mayHold()) {
-      const hits = this.#searchNow(query, k);
-      if (hits !== undefined) return hits;
-    }
-    return this.run(signal, async (native, cancel) => {
-      const turn = short && !mayHold() ? nextTurn() : undefined;
-      await turn;
-      const now = turn && !signal?.aborted ? this.#searchNow(query, k) : undefined;
-      return now ?? native.search(query, k, filter, cancel);
-    });
+    const now = filter === undefined ? () => this.#searchNow(query, k) : undefined;
+    return this.runSearch(signal, now, (native, cancel) => native.search(query, k, filter, cancel));
   }
 
   /** The hits of a search that is short enough to be done on this thread. */
   #searchNow(query: string, k: number): TextHits | undefined {
     const numbers = resultNumbers(headNumbers + 2 * k);
-    try {
-      const terms = this.native.searchNow(query, k, numbers);
-      countHeld(numbers[0] as number);
-      return terms && readHits(numbers, terms);
-    } catch (error) {
-      throw translateError(error);
-    }
+    const terms = this.read((native) => native.searchNow(query, k, numbers));
+    countHeld(numbers[0] as number);
+    return terms && readHits(numbers, terms);
   }
 
   /** Writes the index beside `path` and renames it into place. @throws IO, CLOSED, CANCELLED. */

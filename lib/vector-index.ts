@@ -2,12 +2,12 @@ import { choiceArgument, integerArgument, stringArgument, vectorsArgument } from
 import { binding } from './binding.js';
 import type { EmbeddingRows } from './embedding-rows.js';
 import { LorekeepError } from './errors.js';
-import { countHeld, mayHold, nextTurn } from './event-loop-share.js';
+import { countHeld } from './event-loop-share.js';
 import { Handle } from './handle.js';
 import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
-import { type CallOptions, callNative, type ProgressOptions, signalArgument, toRows } from './native-call.js';
+import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
 import type { Records } from './records.js';
-import { resultNumbers } from './result-numbers.js';
+import { readPairs, resultNumbers } from './result-numbers.js';
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
@@ -126,15 +126,8 @@ const headNumbers = 2 + planNumbers;
 
 /** What searchNow() of the addon wrote. */
 function readHits(numbers: Float64Array): VectorHits {
-  const count = numbers[1] as number;
-  const ordinals = new Uint32Array(count);
-  const distances = new Float32Array(count);
-  for (let i = 0; i < count; i++) {
-    ordinals[i] = numbers[headNumbers + 2 * i] as number;
-    distances[i] = numbers[headNumbers + 2 * i + 1] as number;
-  }
-  const plan = readPlan(numbers, headNumbers - planNumbers);
-  return { ordinals, distances, plan };
+  const { ordinals, values } = readPairs(numbers, headNumbers, numbers[1] as number);
+  return { ordinals, distances: values, plan: readPlan(numbers, headNumbers - planNumbers) };
 }
 
 /** Rows of numbers, searched by cosine distance: an HNSW graph, or flat. Immutable once built. */
@@ -234,23 +227,13 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
     const k = integerArgument('k', options.k, 10, 1, 10_000);
     const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
-    const { signal } = options;
-    signalArgument(signal);
     const short = !options.exact && options.filter === undefined && query?.length === this.dimension;
-    if (short && !this.closed && !signal?.aborted && mayHold()) {
-      const hits = this.#searchNow(query, k, ef);
+    const now = short ? () => this.#searchNow(query, k, ef) : undefined;
+    return this.runSearch(options.signal, now, async (native, cancel) => {
+      const [hits] = await this.#searchParts(native, query, { ...options, k, ef }, cancel);
       if (hits !== undefined) return hits;
-    }
-    const [hits] = await this.run(signal, async (native, cancel) => {
-      const turn = short && !mayHold() ? nextTurn() : undefined;
-      await turn;
-      const now = turn && !signal?.aborted ? this.#searchNow(query, k, ef) : undefined;
-      return now ? [now] : this.#searchParts(native, query, { ...options, k, ef }, cancel);
-    });
-    if (hits === undefined) {
       throw new LorekeepError('DIMENSION_MISMATCH', `query: ${this.dimension} numbers are expected, not 0`);
-    }
-    return hits;
+    });
   }
 
   /** The hits of a search that is short enough to be done on this thread. */

@@ -51,6 +51,13 @@ describe('tokenize', () => {
 });
 
 describe('a text index', () => {
+  test('refuses a controller in place of its signal, however short the search', async () => {
+    await using index = await TextIndex.build(texts);
+    await index.search('dog'); // the first use of a word is checked on another thread
+    const options = { signal: new AbortController() };
+    await rejection(index.search('dog', options as never), 'INVALID_ARGUMENT');
+  });
+
   test('finds texts by their words, best first', async () => {
     await using index = await TextIndex.build(texts);
     const hits = await index.search('dog ships');
