@@ -263,6 +263,11 @@ export interface NativeFileDescription {
   }[];
 }
 
+export interface NativeDistanceKernels {
+  used: string;
+  available: string[];
+}
+
 export interface NativeBackendInfo {
   name: string;
   description: string;
@@ -311,6 +316,9 @@ export interface NativeBinding {
     fingerprint: string,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
+
+  /** The slowest first. Settles which set the process uses. */
+  distanceKernels(): NativeDistanceKernels;
 
   buildTextIndex(
     texts: NativeTextArena,
@@ -412,6 +420,7 @@ export const nativeExports = [
   'loadVectorIndex',
   'importHnswlib',
   'openVectorIndex',
+  'distanceKernels',
   'buildTextIndex',
   'loadTextIndex',
   'tokenize',

@@ -64,6 +64,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);
   function("openVectorIndex", open_vector_index);
+  function("distanceKernels", distance_kernels);
   function("buildTextIndex", build_text_index);
   function("loadTextIndex", load_text_index);
   function("tokenize", tokenize);

@@ -4,6 +4,7 @@
 #include "binding/buffers_binding.h"
 #include "binding/records_binding.h"
 #include "store/indexed_records.h"
+#include "vector/distance.h"
 #include "vector/flat_index.h"
 #include "vector/hnswlib_file.h"
 #include "vector/index_file.h"
@@ -308,6 +309,18 @@ Napi::Value import_hnswlib(const Napi::CallbackInfo& info) {
           return vector::import_hnswlib_file(path, dimension, &task.cancel);
         },
         wrap_index);
+  });
+}
+
+Napi::Value distance_kernels(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto sets = vector::available_kernels();
+    Napi::Array available = Napi::Array::New(info.Env(), sets.size());
+    for (std::uint32_t i = 0; i < sets.size(); ++i) available.Set(i, sets[i]->name);
+    Napi::Object object = Napi::Object::New(info.Env());
+    object.Set("used", vector::kernels().name);
+    object.Set("available", available);
+    return object;
   });
 }
 

@@ -58,5 +58,7 @@ Napi::Value load_vector_index(const Napi::CallbackInfo& info);
 Napi::Value open_vector_index(const Napi::CallbackInfo& info);
 /// importHnswlib(path, dimension, cancel)
 Napi::Value import_hnswlib(const Napi::CallbackInfo& info);
+/// distanceKernels()
+Napi::Value distance_kernels(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

@@ -1,6 +1,7 @@
+import { distanceKernels } from '../../lib/index.js';
 import type { FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
-import { unknownVariables } from '../config/variables.js';
+import { unknownKernels, unknownVariables } from '../config/variables.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
@@ -12,6 +13,8 @@ export async function serve(flags: FlagValues): Promise<void> {
   const { log, fileLog, file: logFile } = openLog(config);
   logDefects(log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
+  const kernels = unknownKernels(process.env, distanceKernels());
+  if (kernels !== undefined) log.warn(kernels);
   if (withoutEffect !== undefined) log.warn(withoutEffect);
   log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
   const starting = startServer();

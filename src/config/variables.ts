@@ -1,5 +1,9 @@
+import type { DistanceKernels } from '../../lib/index.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { configFlags } from './flags.js';
+
+/** Characters of a value that is told. */
+const longestShown = 64;
 
 const prefix = 'LOREKEEP_';
 
@@ -29,6 +33,22 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
       const nearest = nearestKnown(name.slice(prefix.length));
       return `${name}: is not a known variable of the environment${didYouMean(nearest)}; it has no effect`;
     });
+}
+
+/**
+ * A sentence when LOREKEEP_KERNELS asks for a set of kernels that is not among those which this processor runs. Empty counts
+ * as absent.
+ */
+export function unknownKernels(
+  environment: NodeJS.ProcessEnv,
+  { used, available }: DistanceKernels,
+): string | undefined {
+  const wanted = environment.LOREKEEP_KERNELS;
+  if (!wanted || available.includes(wanted)) return undefined;
+  const shown = JSON.stringify(wanted.slice(0, longestShown));
+  const meant = didYouMean(nearestName(wanted, available));
+  const names = available.join(', ');
+  return `LOREKEEP_KERNELS: ${shown} is none of the kernels that this processor runs (${names})${meant}; ${used} is used`;
 }
 
 /** Windows does not tell upper from lower case in names of variables. */

@@ -66,6 +66,16 @@ describe('lorekeep doctor', () => {
     ]);
   });
 
+  it('says which kernels compute distances, and what LOREKEEP_KERNELS asks for in vain', async () => {
+    const scalar = await lorekeep(['doctor'], { env: { LOREKEEP_KERNELS: 'scalar' } });
+    expect(scalar.stdout).toMatch(/^ok +distances +scalar \(of scalar\b.*\)$/m);
+    expect(scalar.stdout).not.toContain('LOREKEEP_KERNELS');
+    const abacus = await lorekeep(['doctor'], { env: { LOREKEEP_KERNELS: 'abacus' } });
+    expect(abacus.stdout).toMatch(
+      /^warning +variable +LOREKEEP_KERNELS: "abacus" is none .*\(scalar\b.*\n +-> correct its value, or unset it$/m,
+    );
+  });
+
   it('shows how each model is embedded on this machine, as its first load measured', async () => {
     const cache = inFolder('cache');
     const env = { LOREKEEP_CACHE: cache };

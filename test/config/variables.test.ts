@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configFlags } from '../../src/config/flags.js';
-import { otherVariables, unknownVariables } from '../../src/config/variables.js';
+import { otherVariables, unknownKernels, unknownVariables } from '../../src/config/variables.js';
 
 describe('variables of the environment', () => {
   it('that are known are all right, and so are those of tests and of Kubernetes', () => {
@@ -30,5 +30,29 @@ describe('variables of the environment', () => {
 
   it.skipIf(process.platform === 'win32')('are told from those in lower case', () => {
     expect(unknownVariables({ lorekeep_port: '1' })[0]).toContain('did you mean "LOREKEEP_PORT"?');
+  });
+});
+
+describe('LOREKEEP_KERNELS', () => {
+  const kernels = { used: 'avx512', available: ['scalar', 'avx2', 'avx512'] };
+  const told = (value?: string) => unknownKernels({ LOREKEEP_KERNELS: value }, kernels);
+
+  it('is all right when it names a set that the processor runs, or nothing', () => {
+    for (const value of [...kernels.available, '', undefined]) expect(told(value)).toBeUndefined();
+  });
+
+  it.each(['neon', 'axv2', 'AVX2', 'avx2 '])(
+    'is told with the names that there are when it is %j',
+    (value) => {
+      expect(told(value)).toContain(
+        `LOREKEEP_KERNELS: "${value}" is none of the kernels that this processor runs (scalar, avx2, avx512)`,
+      );
+      expect(told(value)).toMatch(/; avx512 is used$/);
+    },
+  );
+
+  it('is told with the nearest of them, and cut when it is long', () => {
+    expect(told('axv2')).toContain('did you mean "avx2"?');
+    expect(told('x'.repeat(1000))).toContain(`"${'x'.repeat(64)}" is none`);
   });
 });

@@ -82,14 +82,18 @@ describe('lorekeep serve', () => {
     }
   });
 
-  it.skipIf(process.platform === 'win32')('warns of a variable that is probably misspelt', async () => {
-    const wrapper = ['env', 'LOREKEEP_PROT=9100'];
-    const program = Program.runIn(wrapper, cli, 'serve', '--config', await configFile(), '--port', '0');
-    await program.printed(/"level":"warn",.*LOREKEEP_PROT: .*did you mean \\"LOREKEEP_PORT\\"\?/);
-    await program.printed(/"msg":"listening"/);
-    program.child.kill('SIGTERM');
-    expect((await program.ended).code).toBe(0);
-  });
+  it.skipIf(process.platform === 'win32')(
+    'warns of variables of which the name or the value is probably misspelt',
+    async () => {
+      const wrapper = ['env', 'LOREKEEP_PROT=9100', 'LOREKEEP_KERNELS=abacus'];
+      const program = Program.runIn(wrapper, cli, 'serve', '--config', await configFile(), '--port', '0');
+      await program.printed(/"level":"warn",.*LOREKEEP_PROT: .*did you mean \\"LOREKEEP_PORT\\"\?/);
+      await program.printed(/"level":"warn",.*LOREKEEP_KERNELS: \\"abacus\\" is none of the kernels/);
+      await program.printed(/"msg":"listening"/);
+      program.child.kill('SIGTERM');
+      expect((await program.ended).code).toBe(0);
+    },
+  );
 
   it.skipIf(process.platform === 'win32')(
     'goes on after a rejection that nobody handles, and ends with 1 after an exception that nobody catches',

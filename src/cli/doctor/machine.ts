@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import type { BackendInfo } from '../../../lib/index.js';
+import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
 import { homeFolder } from '../../config/home.js';
+import { unknownKernels } from '../../config/variables.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** Node's version against what the package asks for. */
@@ -18,8 +19,8 @@ export function checkNode(): Finding {
 /** The addon, the processor and the backends, which the addon finds. */
 export async function checkAddon(): Promise<Finding[]> {
   try {
-    const { addonFile, backends } = await import('../../../lib/index.js');
-    return [ok('addon', addonFile), ...checkBackends(backends())];
+    const { addonFile, backends, distanceKernels } = await import('../../../lib/index.js');
+    return [ok('addon', addonFile), ...checkBackends(backends()), ...checkKernels(distanceKernels())];
   } catch (error) {
     // The loader's message ends with what to do.
     const [reason = '', ...fix] = (error as Error).message.split('; ');
@@ -44,6 +45,14 @@ function checkBackends(found: readonly BackendInfo[]): Finding[] {
       ? ok('graphics', 'no GPU backend is installed: models run on the processor')
       : ok('graphics', others.map(({ name, description }) => `${name} (${description})`).join(', ')),
     ...memoryFindings(),
+  ];
+}
+
+function checkKernels(kernels: DistanceKernels): Finding[] {
+  const told = unknownKernels(process.env, kernels);
+  return [
+    ok('distances', `${kernels.used} (of ${kernels.available.join(', ')})`),
+    ...(told === undefined ? [] : [warning('variable', told, 'correct its value, or unset it')]),
   ];
 }
 

@@ -1,0 +1,19 @@
+import { binding } from './binding.js';
+import { translateError } from './errors.js';
+
+/** The sets of kernels that compute distances on this processor. */
+export interface DistanceKernels {
+  /** The one that this process uses: what LOREKEEP_KERNELS names if it is among them, else the last. */
+  readonly used: string;
+  /** All that the processor can run, the slowest first. */
+  readonly available: readonly string[];
+}
+
+/** Which kernels compute distances. The first call of this, or the first index, settles it for the process. */
+export function distanceKernels(): DistanceKernels {
+  try {
+    return binding.distanceKernels();
+  } catch (error) {
+    throw translateError(error);
+  }
+}
