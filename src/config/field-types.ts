@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownValue } from '../schema/messages.js';
 
 /** What is known of a field beside its type, default, range and description. */
 export interface FieldFacts {
@@ -20,17 +21,9 @@ export interface FieldFacts {
 
 export const fieldFacts = z.registry<FieldFacts>();
 
-/** Characters of a refused value that a message shows. */
-const longestShown = 60;
-
 /** The message of a refused value: what is allowed, and what was found. */
 function expected(what: string) {
   return { error: ({ input }: { input?: unknown }) => `${what} is expected, not ${shownValue(input)}` };
-}
-
-export function shownValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
 /** Both ends included. */

@@ -37,16 +37,6 @@ function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** The value at `keys`, or undefined where there is none. */
-export function valueAt(value: unknown, keys: readonly string[]): unknown {
-  let at = value;
-  for (const key of keys) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = (at as Record<string, unknown>)[key];
-  }
-  return at;
-}
-
 /** Sets a value, making the objects on its way. Precondition: none of these is anything else. */
 export function setValue(root: object, keys: readonly string[], value: unknown): void {
   let holder = root as Record<string, unknown>;

@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises';
-import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
+import { largestConfigBytes, readConfig } from '../files/read-config.js';
+import { describeIssue, type FieldIssue, lowerFirst, valueAt } from '../schema/field-issue.js';
 import { JsonSyntaxError, JsonText, type TextPosition } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
-import { configFields, valueAt } from './fields.js';
+import { configFields } from './fields.js';
 import { configSchema, type ServerConfig } from './schema.js';
 import { StartupError } from './startup-error.js';
 
@@ -21,40 +22,26 @@ export interface ParsedConfig {
   problems: ConfigProblem[];
 }
 
-/** Config files are pages long; what is beyond this is another file. */
-const largestFile = 4 * 1024 * 1024;
-
 /** The text of a config file or a catalog, or undefined when there is none. @throws StartupError that names the file */
 export async function readTextFile(path: string): Promise<string | undefined> {
   let bytes: Buffer;
   try {
-    bytes = await readBounded(path);
+    await using file = await open(path, 'r');
+    bytes = await readConfig(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     if (code === 'EISDIR') throw new StartupError(`${path}: is a folder; a file is expected`);
     throw new StartupError(`${path}: cannot be read: ${message}`);
   }
-  if (bytes.length > largestFile) {
-    throw new StartupError(`${path}: is longer than ${largestFile} bytes`);
+  if (bytes.length > largestConfigBytes) {
+    throw new StartupError(`${path}: is longer than ${largestConfigBytes} bytes`);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new StartupError(`${path}: is not UTF-8`);
   }
-}
-
-/** At most one byte more than is allowed: a device or a pipe has no size and may have no end. */
-async function readBounded(path: string): Promise<Buffer> {
-  await using file = await open(path, 'r');
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of file.createReadStream({ autoClose: false, end: largestFile })) {
-    chunks.push(chunk as Buffer);
-    length += (chunk as Buffer).length;
-  }
-  return Buffer.concat(chunks, length);
 }
 
 /** Checks the text of a config file. `path` is for the messages. */
@@ -99,5 +86,3 @@ function deprecations(written: object, json: JsonText, at: (position: TextPositi
       return { severity: 'warning', message: `${place}: ${path}: ${lowerFirst(schema.description ?? '')}` };
     });
 }
-
-const lowerFirst = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { shownValue } from './field-types.js';
+import { shownValue } from '../schema/messages.js';
 import { type ConfigField, configFields } from './fields.js';
 import { FlagError, StartupError } from './startup-error.js';
 

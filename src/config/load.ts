@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { configFields, setValue, valueAt } from './fields.js';
+import { valueAt } from '../schema/field-issue.js';
+import { configFields, setValue } from './fields.js';
 import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
 import { homeFolder } from './home.js';

@@ -1,7 +1,8 @@
-import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
+import { Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { matchEmbeddings } from './embeddings.js';
+import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
@@ -141,12 +142,10 @@ async function found<T>(
   try {
     return await look();
   } catch (error) {
-    if (!(error instanceof LorekeepError) || notTheFiles.has(error.code)) throw error;
+    if (!isFileError(error)) throw error;
     const { code, message, detail } = error;
     const named = typeof detail.file === 'string' ? detail.file : file;
     findings.push({ severity: 'error', code, file: named, message });
     return undefined;
   }
 }
-
-const notTheFiles: ReadonlySet<string> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
+import { largestConfigBytes, readConfig } from '../files/read-config.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
 import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
@@ -12,9 +13,6 @@ export interface LoadedKnowledgeBaseConfig {
   /** One sentence per key that has no effect. */
   warnings: string[];
 }
-
-/** Configs are pages long; what is beyond this is another file. */
-const largestFile = 4 * 1024 * 1024;
 
 /** How many issues an error message lists. */
 const listedIssues = 20;
@@ -58,11 +56,11 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
 }
 
 async function readText(path: string): Promise<string> {
-  const bytes = await readBounded(path);
-  if (bytes.length > largestFile) {
+  const bytes = await readFile(path);
+  if (bytes.length > largestConfigBytes) {
     throw new LorekeepError(
       'CORRUPT',
-      `${path}: is longer than ${largestFile} bytes, so it is no config file`,
+      `${path}: is longer than ${largestConfigBytes} bytes, so it is no config file`,
       {
         file: path,
       },
@@ -78,17 +76,12 @@ async function readText(path: string): Promise<string> {
 /** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** At most one byte more than is allowed. */
-async function readBounded(path: string): Promise<Buffer> {
+async function readFile(path: string): Promise<Buffer> {
   try {
     await using file = await open(path, readOnly);
     const found = await file.stat();
     if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
-    const chunks: Buffer[] = [];
-    for await (const chunk of file.createReadStream({ autoClose: false, end: largestFile })) {
-      chunks.push(chunk as Buffer);
-    }
-    return Buffer.concat(chunks);
+    return await readConfig(file);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') {

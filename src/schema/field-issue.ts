@@ -50,10 +50,11 @@ function unknownField(schema: z.core.$ZodType, issue: z.core.$ZodIssueUnrecogniz
   return nearest === undefined ? found : { ...found, nearest };
 }
 
-function valueAt(value: unknown, keys: readonly PropertyKey[]): unknown {
+/** The value at `keys`, or undefined where there is none. */
+export function valueAt(value: unknown, keys: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of keys) {
-    if (typeof at !== 'object' || at === null) return undefined;
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     at = (at as Record<PropertyKey, unknown>)[key];
   }
   return at;
@@ -92,6 +93,6 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return unwrap(after instanceof z.ZodTransform ? before : after);
 }
 
-function lowerFirst(text: string): string {
+export function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

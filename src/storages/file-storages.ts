@@ -1,6 +1,6 @@
-import { LorekeepError } from '../../lib/index.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
+import { isFileError } from '../knowledge/file-error.js';
 import { type EntryFacts, KnowledgeBaseCache, type KnowledgeBasePin } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import { ServerError, serverError } from '../protocol/errors.js';
@@ -102,7 +102,7 @@ async function invalidData(
       cause: error,
     });
   }
-  if (!(error instanceof LorekeepError) || notTheFiles.has(error.code)) return error;
+  if (!isFileError(error)) return error;
   const { file, ...facts } = error.detail;
   const details = { ...facts, ...(typeof file === 'string' && { file: await root.hide(file) }), path: where };
   const message = `${where}: ${await root.hide(error.message)}`;
@@ -110,5 +110,3 @@ async function invalidData(
 }
 
 const modelField = 'embedding_model';
-
-const notTheFiles: ReadonlySet<string> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);

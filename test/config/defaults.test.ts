@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configFields, valueAt } from '../../src/config/fields.js';
+import { configFields } from '../../src/config/fields.js';
 import { homeFolder } from '../../src/config/home.js';
 import { loadConfig } from '../../src/config/load.js';
+import { valueAt } from '../../src/schema/field-issue.js';
 
 const home = (path: string) => join(homeFolder, path);
 

@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkServerConfig } from '../../src/config/check.js';
-import { configFields, setValue, valueAt } from '../../src/config/fields.js';
+import { configFields, setValue } from '../../src/config/fields.js';
 import { loadConfig } from '../../src/config/load.js';
 import { StartupError } from '../../src/config/startup-error.js';
+import { valueAt } from '../../src/schema/field-issue.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();
@@ -146,14 +147,14 @@ describe('a config file with a mistake', () => {
       [{ logs_dir: 3 }, 'logs_dir: a string is expected, not 3'],
       [{ logs_dir: 'a\0b' }, 'logs_dir: a string without NUL is expected'],
       [{ models_catalog_path: '' }, 'models_catalog_path: a string that is not empty is expected'],
-      [{ monitor: [] }, 'monitor: an object is expected, not []'],
-      [{ telemetry: { sinks: {} } }, 'telemetry.sinks: an array is expected, not {}'],
+      [{ monitor: [] }, 'monitor: an object is expected, not an array of 0'],
+      [{ telemetry: { sinks: {} } }, 'telemetry.sinks: an array is expected, not an object'],
       [{ telemetry: { sinks: [{ kind: 'x' }] } }, 'telemetry.sinks[0].kind: one of "analytics" is expected'],
       [
         { engines: { llm_engine: { backend: 'metal' } } },
         'engines.llm_engine.backend: one of "auto", "cuda"',
       ],
-      [[], ':1:1: an object is expected, not []'],
+      [[], ':1:1: an object is expected, not an array of 0'],
     ];
     for (const [content, message] of cases) expect(await refusal(content)).toContain(message);
   });

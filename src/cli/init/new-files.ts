@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../folders/make-folder.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** Files made in a folder, none of them over another; all or nothing. */
 export class NewFiles {
