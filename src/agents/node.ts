@@ -13,7 +13,7 @@ export interface NodeResources {
 }
 
 /** What a node tells about one run, beside its time. */
-export type NodeReport = Omit<NodeDiagnostics, 'node' | 'type' | 'duration_ms'>;
+type NodeReport = Omit<NodeDiagnostics, 'node' | 'type' | 'duration_ms'>;
 
 export interface NodeOutcome {
   readonly report?: NodeReport;

@@ -1,8 +1,6 @@
+/** Parsers of what stands on the command line, for commander. */
 import { isIPv6 } from 'node:net';
 import { InvalidArgumentError } from 'commander';
-
-/** Parsers of what stands on the command line, for commander. */
-export const port = integer(0, 65_535);
 
 /** A name or an address; the port is another flag. */
 export function host(text: string): string {

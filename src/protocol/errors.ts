@@ -1,5 +1,5 @@
 /** Whose mistake an error is: the client's request, the server's set-up, or a defect of lorekeep's own. */
-export type Fault = 'client' | 'operator' | 'server';
+type Fault = 'client' | 'operator' | 'server';
 
 export interface ErrorRow {
   readonly name: string;

@@ -189,7 +189,7 @@ export const serverSchemas = {
   }),
 } as const;
 
-export type ServerFrameType = keyof typeof serverSchemas;
+type ServerFrameType = keyof typeof serverSchemas;
 export type ServerFrames = { [Type in ServerFrameType]: z.output<(typeof serverSchemas)[Type]> };
 export type ServerFrame = ServerFrames[ServerFrameType];
 

@@ -65,8 +65,6 @@ export const cannedResponseParamsSchema = z.strictObject({
     .describe('Makes the sequence of responses the same for every agent with it. Default: by chance.'),
 });
 
-export type CannedResponseParams = z.output<typeof cannedResponseParamsSchema>;
-
 /** Params of a node of type `regex_guardrail`. */
 export const regexGuardrailParamsSchema = z.strictObject({
   string_storage: stringStorage('pattern'),
@@ -74,5 +72,3 @@ export const regexGuardrailParamsSchema = z.strictObject({
     .optional()
     .describe('Id of the node that the turn goes on with after a match. Default: nodes run as without one.'),
 });
-
-export type RegexGuardrailParams = z.output<typeof regexGuardrailParamsSchema>;

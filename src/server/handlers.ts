@@ -18,7 +18,7 @@ export interface HandlerContext {
 }
 
 /** A reply without the id that it answers, or undefined when the handler has sent it itself. */
-export type Reply<Type extends RequestType> = Omit<ServerFrames[Replies[Type]], 'reply_to'> | undefined;
+type Reply<Type extends RequestType> = Omit<ServerFrames[Replies[Type]], 'reply_to'> | undefined;
 
 type Handler<Type extends RequestType> = (
   context: HandlerContext,
