@@ -33,20 +33,14 @@ export {
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export { type ComputeSettings, measuredSettings } from './settings-cache.js';
+export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
+export type { LexicalPlan, StorageHit, StoragePlan, StorageSearchResult } from './storage-hits.js';
 export {
-  type AssembleOptions,
   type FusionOptions,
-  type LexicalPlan,
   type SearchMode,
-  Storage,
-  type StorageHit,
-  type StorageOptions,
-  type StoragePlan,
-  type StorageRecord,
   type StorageSearchOptions,
-  type StorageSearchResult,
   searchModes,
-} from './storage.js';
+} from './storage-request.js';
 export { removeStrayFiles } from './stray-files.js';
 export {
   type LoadTextIndexOptions,

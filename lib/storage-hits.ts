@@ -1,7 +1,51 @@
 /** Makes a search's result of what crosses: numbers, and an array of the rest (native/binding/storage_result.cc). */
 import type { MetadataValue } from './filter.js';
 import type { NativeField } from './native.js';
-import type { SearchMode, StorageHit, StoragePlan, StorageSearchResult } from './storage.js';
+import type { SearchMode } from './storage-request.js';
+import type { SearchPlan } from './vector-index.js';
+
+export interface StorageHit {
+  /** Position of the record in the storage. */
+  ordinal: number;
+  id: string;
+  text: string;
+  /** Values of the fields that the record has, defaults included; absent when the storage has no fields. */
+  metadata?: Record<string, MetadataValue>;
+  /** What the hits are ordered by: 1 - distance, BM25 score or fused score, by mode. */
+  score: number;
+  /** Position among the hits, from 1. */
+  rank: number;
+  /** Cosine distance, 0 to 2; absent in lexical mode. */
+  distance?: number;
+  /** Absent in dense mode; 0 for a record that holds none of the query's words. */
+  bm25Score?: number;
+  /** Position in the dense leg, from 1, when that leg found it. */
+  denseRank?: number;
+  /** Position in the lexical leg, from 1, when that leg found it. */
+  lexicalRank?: number;
+}
+
+export interface LexicalPlan {
+  /** Words of the query after the tokenizer. 0: it has none, and nothing can be found by words. */
+  tokens: number;
+  /** Different words among them that occur in any record. */
+  terms: number;
+  /** Records whose score was computed; the rest could not reach the top. */
+  scored: number;
+}
+
+export interface StoragePlan {
+  mode: SearchMode;
+  /** How the dense leg ran; absent in lexical mode. */
+  dense?: SearchPlan;
+  /** How the lexical leg ran; absent in dense mode. */
+  lexical?: LexicalPlan;
+}
+
+export interface StorageSearchResult {
+  hits: StorageHit[];
+  plan: StoragePlan;
+}
 
 const headNumbers = 11;
 const hitNumbers = 6;

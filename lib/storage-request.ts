@@ -1,9 +1,44 @@
 import { choiceArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
-import { describe } from './native-call.js';
-import type { SearchMode, StorageSearchOptions } from './storage.js';
+import type { Filter, FilterExpression } from './filter.js';
+import { type CallOptions, describe } from './native-call.js';
+
+export type SearchMode = 'dense' | 'lexical' | 'hybrid';
 
 export const searchModes: readonly SearchMode[] = ['dense', 'lexical', 'hybrid'];
+
+/** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
+export interface FusionOptions {
+  /** Default 60. */
+  k?: number | undefined;
+  /** Default 1 each. */
+  weights?: { dense?: number | undefined; lexical?: number | undefined } | undefined;
+  /** How deep each leg goes; default max(50, 4 topK). */
+  candidates?: number | undefined;
+}
+
+export interface StorageSearchOptions extends CallOptions {
+  /** Default "dense". */
+  mode?: SearchMode | undefined;
+  /** The query's embedding: needed by dense and hybrid. */
+  vector?: Float32Array | undefined;
+  /** The query's words: needed by lexical and hybrid. */
+  text?: string | undefined;
+  /** Hits, 1 to 1000, default 5. */
+  topK?: number | undefined;
+  /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
+  threshold?: number | undefined;
+  /**
+   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice topK, or in hybrid
+   * mode `rrf.candidates` (twice them under a filter): the largest.
+   */
+  ef?: number | undefined;
+  rrf?: FusionOptions | undefined;
+  /** Which records may be found, in every mode. An expression is compiled for this search alone. */
+  filter?: Filter | FilterExpression | undefined;
+  /** Values of the filter's variables, by name. */
+  variables?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** The options of a search, checked and with every default. */
 export interface StorageRequest {

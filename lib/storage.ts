@@ -2,7 +2,7 @@ import { integerArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
-import { type FieldDefinition, Filter, type FilterExpression, type MetadataValue } from './filter.js';
+import { type FieldDefinition, Filter, type FilterExpression } from './filter.js';
 import { Handle } from './handle.js';
 import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
@@ -15,14 +15,15 @@ import {
 } from './native-call.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
-import { resultLength, storageResult } from './storage-hits.js';
-import { requestNumbers, type StorageRequest, storageRequest } from './storage-request.js';
+import { resultLength, type StorageSearchResult, storageResult } from './storage-hits.js';
+import {
+  requestNumbers,
+  type StorageRequest,
+  type StorageSearchOptions,
+  storageRequest,
+} from './storage-request.js';
 import { type TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
-import { type HnswOptions, hnswOptions, type SearchPlan, type VectorIndex } from './vector-index.js';
-
-export type SearchMode = 'dense' | 'lexical' | 'hybrid';
-
-export { searchModes } from './storage-request.js';
+import { type HnswOptions, hnswOptions, type VectorIndex } from './vector-index.js';
 
 export interface StorageRecord {
   /** Returned with hits; unique within the storage. */
@@ -46,82 +47,6 @@ export interface AssembleOptions extends CallOptions {
 
 /** The addon's own: see `ef` of search(). */
 const defaultEf = 0;
-
-/** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
-export interface FusionOptions {
-  /** Default 60. */
-  k?: number | undefined;
-  /** Default 1 each. */
-  weights?: { dense?: number | undefined; lexical?: number | undefined } | undefined;
-  /** How deep each leg goes; default max(50, 4 topK). */
-  candidates?: number | undefined;
-}
-
-export interface StorageSearchOptions extends CallOptions {
-  /** Default "dense". */
-  mode?: SearchMode | undefined;
-  /** The query's embedding: needed by dense and hybrid. */
-  vector?: Float32Array | undefined;
-  /** The query's words: needed by lexical and hybrid. */
-  text?: string | undefined;
-  /** Hits, 1 to 1000, default 5. */
-  topK?: number | undefined;
-  /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
-  threshold?: number | undefined;
-  /**
-   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice topK, or in hybrid
-   * mode `rrf.candidates` (twice them under a filter): the largest.
-   */
-  ef?: number | undefined;
-  rrf?: FusionOptions | undefined;
-  /** Which records may be found, in every mode. An expression is compiled for this search alone. */
-  filter?: Filter | FilterExpression | undefined;
-  /** Values of the filter's variables, by name. */
-  variables?: Readonly<Record<string, unknown>> | undefined;
-}
-
-export interface StorageHit {
-  /** Position of the record in the storage. */
-  ordinal: number;
-  id: string;
-  text: string;
-  /** Values of the fields that the record has, defaults included; absent when the storage has no fields. */
-  metadata?: Record<string, MetadataValue>;
-  /** What the hits are ordered by: 1 - distance, BM25 score or fused score, by mode. */
-  score: number;
-  /** Position among the hits, from 1. */
-  rank: number;
-  /** Cosine distance, 0 to 2; absent in lexical mode. */
-  distance?: number;
-  /** Absent in dense mode; 0 for a record that holds none of the query's words. */
-  bm25Score?: number;
-  /** Position in the dense leg, from 1, when that leg found it. */
-  denseRank?: number;
-  /** Position in the lexical leg, from 1, when that leg found it. */
-  lexicalRank?: number;
-}
-
-export interface LexicalPlan {
-  /** Words of the query after the tokenizer. 0: it has none, and nothing can be found by words. */
-  tokens: number;
-  /** Different words among them that occur in any record. */
-  terms: number;
-  /** Records whose score was computed; the rest could not reach the top. */
-  scored: number;
-}
-
-export interface StoragePlan {
-  mode: SearchMode;
-  /** How the dense leg ran; absent in lexical mode. */
-  dense?: SearchPlan;
-  /** How the lexical leg ran; absent in dense mode. */
-  lexical?: LexicalPlan;
-}
-
-export interface StorageSearchResult {
-  hits: StorageHit[];
-  plan: StoragePlan;
-}
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {

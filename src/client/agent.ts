@@ -1,7 +1,6 @@
 import type { ServerFrames } from '../protocol/frames.js';
-import type { Channel, TurnEvent } from './channel.js';
-import type { CallOptions } from './client.js';
-import type { ClientSession, SessionFields } from './session.js';
+import type { CallOptions } from './call-options.js';
+import type { Channel, SessionFields, TurnEvent } from './channel.js';
 import { streamTurn } from './turn-stream.js';
 
 export interface TurnOptions extends CallOptions {
@@ -9,16 +8,24 @@ export interface TurnOptions extends CallOptions {
   variables?: Record<string, unknown> | undefined;
 }
 
+/** The session of an agent: calls with the connection and with the id that the session has there. */
+export interface AgentSession {
+  use<T>(
+    signal: AbortSignal | undefined,
+    call: (channel: Channel, sessionId: string) => Promise<T>,
+  ): Promise<T>;
+}
+
 /** An agent of a session. Its turns run one after the other. */
 export class ClientAgent {
-  readonly #session: ClientSession;
+  readonly #session: AgentSession;
   readonly #fields: SessionFields<'CreateAgentRequest'>;
   readonly #forget: () => void;
   #id: string;
 
   /** @internal Use ClientSession.createAgent(). */
   constructor(
-    session: ClientSession,
+    session: AgentSession,
     id: string,
     fields: SessionFields<'CreateAgentRequest'>,
     forget: () => void,
@@ -55,7 +62,9 @@ export class ClientAgent {
 
   /** Cancels its turns and lets go of the storages that it holds. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
-    await this.#session.request('DestroyAgentRequest', { agent_id: this.#id }, signal);
+    await this.#session.use(signal, (channel, session_id) =>
+      channel.request('DestroyAgentRequest', { session_id, agent_id: this.#id }, signal),
+    );
     this.#forget();
   }
 

@@ -11,6 +11,9 @@ const maxFrameBytes = 1024 ** 3;
 
 export type ReplyTo<Type extends RequestType> = ServerFrames[Replies[Type]];
 
+/** The fields of a request but for the session, which is known. Their names are the protocol's. */
+export type SessionFields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
+
 interface Waiting {
   /** Runs while the reply is being read, before any frame after it. */
   resolve(frame: ServerFrame): void;

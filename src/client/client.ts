@@ -1,11 +1,8 @@
 import type { RequestFields, ServerFrames } from '../protocol/frames.js';
+import type { CallOptions } from './call-options.js';
 import { type ConnectionState, Link, openChannel } from './link.js';
 import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';
 import { ClientSession } from './session.js';
-
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-}
 
 export interface ConnectOptions extends CallOptions {
   /** Default 127.0.0.1. */

@@ -5,8 +5,9 @@ export type { RequestFields, ServerFrames, TurnDiagnostics } from '../protocol/f
 export type { GraphInput as Graph } from '../protocol/graph.js';
 export type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 export { ClientAgent, type TurnOptions } from './agent.js';
+export type { CallOptions } from './call-options.js';
 export type { TurnEvent } from './channel.js';
-export { type CallOptions, Client, type ConnectOptions, connect } from './client.js';
+export { Client, type ConnectOptions, connect } from './client.js';
 export { ConnectionLostError } from './connection-lost-error.js';
 export type { ConnectionState } from './link.js';
 export type { ReconnectPolicy } from './reconnect.js';

@@ -1,19 +1,16 @@
 import { ServerError } from '../protocol/errors.js';
 import type { RequestFields, RequestType, ServerFrames } from '../protocol/frames.js';
-import { ClientAgent } from './agent.js';
-import type { Channel, ReplyTo } from './channel.js';
-import type { CallOptions } from './client.js';
+import { type AgentSession, ClientAgent } from './agent.js';
+import type { CallOptions } from './call-options.js';
+import type { Channel, ReplyTo, SessionFields } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
 import type { Link, Restorable } from './link.js';
-
-/** The fields of a request but for the session, which is known. Their names are the protocol's. */
-export type SessionFields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
 
 /** What a server says of itself rather than of the session: ServerShuttingDown, OutOfMemory. Another attempt may succeed. */
 const transient: ReadonlySet<number> = new Set([1008, 5003]);
 
 /** A session: named storages and agents, gone when it or its connection ends. */
-export class ClientSession implements Restorable {
+export class ClientSession implements Restorable, AgentSession {
   readonly #link: Link;
   readonly #fields: RequestFields['CreateSessionRequest'];
   /** How the storages were made, by name, for the next connection. */

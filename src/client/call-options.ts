@@ -1,0 +1,4 @@
+/** What every call takes. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
