@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <system_error>
 #include <utility>
+
+#include "core/cpu_quota.h"
 
 #if defined(__linux__)
 #include <sched.h>
@@ -105,10 +108,17 @@ bool ThreadPool::wait_idle(std::chrono::milliseconds limit) {
 
 std::size_t usable_threads() noexcept {
 #if defined(__linux__)
+  // Once: every search asks, and pools keep their sizes anyway.
+  static const std::size_t quota = cpu_quota("/").value_or(std::numeric_limits<std::size_t>::max());
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    const auto allowed = static_cast<std::size_t>(CPU_COUNT(&set));
+    return std::max<std::size_t>(1, std::min(allowed, quota));
+  }
+#else
+  constexpr std::size_t quota = std::numeric_limits<std::size_t>::max();
 #endif
-  return std::max(1u, std::thread::hardware_concurrency());
+  return std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), quota));
 }
 
 namespace {

@@ -53,7 +53,8 @@ class ThreadPool {
   std::vector<std::thread> threads_;
 };
 
-/// Hardware threads that this process may use (affinity respected), at least 1.
+/// Hardware threads that this process may use, at least 1. On Linux its affinity counts, and the quota of its control
+/// groups (cpu_quota.h) as it was at the first call.
 std::size_t usable_threads() noexcept;
 
 /// Calls body(begin, end, worker) over [0, count) in pieces of `grain` on the calling thread and up to
