@@ -1,15 +1,17 @@
 import type { z } from 'zod';
+import { defaultCacheBytes } from '../knowledge/default-cache-bytes.js';
 import { llmEngineSchema } from './engine-schema.js';
 import { boolean, choice, fieldFacts, integer, nonEmptyText, object, text } from './field-types.js';
 import { crashDumpSchema, debugCommandsSchema, monitorSchema, telemetrySchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
-import { quarterOfMemory } from './memory.js';
 
 const path = { path: true } as const;
 
 /** The longest wait that a timer takes is 2^31 - 1 ms. */
 const longestTimerMs = 2_147_483_647;
 const longestTimerSeconds = Math.floor(longestTimerMs / 1000);
+
+const bytesPerMiB = 1024 * 1024;
 
 /** server-config.json: the one source of its fields, types, defaults, ranges, flags and descriptions. */
 export const configSchema = object({
@@ -76,7 +78,7 @@ export const configSchema = object({
     .describe('Patterns of regex-guardrail nodes without a storage of their own; read on first use.')
     .register(fieldFacts, path),
   storage_cache_max_mb: integer(0, 1_073_741_824)
-    .default(quarterOfMemory)
+    .default(() => Math.max(1, Math.floor(defaultCacheBytes() / bytesPerMiB)))
     .describe('MiB of storages from files kept in memory; those that nothing holds go first.')
     .register(fieldFacts, { computedDefault: '25 % of memory', extension: true }),
 

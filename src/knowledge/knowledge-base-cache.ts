@@ -1,5 +1,5 @@
-import { totalmem } from 'node:os';
 import { LorekeepError } from '../../lib/index.js';
+import { defaultCacheBytes } from './default-cache-bytes.js';
 import { fileIdentity } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -10,13 +10,13 @@ import { type ConfigFiles, plainFiles } from './paths.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
 import { configArgument } from './source.js';
 
-/** Share of the machine's memory that knowledge bases may take before unused ones are closed. */
-const defaultShare = 0.25;
-
 export interface KnowledgeBaseCacheOptions {
   /** Gives the model that a config file names. */
   models: ModelSource;
-  /** Knowledge bases that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
+  /**
+   * Knowledge bases that nobody holds are closed while all together take more. Default: a quarter of the memory of the machine,
+   * or of the container's limit.
+   */
   maxBytes?: number | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
@@ -53,7 +53,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   /** @throws INVALID_ARGUMENT */
   constructor(options: KnowledgeBaseCacheOptions) {
     checkOptionNames(options, known, 'KnowledgeBaseCache');
-    const { models, maxBytes = totalmem() * defaultShare, log = noLog } = options;
+    const { models, maxBytes = defaultCacheBytes(), log = noLog } = options;
     if (typeof maxBytes !== 'number' || !(maxBytes >= 0)) {
       throw new LorekeepError('INVALID_ARGUMENT', 'maxBytes: a number of at least 0 is expected', {
         argument: 'maxBytes',

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { KnowledgeBaseCache } from '../../src/knowledge/index.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
@@ -68,6 +68,15 @@ describe('a cache of knowledge bases', () => {
     ]) {
       expect(() => new KnowledgeBaseCache(wrong as never)).toThrow(LorekeepError);
     }
+  });
+
+  it('holds a quarter of what this process may use by default: a limit of its container counts', async () => {
+    const limit = vi.spyOn(process, 'constrainedMemory').mockReturnValue(4);
+    onTestFinished(() => limit.mockRestore());
+    const { cache } = cacheOf();
+    await (await cache.open(knowledgeBase('limited'))).release();
+    expect(cache.entries()).toEqual([]);
+    await cache.close();
   });
 
   it('closes the least recently used one that nobody holds when memory is wanted', async () => {
