@@ -5,6 +5,7 @@
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
+#include "binding/result_numbers.h"
 #include "binding/storage_result.h"
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
@@ -73,10 +74,8 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     const auto storage = use();
     StorageRequest request = StorageRequest::parse(info, storage);
     // Only now: reading the variables may run getters, and those anything.
-    const std::span<double> numbers = doubles_argument(info[5], "numbers");
-    if (numbers.size() < result_numbers(*storage, std::min(request.top_k(), storage->size()))) {
-      fail(Code::kInvalidArgument, "numbers: too short for the hits");
-    }
+    const std::size_t hits = std::min(request.top_k(), storage->size());
+    const std::span<double> numbers = result_argument(info[5], result_numbers(*storage, hits));
     const auto found =
         search_here(request.expected(*times_), request.times(*times_), request.size(), request.legs(),
                     [&](const CancelToken& cancel) { return request.search(*storage, cancel, nullptr, 1); });

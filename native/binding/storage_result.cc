@@ -25,7 +25,6 @@ enum Head : std::size_t {
 };
 constexpr std::size_t kHitNumbers = 6;  // ordinal, score, distance, bm25Score, denseRank, lexicalRank
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 
 void write_plan(const store::Storage& storage, const store::SearchPlan& plan, std::span<double> numbers) {
   numbers[kDense] = plan.dense ? 1 : 0;
@@ -89,7 +88,7 @@ class Flattener {
   /// NaN for what no double holds.
   static double as_number(const filter::FieldValue& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-      return *whole < -kMostExact || *whole > kMostExact ? kAbsent : static_cast<double>(*whole);
+      return *whole < -kMostExactInteger || *whole > kMostExactInteger ? kAbsent : static_cast<double>(*whole);
     }
     if (const auto* number = std::get_if<double>(&value)) return *number;
     if (const auto* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;

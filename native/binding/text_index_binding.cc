@@ -5,6 +5,7 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/result_numbers.h"
 #include "binding/text_search.h"
 #include "text/sidecar_file.h"
 #include "text/tokenizer_fit.h"
@@ -20,11 +21,7 @@ enum Head : std::size_t { kHeld, kHits, kScored, kHeadNumbers };
 void write_result(const text::TextSearchResult& found, std::span<double> numbers) {
   numbers[kHits] = static_cast<double>(found.hits.size());
   numbers[kScored] = static_cast<double>(found.plan.documents_scored);
-  double* next = numbers.data() + kHeadNumbers;
-  for (const Scored& hit : found.hits) {
-    *next++ = hit.ordinal;
-    *next++ = static_cast<double>(hit.score);
-  }
+  write_pairs(found.hits, numbers.data() + kHeadNumbers);
 }
 
 Napi::Array to_js_terms(Napi::Env env, const std::vector<text::QueryTerm>& terms) {
@@ -88,10 +85,8 @@ Napi::Value TextIndexBinding::search_now(const Napi::CallbackInfo& info) {
     const auto begin = SearchClock::now();
     const auto index = use();
     const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
-    const std::span<double> numbers = doubles_argument(info[2], "numbers");
-    if (numbers.size() < kHeadNumbers + 2 * std::min<std::size_t>(k, index->documents())) {
-      fail(Code::kInvalidArgument, "numbers: too short for the hits");
-    }
+    const std::size_t hits = std::min<std::size_t>(k, index->documents());
+    const std::span<double> numbers = result_argument(info[2], kHeadNumbers + 2 * hits);
     const auto found = search_text_here(*index, string_argument(info[0], "query"), k, *times_);
     Napi::Value terms = info.Env().Undefined();
     if (found) {

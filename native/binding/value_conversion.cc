@@ -9,8 +9,7 @@ namespace lorekeep::binding {
 namespace {
 
 constexpr int kMostDepth = 256;
-constexpr double kInt64End = 9223372036854775808.0;          // 2^63
-constexpr std::int64_t kMostExactInteger = (1LL << 53) - 1;  // of a JavaScript number
+constexpr double kInt64End = 9223372036854775808.0;  // 2^63
 
 filter::Value convert(const Napi::Value& value, const char* name, int depth);
 

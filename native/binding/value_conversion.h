@@ -11,6 +11,9 @@
 
 namespace lorekeep::binding {
 
+/// Beyond it, JavaScript numbers skip integers.
+inline constexpr std::int64_t kMostExactInteger = (std::int64_t{1} << 53) - 1;
+
 /// Throws Error(kInvalidArgument) for what JSON cannot hold (functions, symbols, cycles and anything nested deeper than
 /// 256), `name` being what errors call the value.
 filter::Value to_value(const Napi::Value& value, const char* name);

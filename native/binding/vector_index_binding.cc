@@ -3,6 +3,9 @@
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/records_binding.h"
+#include "binding/result_numbers.h"
+#include "binding/value_conversion.h"
+#include "core/utf8_path.h"
 #include "store/indexed_records.h"
 #include "vector/distance.h"
 #include "vector/flat_index.h"
@@ -15,8 +18,6 @@ namespace {
 using Shared = std::shared_ptr<const vector::VectorIndex>;
 using Results = std::vector<vector::SearchResult>;
 using Found = Timed<Results>;
-
-constexpr std::uint64_t kMostExactInteger = (std::uint64_t{1} << 53) - 1;  // of a JavaScript number
 
 const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
   return dynamic_cast<const vector::HnswIndex*>(&index);
@@ -63,11 +64,7 @@ enum Head : std::size_t { kHeld, kHits, kPlan, kHeadNumbers = kPlan + kPlanNumbe
 void write_result(const vector::SearchResult& found, std::span<double> numbers) {
   numbers[kHits] = static_cast<double>(found.hits.size());
   write_plan(found.plan, numbers.data() + kPlan);
-  double* next = numbers.data() + kHeadNumbers;
-  for (const Scored& hit : found.hits) {
-    *next++ = hit.ordinal;
-    *next++ = static_cast<double>(hit.score);
-  }
+  write_pairs(found.hits, numbers.data() + kHeadNumbers);
 }
 
 struct Query {
@@ -139,10 +136,8 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     vector::SearchOptions options;
     options.k = integer_argument(info[1], "k", 1, kMostHits);
     options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
-    const std::span<double> numbers = doubles_argument(info[3], "numbers");
-    if (numbers.size() < kHeadNumbers + 2 * std::min(options.k, index->size())) {
-      fail(Code::kInvalidArgument, "numbers: too short for the hits");
-    }
+    const std::size_t hits = std::min(options.k, index->size());
+    const std::span<double> numbers = result_argument(info[3], kHeadNumbers + 2 * hits);
     const auto found =
         search_here(*times_, *times_, graph_search_size(options.ef, options.k), 1, [&](const CancelToken& cancel) {
           options.cancel = &cancel;
@@ -277,9 +272,9 @@ Shared open_either(const std::filesystem::path& path, std::size_t dimension, std
   if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
   auto loaded = vector::load_index(path, {true, dimension, &cancel, &runtime.compute(), worker_count(0)});
   if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
-    fail(Code::kUnsupported,
-         path.string() + ": it was built from other records or with another embedding model; build it again",
-         {{"file", path.string()}, {"reason", "fingerprint"}});
+    const std::string file = utf8_path(path);
+    fail(Code::kUnsupported, file + ": it was built from other records or with another embedding model; build it again",
+         {{"file", file}, {"reason", "fingerprint"}});
   }
   return loaded.index;
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "core/utf8_path.h"
 
 #if defined(_WIN32)
 #include <io.h>
@@ -158,7 +159,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  if (file_ == nullptr) fail(Code::kInternal, target_.string() + ": written after commit");
+  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target_) + ": written after commit");
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) refuse("cannot write");
   size_ += bytes.size();
 }
@@ -166,14 +167,14 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 void AtomicFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   if (file_ == nullptr || offset > size_ || bytes.size() > size_ - offset)
-    fail(Code::kInternal, target_.string() + ": bad rewrite");
+    fail(Code::kInternal, utf8_path(target_) + ": bad rewrite");
   const bool done =
       seek(file_, offset) && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() && seek(file_, size_);
   if (!done) refuse("cannot write");
 }
 
 void AtomicFile::commit() {
-  if (file_ == nullptr) fail(Code::kInternal, target_.string() + ": committed twice");
+  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target_) + ": committed twice");
   if (!flush_to_device(file_)) refuse("cannot flush");
 #if defined(_WIN32)
   close();  // an open file cannot be renamed
@@ -198,10 +199,10 @@ void AtomicFile::close() noexcept {
 void AtomicFile::refuse(const char* what) {
   const int code = errno;
   discard();
-  const std::string name = target_.string();
-  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
-  fail(Code::kIo, name + ": " + what + " in the folder " + folder.string() + ": " + std::strerror(code),
-       {{"path", name}, {"folder", folder.string()}});
+  const std::string name = utf8_path(target_);
+  const std::string folder = utf8_path(target_.has_parent_path() ? target_.parent_path() : ".");
+  fail(Code::kIo, name + ": " + what + " in the folder " + folder + ": " + std::strerror(code),
+       {{"path", name}, {"folder", folder}});
 }
 
 void AtomicFile::discard() noexcept {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/utf8_path.h"
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
@@ -28,7 +29,7 @@ namespace {
 
 #if defined(_WIN32)
 
-MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
+MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
   HANDLE file = CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                             FILE_ATTRIBUTE_NORMAL, nullptr);
   if (file == INVALID_HANDLE_VALUE) {
@@ -61,7 +62,7 @@ void MappedFile::release() noexcept {
 
 #else
 
-MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
+MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
   if (file < 0) refuse(name_, "cannot open", errno == ENOENT || errno == ENOTDIR, std::strerror(errno));
   struct stat info{};

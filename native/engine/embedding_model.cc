@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/thread_pool.h"
+#include "core/utf8_path.h"
 #include "engine/abort_guard.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
@@ -38,11 +39,6 @@ struct LoadWatch {
     return watch.cancel == nullptr || !watch.cancel->cancelled();
   }
 };
-
-std::string utf8_path(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return {text.begin(), text.end()};
-}
 
 enum class Content { kVocabulary, kAll };
 

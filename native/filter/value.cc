@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "core/utf8.h"
+
 namespace lorekeep::filter {
 namespace {
 
@@ -32,9 +34,7 @@ std::string describe(const Value& value) {
 
 std::string quoted(std::string_view text) {
   if (text.size() <= kQuotedBytes) return '"' + std::string(text) + '"';
-  std::size_t end = kQuotedBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;  // not inside a character
-  return '"' + std::string(text.substr(0, end)) + "...\"";
+  return '"' + std::string(utf8_prefix(text, kQuotedBytes)) + "...\"";
 }
 
 }  // namespace lorekeep::filter

@@ -10,6 +10,7 @@
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/utf8_path.h"
 
 namespace lorekeep::store {
 namespace {
@@ -20,9 +21,8 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a file system in use, FAT's
 
 [[noreturn]] void refuse(Code code, const std::filesystem::path& path, const std::string& reason) {
-  const std::u8string name = path.u8string();
-  const std::string text(name.begin(), name.end());
-  fail(code, text + ": " + reason, {{"file", text}});
+  const std::string name = utf8_path(path);
+  fail(code, name + ": " + reason, {{"file", name}});
 }
 
 }  // namespace

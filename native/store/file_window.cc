@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/utf8_path.h"
 
 namespace lorekeep::store {
 namespace {
@@ -19,9 +20,7 @@ std::size_t count_lines(std::string_view text) noexcept {
 
 }  // namespace
 
-FileWindow::FileWindow(const std::filesystem::path& path, std::size_t capacity) : path_(path) {
-  const std::u8string name = path.u8string();
-  name_.assign(name.begin(), name.end());
+FileWindow::FileWindow(const std::filesystem::path& path, std::size_t capacity) : path_(path), name_(utf8_path(path)) {
   identity_.stamp = read_stamp(path);
   identity_.settled = is_settled(identity_.stamp);
   file_.rdbuf()->pubsetbuf(nullptr, 0);  // the window is the buffer
