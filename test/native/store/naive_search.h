@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "naive_bm25.h"
 #include "sample_storage.h"
-#include "text/naive_bm25.h"
 #include "vector/flat_index.h"
 
 namespace lorekeep::store {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "harness.h"
+#include "naive_bm25.h"
 #include "sample_texts.h"
-#include "text/naive_bm25.h"
 
 namespace lorekeep::text {
 namespace {

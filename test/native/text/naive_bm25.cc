@@ -1,4 +1,4 @@
-#include "text/naive_bm25.h"
+#include "naive_bm25.h"
 
 #include <algorithm>
 #include <cmath>

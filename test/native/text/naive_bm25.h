@@ -1,5 +1,4 @@
-// The slow twin of TextIndex: every document is scored for every term, nothing is pruned, packed or parallel. For
-// tests.
+// The slow twin of TextIndex: every document is scored for every term, nothing is pruned, packed or parallel.
 #pragma once
 
 #include <cstddef>
