@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
@@ -36,6 +37,8 @@ export interface ModelFacts {
   readonly sizeBytes: number;
   /** Hexadecimal; differs for every other model file. Indexes remember it. */
   readonly fingerprint: string;
+  /** The runtimes that there are for the model in this build and on this processor: a measurement compares them. */
+  readonly candidates: readonly string[];
   /** What computes the model: see LoadModelOptions. */
   readonly runtime: string;
   /** Most tokens of a batch of several texts. */
@@ -86,7 +89,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     return callNative(options.signal, async (cancel) => {
       const known = options.runtime ? [] : await cache.read();
       const loaded = await binding.loadEmbeddingModel(file, { ...native, known }, cancel, options.onProgress);
-      if (loaded.facts.measured) await cache.add(loaded.facts);
+      await cache.keep({ ...loaded.facts, path: resolve(file) }, known);
       return new EmbeddingModel(loaded);
     });
   }

@@ -136,14 +136,16 @@ export interface NativeModelFacts {
   parameters: number;
   sizeBytes: number;
   fingerprint: string;
+  candidates: readonly string[];
   runtime: string;
   batchTokens: number;
   measured: boolean;
 }
 
-/** How the model of a fingerprint is computed best on this machine, as measured before. */
+/** How the model of a fingerprint is computed best on this machine, as measured before among these runtimes. */
 export interface NativeKnownSettings {
   fingerprint: string;
+  candidates: readonly string[];
   runtime: string;
   batchTokens: number;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { cpus, homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,10 +10,21 @@ import type { NativeKnownSettings } from './native.js';
 export interface ComputeSettings extends NativeKnownSettings {
   /** The model's own name, for people. */
   name: string;
+  /** The file that it was loaded from. */
+  path: string;
   /** The processor, and the version of this package. */
   processor: string;
   version: string;
 }
+
+/** What is known when a model is loaded. */
+type Measured = Omit<ComputeSettings, 'processor' | 'version'>;
+
+/** An entry of the file. Versions before wrote neither the candidates nor the path. */
+type Stored = Omit<ComputeSettings, 'candidates' | 'path'> & {
+  candidates?: readonly string[];
+  path?: string;
+};
 
 /** Models of several machines may share a home folder; the oldest entries go. */
 const mostEntries = 200;
@@ -55,31 +66,31 @@ export class ComputeSettingsCache {
     return new ComputeSettingsCache(join(cacheFolder(), 'embedding-settings.json'), processor, version);
   }
 
-  /** What holds for this processor and this version. */
+  /** What was measured with this processor and this version, the oldest first. */
   async read(): Promise<ComputeSettings[]> {
-    return (await this.readAll()).filter((entry) => this.isOwn(entry));
+    return (await this.readAll()).filter((entry) => this.isOwn(entry)).filter(isComplete);
   }
 
-  /** Adds a model's settings, in place of older ones of the same processor and version. */
-  async add({
-    fingerprint,
-    name,
-    runtime,
-    batchTokens,
-  }: NativeKnownSettings & { name: string }): Promise<void> {
-    const others = (await this.readAll()).filter(
-      (entry) => !(this.isOwn(entry) && entry.fingerprint === fingerprint),
-    );
+  /** Adds what a load has measured, and says anew where the model is when the file of `known` has gone. */
+  async keep(loaded: Measured & { measured: boolean }, known: readonly ComputeSettings[]): Promise<void> {
+    const kept = known.find((entry) => isSame(entry, loaded));
+    if (loaded.measured || (kept !== undefined && !existsSync(kept.path))) await this.add(loaded);
+  }
+
+  /** Adds a model's settings, in place of older ones of the same candidates, processor and version. */
+  async add(measured: Measured): Promise<void> {
+    const others = (await this.readAll()).filter((entry) => !(this.isOwn(entry) && isSame(entry, measured)));
+    const { fingerprint, candidates, name, path, runtime, batchTokens } = measured;
     const { processor, version } = this;
-    const entries = [...others, { fingerprint, name, runtime, batchTokens, processor, version }];
-    await this.write(entries.slice(-mostEntries));
+    const added = { fingerprint, name, path, candidates, runtime, batchTokens, processor, version };
+    await this.write([...others, added].slice(-mostEntries));
   }
 
-  private isOwn(entry: ComputeSettings): boolean {
+  private isOwn(entry: Stored): boolean {
     return entry.processor === this.processor && entry.version === this.version;
   }
 
-  private async readAll(): Promise<ComputeSettings[]> {
+  private async readAll(): Promise<Stored[]> {
     try {
       const { entries } = JSON.parse(await readFile(this.file, 'utf8')) as { entries: unknown[] };
       return entries.filter(isEntry);
@@ -88,7 +99,7 @@ export class ComputeSettingsCache {
     }
   }
 
-  private async write(entries: ComputeSettings[]): Promise<void> {
+  private async write(entries: Stored[]): Promise<void> {
     const temporary = `${this.file}.${randomUUID()}.tmp`;
     try {
       await mkdir(dirname(this.file), { recursive: true });
@@ -100,20 +111,32 @@ export class ComputeSettingsCache {
   }
 }
 
-/** What was measured on this machine, by this version, and the file that says so. Never fails. */
+/** What was measured on this machine, by this version, the oldest first, and the file that says so. Never fails. */
 export async function measuredSettings(): Promise<{ file: string; entries: ComputeSettings[] }> {
   const cache = ComputeSettingsCache.ofUser();
   return { file: cache.file, entries: await cache.read() };
 }
 
-function isEntry(value: unknown): value is ComputeSettings {
+/** Whether both are of one model, chosen among the same runtimes. */
+function isSame(entry: Stored, { fingerprint, candidates }: Measured): boolean {
+  return entry.fingerprint === fingerprint && entry.candidates?.join() === candidates.join();
+}
+
+function isComplete(entry: Stored): entry is ComputeSettings {
+  return entry.candidates !== undefined && entry.path !== undefined;
+}
+
+function isEntry(value: unknown): value is Stored {
   if (typeof value !== 'object' || value === null) return false;
   const entry = value as Record<string, unknown>;
-  const texts = ['fingerprint', 'name', 'runtime', 'processor', 'version'];
+  const isText = (part: unknown) => typeof part === 'string';
+  const { candidates, path, batchTokens } = entry;
   return (
-    texts.every((key) => typeof entry[key] === 'string') &&
-    Number.isInteger(entry.batchTokens) &&
-    (entry.batchTokens as number) > 0 &&
-    (entry.batchTokens as number) <= 512
+    ['fingerprint', 'name', 'runtime', 'processor', 'version'].every((key) => isText(entry[key])) &&
+    (candidates === undefined || (Array.isArray(candidates) && candidates.every(isText))) &&
+    (path === undefined || isText(path)) &&
+    Number.isInteger(batchTokens) &&
+    (batchTokens as number) > 0 &&
+    (batchTokens as number) <= 512
   );
 }

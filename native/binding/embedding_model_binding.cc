@@ -13,6 +13,20 @@ constexpr std::size_t kQuickTexts = 4;
 constexpr std::size_t kQuickBytes = 16 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;
 
+Napi::Array to_js_names(Napi::Env env, const std::vector<std::string>& names) {
+  Napi::Array array = Napi::Array::New(env, names.size());
+  for (std::uint32_t i = 0; i < names.size(); ++i) array.Set(i, names[i]);
+  return array;
+}
+
+std::vector<std::string> names_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array is expected");
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < array.Length(); ++i) names.push_back(string_argument(array.Get(i), name));
+  return names;
+}
+
 Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("name", facts.name);
@@ -24,13 +38,14 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
   object.Set("fingerprint", facts.fingerprint);
+  object.Set("candidates", to_js_names(env, facts.candidates));
   object.Set("runtime", facts.settings.runtime);
   object.Set("batchTokens", facts.settings.batch_tokens);
   object.Set("measured", facts.measured);
   return object;
 }
 
-/// [{fingerprint, runtime, batchTokens}]
+/// [{fingerprint, candidates, runtime, batchTokens}]
 std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& value) {
   std::vector<engine::KnownSettings> known;
   if (!value.IsArray()) fail(Code::kInvalidArgument, "known: an array is expected");
@@ -39,6 +54,7 @@ std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& va
     const Napi::Object entry = object_argument(entries.Get(i), "known[]");
     const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMostContext);
     known.push_back({string_argument(entry.Get("fingerprint"), "fingerprint"),
+                     names_argument(entry.Get("candidates"), "candidates"),
                      {string_argument(entry.Get("runtime"), "runtime"), static_cast<std::uint32_t>(tokens)}});
   }
   return known;
@@ -148,9 +164,7 @@ Napi::Value backends(const Napi::CallbackInfo& info) {
       object.Set("name", found[i].name);
       object.Set("description", found[i].description);
       object.Set("file", found[i].file);
-      Napi::Array features = Napi::Array::New(info.Env(), found[i].features.size());
-      for (std::uint32_t j = 0; j < found[i].features.size(); ++j) features.Set(j, found[i].features[j]);
-      object.Set("features", features);
+      object.Set("features", to_js_names(info.Env(), found[i].features));
       array.Set(i, object);
     }
     return array;

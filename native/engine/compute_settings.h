@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lorekeep::engine {
 
@@ -17,9 +18,11 @@ struct ComputeSettings {
   std::uint32_t batch_tokens = 0;
 };
 
-/// Settings that were measured before, for the model of this fingerprint on this machine.
+/// Settings that were measured before, for the model of this fingerprint on this machine, among these runtimes: with
+/// others to choose from, another may be the best.
 struct KnownSettings {
   std::string fingerprint;
+  std::vector<std::string> candidates;
   ComputeSettings settings;
 };
 

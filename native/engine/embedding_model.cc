@@ -139,8 +139,12 @@ void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
 Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                              const std::filesystem::path& path, const LoadOptions& options,
                                              const CancelToken* cancel, const Progress& progress) {
-  const std::optional<ComputeSettings> wanted =
-      options.runtime.empty() ? find_settings(facts.fingerprint, options.known) : default_settings(options.runtime);
+  const std::vector<std::string_view> encoders = encoder_runtimes(profile);
+  facts.candidates.emplace_back(kLlamaRuntime);
+  facts.candidates.insert(facts.candidates.end(), encoders.begin(), encoders.end());
+  const std::optional<ComputeSettings> wanted = options.runtime.empty()
+                                                    ? find_settings(facts.fingerprint, facts.candidates, options.known)
+                                                    : default_settings(options.runtime);
   facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint);
   if (wanted && wanted->runtime != kLlamaRuntime) {
     if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
@@ -156,13 +160,13 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
     facts.settings = *wanted;
     return llama;
   }
-  std::vector<MakeRuntime> encoders;
-  for (std::string_view name : encoder_runtimes(profile))
-    encoders.emplace_back([name, &file, &profile] { return make_encoder_runtime(name, file, profile); });
-  Measured found = measure(std::move(llama), encoders, *vocabulary, facts.context_size, facts.dimension, cancel);
+  std::vector<MakeRuntime> others;
+  for (std::string_view name : encoders)
+    others.emplace_back([name, &file, &profile] { return make_encoder_runtime(name, file, profile); });
+  Measured found = measure(std::move(llama), others, *vocabulary, facts.context_size, facts.dimension, cancel);
   facts.settings = found.settings;
   facts.measured = true;
-  remember_settings({facts.fingerprint, found.settings});
+  remember_settings({facts.fingerprint, facts.candidates, found.settings});
   if (found.settings.runtime != kLlamaRuntime)
     take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
   return std::move(found.runtime);

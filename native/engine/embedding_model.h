@@ -53,7 +53,8 @@ struct ModelFacts {
   std::uint32_t context_size;      // tokens of the longest text, special tokens included
   std::uint32_t training_context;  // tokens
   std::uint64_t parameters;
-  std::uint64_t size_bytes;  // of the file
+  std::uint64_t size_bytes;             // of the file
+  std::vector<std::string> candidates;  // the runtimes that a measurement compares, kLlamaRuntime first
   ComputeSettings settings;
   bool measured;  // whether the settings come from a measurement of this process
 };

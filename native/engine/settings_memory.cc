@@ -1,5 +1,6 @@
 #include "engine/settings_memory.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -30,13 +31,16 @@ const KnownSettings* find(std::string_view fingerprint, std::span<const KnownSet
 
 }  // namespace
 
-std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::span<const KnownSettings> known) {
+std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::span<const std::string> candidates,
+                                             std::span<const KnownSettings> known) {
   {
     std::lock_guard lock(memory().mutex);
     if (const KnownSettings* entry = find(fingerprint, memory().measured)) return entry->settings;
   }
-  const KnownSettings* entry = find(fingerprint, known);
-  if (entry == nullptr) return std::nullopt;
+  const auto entry = std::find_if(known.begin(), known.end(), [&](const KnownSettings& one) {
+    return one.fingerprint == fingerprint && std::ranges::equal(one.candidates, candidates);
+  });
+  if (entry == known.end()) return std::nullopt;
   const std::uint32_t tokens = entry->settings.batch_tokens;
   if (tokens < kLeastBatch || tokens > kMostBatch) return std::nullopt;
   return entry->settings;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -76,24 +76,72 @@ describe('lorekeep doctor', () => {
     );
   });
 
-  it('shows how each model is embedded on this machine, as its first load measured', async () => {
-    const cache = inFolder('cache');
-    const env = { LOREKEEP_CACHE: cache };
-    const path = inFolder('quiet-config.json');
-    writeFileSync(path, JSON.stringify({ port: 0 }));
-    const { stdout } = await lorekeep(['doctor', '--config', path], { env });
-    expect(stdout).toMatch(
-      /^ok +embedding +lorekeep-mini \([0-9a-f]{16}\): [\w.-]+, batches of \d+ tokens \(/m,
-    );
+  describe('shows how models are embedded on this machine', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    const entry = { fingerprint: '0123', name: 'm\u001b[31m', runtime: 'llama.cpp', batchTokens: 128 };
-    const own = { ...entry, processor: cpus()[0]?.model.trim() || process.arch, version };
-    const entries = [{ ...own, version: '0.0.0', name: 'old' }, own];
-    writeFileSync(join(cache, 'embedding-settings.json'), JSON.stringify({ entries }));
-    const again = await lorekeep(['doctor', '--config', path], { env });
-    expect(again.stdout).toMatch(/^ok +embedding +m.*\(0123\): llama\.cpp, batches of 128 tokens \(.*\)$/m);
-    expect(again.stdout).not.toContain('\u001b[31m');
-    expect(again.stdout).not.toMatch(/embedding +old/);
+    const processor = cpus()[0]?.model.trim() || process.arch;
+    let caches = 0;
+
+    /** The lines about it, of a cache that holds these entries. */
+    async function embeddingLines(entries?: object[]): Promise<{ file: string; lines: string[] }> {
+      const cache = inFolder(`cache-${caches++}`);
+      const file = join(cache, 'embedding-settings.json');
+      const config = inFolder('quiet-config.json');
+      writeFileSync(config, JSON.stringify({ port: 0, models_catalog_path: 'absent.json' }));
+      if (entries !== undefined) {
+        mkdirSync(cache);
+        writeFileSync(file, JSON.stringify({ entries }));
+      }
+      const { stdout } = await lorekeep(['doctor', '--config', config], { env: { LOREKEEP_CACHE: cache } });
+      const lines = stdout.split('\n').flatMap((line) => /^ok +embedding +(.*)$/.exec(line)?.[1] ?? []);
+      return { file, lines };
+    }
+
+    /** An entry of a model whose file is there. */
+    const entry = (index: number) => {
+      const path = inFolder(`m${index}.gguf`);
+      writeFileSync(path, '');
+      const measured = { runtime: 'llama.cpp', candidates: ['llama.cpp'], batchTokens: 128 };
+      return { fingerprint: `f${index}`, name: `m${index}`, path, ...measured, processor, version };
+    };
+    const shown = (index: number) =>
+      `m${index} (f${index}): llama.cpp, batches of 128 tokens (${inFolder(`m${index}.gguf`)})`;
+
+    it('as their first load measured', async () => {
+      expect((await embeddingLines()).lines).toEqual([
+        'nothing is measured yet: the first load of a model does',
+      ]);
+      const cache = inFolder('cache');
+      const path = inFolder('quiet-config.json');
+      writeFileSync(path, JSON.stringify({ port: 0 }));
+      const { stdout } = await lorekeep(['doctor', '--config', path], { env: { LOREKEEP_CACHE: cache } });
+      expect(stdout).toMatch(
+        /^ok +embedding +lorekeep-mini \([0-9a-f]{16}\): [\w.-]+, batches of \d+ tokens \(.*lorekeep-mini\.gguf\)$/m,
+      );
+      expect(stdout).toContain(`kept in ${join(cache, 'embedding-settings.json')}\n`);
+    });
+
+    it('of this version, by the last measurement of each', async () => {
+      const old = { ...entry(1), version: '0.0.0', name: 'old' };
+      const other = { ...entry(2), candidates: ['llama.cpp', 'abacus'], batchTokens: 512 };
+      const { candidates: _, path: __, ...unsaid } = entry(3);
+      const strange = { ...entry(4), name: '\u001b[31m' };
+      const { file, lines } = await embeddingLines([old, other, unsaid, entry(2), strange]);
+      expect(lines).toHaveLength(3);
+      expect(lines[0]).toMatch(/\(f4\)/);
+      expect(lines.join()).not.toContain('\u001b');
+      expect(lines.slice(1)).toEqual([shown(2), `kept in ${file}`]);
+    });
+
+    it('the last ten that are still there, and says how many more there are', async () => {
+      const entries = Array.from({ length: 14 }, (_, index) => entry(index));
+      rmSync(inFolder('m12.gguf'));
+      const { file, lines } = await embeddingLines(entries);
+      const expected = [13, 11, 10, 9, 8, 7, 6, 5, 4, 3].map(shown);
+      expect(lines).toEqual([
+        ...expected,
+        `kept in ${file}, with 4 others (older, or of files that are gone)`,
+      ]);
+    });
   });
 
   it('names each failure with its fix, and exits with 1', async () => {

@@ -33,8 +33,11 @@ describe('the settings of a model', () => {
     expect(first.facts.measured).toBe(true);
     expect([128, 256, 512]).toContain(first.facts.batchTokens);
     const { name, fingerprint, runtime, batchTokens } = first.facts;
+    const { candidates } = first.facts;
+    expect(candidates[0]).toBe('llama.cpp');
+    expect(candidates).toContain(runtime);
     expect(entries()).toMatchObject([
-      { name, fingerprint, runtime, batchTokens, version: expect.any(String) },
+      { name, fingerprint, path, candidates, runtime, batchTokens, version: expect.any(String) },
     ]);
     await using second = await EmbeddingModel.load(path);
     expect(second.facts).toMatchObject({ runtime, batchTokens });
@@ -43,23 +46,49 @@ describe('the settings of a model', () => {
   test('are taken from the file, without a measurement', async () => {
     const path = await fresh();
     await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
-    const { fingerprint } = forced.facts;
+    const { fingerprint, candidates } = forced.facts;
     expect(forced.facts).toMatchObject({ runtime: 'llama.cpp', measured: false });
-    await ComputeSettingsCache.ofUser().add({
-      fingerprint,
-      name: 'x',
-      runtime: 'llama.cpp',
-      batchTokens: 64,
-    });
+    const entry = { fingerprint, candidates, name: 'x', path, runtime: 'llama.cpp', batchTokens: 64 };
+    await ComputeSettingsCache.ofUser().add(entry);
+    const before = readFileSync(file, 'utf8');
     await using model = await EmbeddingModel.load(path);
     expect(model.facts).toMatchObject({ runtime: 'llama.cpp', batchTokens: 64, measured: false });
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  test('are those of the model wherever it lies, and the file says where', async () => {
+    const path = await fresh();
+    await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+    const { fingerprint, candidates } = forced.facts;
+    const gone = join(folder, 'gone.gguf');
+    const entry = { fingerprint, candidates, name: 'x', path: gone, runtime: 'llama.cpp', batchTokens: 64 };
+    await ComputeSettingsCache.ofUser().add(entry);
+    await using model = await EmbeddingModel.load(path);
+    expect(model.facts).toMatchObject({ batchTokens: 64, measured: false });
+    expect(entries()).toMatchObject([{ fingerprint, path, batchTokens: 64 }]);
+  });
+
+  test('that were chosen among other runtimes, or by a version that did not say among which, are measured again', async () => {
+    const path = await fresh();
+    await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+    const { fingerprint, candidates } = forced.facts;
+    const cache = ComputeSettingsCache.ofUser();
+    const entry = { fingerprint, name: 'x', path, runtime: 'llama.cpp', batchTokens: 64 };
+    await cache.add({ ...entry, candidates: [...candidates, 'abacus'] });
+    const { candidates: _, path: __, ...old } = entries()[0];
+    writeFileSync(file, JSON.stringify({ entries: [old, ...entries()] }));
+    await using model = await EmbeddingModel.load(path);
+    expect(model.facts).toMatchObject({ measured: true, candidates });
+    expect(entries()).toMatchObject([old, { candidates: [...candidates, 'abacus'] }, { candidates }]);
+    expect(entries()).toHaveLength(3);
+    expect((await cache.read()).map((kept) => kept.candidates.length - candidates.length)).toEqual([1, 0]);
   });
 
   test('of another processor, another version or a runtime that is not there are measured again', async () => {
     const path = await fresh();
     await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
-    const { fingerprint } = forced.facts;
-    const entry = { fingerprint, name: 'x', runtime: 'llama.cpp', batchTokens: 64 };
+    const { fingerprint, candidates } = forced.facts;
+    const entry = { fingerprint, candidates, name: 'x', path, runtime: 'llama.cpp', batchTokens: 64 };
     await new ComputeSettingsCache(file, 'an abacus', '0.0.0').add(entry);
     await ComputeSettingsCache.ofUser().add({ ...entry, runtime: 'abacus' });
     await using model = await EmbeddingModel.load(path);
@@ -74,6 +103,15 @@ describe('the cache file', () => {
     ['an empty file', ''],
     ['another JSON', '[1, 2]'],
     ['entries of other kinds', '{"entries": [null, 7, {"fingerprint": 1}, {"batchTokens": -1}]}'],
+    [
+      'candidates that are none',
+      JSON.stringify({
+        entries: [7, [1], null].map((candidates) => ({
+          ...{ fingerprint: '1', name: 'x', runtime: 'y', processor: 'z', version: '0', batchTokens: 1 },
+          candidates,
+        })),
+      }),
+    ],
     ['bytes', Buffer.from([0xff, 0xfe, 0, 1])],
   ])('may hold %s: the model is measured, and the file is right again', async (_, content) => {
     writeFileSync(file, content);
@@ -112,7 +150,8 @@ describe('the cache file', () => {
       version: '0',
     }));
     writeFileSync(file, JSON.stringify({ entries: many }));
-    await cache.add({ fingerprint: 'new', name: 'x', runtime: 'y', batchTokens: 1 });
+    const added = { fingerprint: 'new', candidates: ['y'], name: 'x', path: 'x.gguf' };
+    await cache.add({ ...added, runtime: 'y', batchTokens: 1 });
     expect(entries()).toHaveLength(200);
     expect(entries().at(-1).fingerprint).toBe('new');
   });

@@ -8,9 +8,10 @@ import { counted } from '../terminal/amounts.js';
 import { padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
+import { checkEmbedding } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkPort, checkStorageRoot, checkWritable } from './installation.js';
-import { checkAddon, checkEmbedding, checkNode } from './machine.js';
+import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
 
 export interface DoctorFlags {

@@ -56,17 +56,6 @@ function checkKernels(kernels: DistanceKernels): Finding[] {
   ];
 }
 
-/** How models are embedded here: what their first load measured. The addon can be loaded. */
-export async function checkEmbedding(): Promise<Finding[]> {
-  const { measuredSettings } = await import('../../../lib/index.js');
-  const { file, entries } = await measuredSettings();
-  if (entries.length === 0)
-    return [ok('embedding', 'nothing is measured yet: the first load of a model does')];
-  return entries.map(({ name, fingerprint, runtime, batchTokens }) =>
-    ok('embedding', `${name} (${fingerprint}): ${runtime}, batches of ${batchTokens} tokens (${file})`),
-  );
-}
-
 /** Models and indexes are mapped or held: less than this is a machine for small things. */
 const comfortableBytes = 1024 ** 3;
 

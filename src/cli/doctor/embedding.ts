@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import type { ComputeSettings } from '../../../lib/index.js';
+import { counted } from '../terminal/amounts.js';
+import { type Finding, ok } from './finding.js';
+
+/** Models that are shown: the last ones measured. */
+const mostShown = 10;
+
+/** How models are embedded here: what their first load measured. The addon can be loaded. */
+export async function checkEmbedding(): Promise<Finding[]> {
+  const { measuredSettings } = await import('../../../lib/index.js');
+  const { file, entries } = await measuredSettings();
+  if (entries.length === 0)
+    return [ok('embedding', 'nothing is measured yet: the first load of a model does')];
+  const models = latestOfEach(entries);
+  const shown = models.filter(({ path }) => existsSync(path)).slice(0, mostShown);
+  const others = models.length - shown.length;
+  const rest = others === 0 ? '' : `, with ${counted(others, 'other')} (older, or of files that are gone)`;
+  return [
+    ...shown.map(({ name, fingerprint, runtime, batchTokens, path }) =>
+      ok('embedding', `${name} (${fingerprint}): ${runtime}, batches of ${batchTokens} tokens (${path})`),
+    ),
+    ok('embedding', `kept in ${file}${rest}`),
+  ];
+}
+
+/** The last entry of each model, the last one first; one may have been measured by several builds. */
+function latestOfEach(entries: readonly ComputeSettings[]): ComputeSettings[] {
+  const latest = new Map<string, ComputeSettings>();
+  for (const entry of entries.toReversed()) {
+    if (!latest.has(entry.fingerprint)) latest.set(entry.fingerprint, entry);
+  }
+  return [...latest.values()];
+}
