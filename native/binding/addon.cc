@@ -12,6 +12,7 @@
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
 #include "binding/storage_binding.h"
+#include "binding/stray_files_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
 

@@ -9,7 +9,6 @@
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
 #include "binding/vector_index_binding.h"
-#include "core/atomic_file.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -175,15 +174,6 @@ Napi::Value index_embeddings(const Napi::CallbackInfo& info) {
           return build_vectors(given->rows.take(), dimension, vectors, *runtime, task);
         },
         wrap_index);
-  });
-}
-
-Napi::Value remove_strays(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, nullptr, nullptr, {}};
-    return promise_task<std::size_t>(
-        info.Env(), options, [path = path_argument(info[0])](const TaskContext&) { return remove_stray_files(path); },
-        [](Napi::Env env, std::size_t&& removed) { return Napi::Number::New(env, static_cast<double>(removed)); });
   });
 }
 

@@ -34,7 +34,5 @@ class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRo
 Napi::Value match_embeddings(const Napi::CallbackInfo& info);
 /// indexEmbeddings(rows, options, cancel, progress)
 Napi::Value index_embeddings(const Napi::CallbackInfo& info);
-/// removeStrays(path)
-Napi::Value remove_strays(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

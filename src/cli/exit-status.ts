@@ -7,6 +7,9 @@ export const exitStatus = {
   usage: 2,
 } as const;
 
+/** The signals that end a command: the first one gently, the second at once. */
+export const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
 /** A process that a signal ended: 128 + the signal's number. */
 export const interruptedStatus = { SIGINT: 130, SIGTERM: 143 } as const;
 

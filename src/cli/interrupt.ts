@@ -1,7 +1,5 @@
-import { interruptedStatus } from './exit-status.js';
+import { interruptedStatus, stopSignals } from './exit-status.js';
 import { Interrupted } from './failure.js';
-
-const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * Runs work that Ctrl-C aborts: the signal's reason is Interrupted, and that is what this rejects with. A second Ctrl-C
@@ -10,17 +8,17 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
-    const known = name as (typeof signals)[number];
+    const known = name as (typeof stopSignals)[number];
     if (controller.signal.aborted) process.exit(interruptedStatus[known]);
     controller.abort(new Interrupted(known));
   };
-  for (const name of signals) process.on(name, onSignal);
+  for (const name of stopSignals) process.on(name, onSignal);
   try {
     return await work(controller.signal);
   } catch (error) {
     controller.signal.throwIfAborted();
     throw error;
   } finally {
-    for (const name of signals) process.off(name, onSignal);
+    for (const name of stopSignals) process.off(name, onSignal);
   }
 }

@@ -1,6 +1,4 @@
-import { constants } from 'node:os';
-
-const signals = ['SIGINT', 'SIGTERM'] as const;
+import { interruptedStatus, stopSignals } from './exit-status.js';
 
 /**
  * Runs `stop` on the first SIGINT or SIGTERM, then exits with status 0, or 1 when it failed. A second signal ends the
@@ -8,9 +6,9 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false;
-  for (const name of signals) {
+  for (const name of stopSignals) {
     process.on(name, () => {
-      if (stopping) process.exit(128 + constants.signals[name]);
+      if (stopping) process.exit(interruptedStatus[name]);
       stopping = true;
       exitAfter(stop(name));
     });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
 /** Records with what a terminal must not see, and texts of every width. */
-export const records = [
+const records = [
   {
     id: 'bees',
     text: 'Bees find flowers by colour, by scent and by the dance of their sisters.',
@@ -26,7 +26,7 @@ export const records = [
   { id: 'family', text: 'A family 👩‍👩‍👧 and e\u0301 flowers.', metadata: { topic: 'x' } },
 ];
 
-export const config = {
+const config = {
   embedding_model: 'lorekeep-mini',
   records_file: 'records.json',
   index_file: 'kb.index',
@@ -38,7 +38,7 @@ export const config = {
 };
 
 /** JSON in which integers beyond 2^53 are exact. */
-export const exactJson = (value: unknown): string =>
+const exactJson = (value: unknown): string =>
   JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `#${item}#` : item)).replace(
     /"#(\d+)#"/g,
     '$1',

@@ -10,7 +10,7 @@ import { mix } from '../../src/tiny-model/random-projection.js';
 import { buildVocabulary, specialTokens } from '../../src/tiny-model/wordpiece-vocabulary.js';
 
 /** The folder of this process's models; removed when it exits. */
-export const modelFolder: string = mkdtempSync(join(tmpdir(), 'lorekeep-models-'));
+const modelFolder: string = mkdtempSync(join(tmpdir(), 'lorekeep-models-'));
 process.once('exit', () => rmSync(modelFolder, { recursive: true, force: true }));
 
 export interface TestModelOptions {

@@ -13,7 +13,7 @@ export function random(seed: number): () => number {
 export const testSeed = Number(process.env.LOREKEEP_TEST_SEED ?? 20240229);
 
 /** Standard normal values (Box-Muller). */
-export function gaussian(next: () => number): () => number {
+function gaussian(next: () => number): () => number {
   return () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 }
 

@@ -60,7 +60,7 @@ export function install(archive: string, folder: string, env: NodeJS.ProcessEnv,
 }
 
 /** Uses the installed package through its public exports; prints what it found as one line of JSON. */
-export const consumer = `
+const consumer = `
 import { EmbeddingModel, TextIndex, VectorIndex, backends } from 'lorekeep';
 import { createTinyModel } from 'lorekeep/tiny-model';
 const texts = ['The lighthouse keeper lit the lamp.', 'Bread rises in a warm oven.', 'Ships follow the light at night.'];

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { LorekeepError, Records } from '../../../lib/index.js';
+import { Records } from '../../../lib/index.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { checkServerConfig } from '../../config/check.js';
 import { StartupError } from '../../config/startup-error.js';
+import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
 import { modelFiles } from '../model-files.js';
 import { CommandModels } from '../models.js';
@@ -63,6 +64,3 @@ async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckRes
 }
 
 const isStartupError = (error: unknown): error is StartupError => error instanceof StartupError;
-
-const isFileError = (error: unknown): error is LorekeepError =>
-  error instanceof LorekeepError && ['NOT_FOUND', 'IO', 'CORRUPT', 'INVALID_ARGUMENT'].includes(error.code);
