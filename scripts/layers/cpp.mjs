@@ -44,6 +44,14 @@ export function checkCppFile(file, lines) {
   return problems;
 }
 
+/** The headers of native/ that a file includes. */
+export function includedFiles(_file, lines) {
+  return lines.flatMap((text) => {
+    const include = includeLine.exec(text);
+    return include?.[1] === '"' ? [`native/${include[2]}`] : [];
+  });
+}
+
 function checkInclude(file, quoted, header) {
   const rule = thirdParty.find((entry) => entry.header.test(header));
   if (rule) return checkThirdParty(rule, file, header);

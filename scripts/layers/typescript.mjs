@@ -20,6 +20,14 @@ export function checkTypeScriptFile(file, lines, packages) {
   return problems;
 }
 
+/** The files that a file imports, types included. */
+export function importedFiles(file, lines) {
+  return lines
+    .flatMap((text) => [...withoutComment(text).matchAll(specifier)].map((match) => match[2]))
+    .filter((target) => target.startsWith('.'))
+    .map((target) => resolved(file, target).replace(/\.js$/, '.ts'));
+}
+
 const withoutComment = (text) => (/^\s*(\*|\/\/|\/\*)/.test(text) ? '' : text);
 const packageName = (name) =>
   name

@@ -63,10 +63,25 @@ describe('the layer check', () => {
 
   test("keeps what a command does apart from the command's flags", () => {
     write('src/cli/program.ts', "import { addAsk } from './commands/ask.js';\n");
-    write('src/cli/commands/ask.ts', "import type { AskFlags } from '../ask/ask.js';\n");
+    write('src/cli/commands/ask.ts', '');
     write('src/cli/ask/ask.ts', "import type { Ask } from '../commands/ask.js';\n");
     const { status, lines } = check(3);
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['src/cli/ask/ask.ts:1:']);
+    expect(status).toBe(1);
+  });
+
+  test('names a way around, of types and headers too', () => {
+    write('src/a.ts', "import { b } from './b.js';\n");
+    write('src/b.ts', "import {\n  type C,\n} from './c.js';\n");
+    write('src/c.ts', "// from './a.js'\nimport type { B } from './b.js';\n");
+    write('native/core/a.h', '#include "core/b.h"\n');
+    write('native/core/b.h', '#include "core/a.h"\n');
+    const { status, lines, stderr } = check(5);
+    expect(lines).toEqual([
+      'src/b.ts: comes back to itself: src/b.ts -> src/c.ts -> src/b.ts',
+      'native/core/a.h: comes back to itself: native/core/a.h -> native/core/b.h -> native/core/a.h',
+    ]);
+    expect(stderr).toBe('check-layers: 2 includes or imports point the wrong way');
     expect(status).toBe(1);
   });
 
