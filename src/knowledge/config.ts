@@ -5,6 +5,7 @@ import { largestConfigBytes, readConfig } from '../files/read-config.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
 import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
+import { listed, mostListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 import { checkDistinctFiles } from './paths.js';
 
@@ -13,9 +14,6 @@ export interface LoadedKnowledgeBaseConfig {
   /** One sentence per key that has no effect. */
   warnings: string[];
 }
-
-/** How many issues an error message lists. */
-const listedIssues = 20;
 
 /**
  * Reads a knowledge base's config file. A byte order mark is skipped.
@@ -34,18 +32,12 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     return `${path}:${line}:${column}`;
   };
   if (!parsed.ok) {
-    const lines = parsed.issues
-      .slice(0, listedIssues)
-      .map((issue) => `${place(issue)}: ${describeIssue(issue)}`);
+    const line = (issue: FieldIssue) => `${place(issue)}: ${describeIssue(issue)}`;
+    const lines = listed(parsed.issues, line);
     const { path: field, nearest } = parsed.issue;
-    const more = parsed.issues.length - lines.length;
-    if (more > 0) lines.push(`and ${more} more`);
     // What is missing may be there under another name.
-    if (parsed.issues.some(({ kind }) => kind === 'missing')) {
-      lines.push(
-        ...parsed.ignored.slice(0, listedIssues).map((issue) => `${place(issue)}: ${describeIssue(issue)}`),
-      );
-    }
+    if (parsed.issues.some(({ kind }) => kind === 'missing'))
+      lines.push(...parsed.ignored.slice(0, mostListed).map(line));
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
   }
   checkDistinctFiles(path, parsed.value);

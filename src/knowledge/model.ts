@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
+import { listed } from '../schema/messages.js';
 
 /** An embedding model, and what it wants to see before a text. */
 export interface KnowledgeModel {
@@ -61,17 +62,14 @@ export function embeddingsKey({ model, documentPrefix = '' }: KnowledgeModel): s
   return JSON.stringify([fingerprint, contextSize, documentPrefix]);
 }
 
-/** How many records an error message lists. */
-const listedErrors = 20;
-
 /** The error about records that a model cannot embed. Precondition: there is one. */
 export function recordsError(records: Records, file: string, errors: readonly ItemError[]): LorekeepError {
   const sorted = errors.toSorted((a, b) => a.index - b.index);
   const first = sorted[0] as ItemError;
-  const lines = sorted
-    .slice(0, listedErrors)
-    .map(({ index, message }) => `record ${index} (${JSON.stringify(records.idOf(index))}): ${message}`);
-  if (errors.length > listedErrors) lines.push(`and ${errors.length - listedErrors} more`);
+  const lines = listed(
+    sorted,
+    ({ index, message }) => `record ${index} (${JSON.stringify(records.idOf(index))}): ${message}`,
+  );
   const { index, tokens, limit } = first;
   const detail = { file, record: index, id: records.idOf(index), tokens, limit };
   return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
@@ -80,8 +78,7 @@ export function recordsError(records: Records, file: string, errors: readonly It
 /** The error about texts of an argument that a model cannot embed. Precondition: there is one. */
 export function textsError(argument: string, errors: readonly ItemError[]): LorekeepError {
   const { code, index, tokens, limit } = errors[0] as ItemError;
-  const lines = errors.slice(0, listedErrors).map((error) => `${argument}[${error.index}]: ${error.message}`);
-  if (errors.length > listedErrors) lines.push(`and ${errors.length - listedErrors} more`);
+  const lines = listed(errors, (error) => `${argument}[${error.index}]: ${error.message}`);
   return new LorekeepError(code, lines.join('\n'), { argument, index, tokens, limit });
 }
 

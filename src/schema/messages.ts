@@ -20,6 +20,16 @@ export function shownValue(value: unknown): string {
   return typeof value === 'string' && value.length > longestShown ? `${text}…` : text;
 }
 
+/** How many mistakes a message lists. */
+export const mostListed = 20;
+
+/** A line for each of the first `mostListed` items, and one that says how many more there are. */
+export function listed<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
+  const lines = items.slice(0, mostListed).map(line);
+  if (items.length > mostListed) lines.push(`and ${items.length - mostListed} more`);
+  return lines;
+}
+
 const kinds: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
