@@ -20,6 +20,25 @@ export function integerArgument(
   return value;
 }
 
+/** Numbers per vector. */
+export const dimensionArgument = (dimension: number) => integerArgument('dimension', dimension, 0, 1, 65_536);
+
+/** How many hits a search of one index gives at most. */
+export const hitsArgument = (k: number | undefined) => integerArgument('k', k, 10, 1, 10_000);
+
+/** Stands for the addon's own number of candidates. */
+export const defaultEf = 0;
+
+/** Candidates held during a graph search. */
+export const efArgument = (ef: number | undefined, fallback = defaultEf) =>
+  integerArgument('ef', ef, fallback, 1, 100_000);
+
+export const mostThreads = 1024;
+
+/** Threads that work on a call; 0, the default: all that the process may use. */
+export const threadsArgument = (threads: number | undefined) =>
+  integerArgument('threads', threads, 0, 0, mostThreads);
+
 /** A finite number of at least `min`, or the default when the value is undefined. */
 export function numberArgument(
   name: string,

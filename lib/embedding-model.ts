@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
+import { choiceArgument, integerArgument, stringArgument, threadsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
@@ -83,7 +83,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     const native = {
       contextSize: integerArgument('contextSize', options.contextSize, 0, 0, 1_048_576),
       pooling: options.pooling && choiceArgument('pooling', options.pooling, 'mean', ['mean', 'cls', 'last']),
-      threads: integerArgument('threads', options.threads, 0, 0, 1024),
+      threads: threadsArgument(options.threads),
       runtime: options.runtime && stringArgument('runtime', options.runtime),
     };
     return callNative(options.signal, async (cancel) => {

@@ -1,4 +1,4 @@
-import { integerArgument, stringArgument } from './arguments.js';
+import { dimensionArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingModel, ItemError } from './embedding-model.js';
 import { Handle } from './handle.js';
@@ -38,7 +38,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
    */
   static async match(records: Records, options: MatchEmbeddingsOptions): Promise<EmbeddingRows> {
     const { path, key, truncated = false, signal } = options;
-    const dimension = integerArgument('dimension', options.dimension, 0, 1, 65_536);
+    const dimension = dimensionArgument(options.dimension);
     const file = path === undefined ? undefined : stringArgument('path', path);
     return callNative(
       signal,

@@ -1,4 +1,4 @@
-import { choiceArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
+import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
 import { type CallOptions, describe } from './native-call.js';
@@ -69,7 +69,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     candidates: Math.max(candidates, topK),
     vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, dimension),
     text: mode === 'dense' ? undefined : queryText(options.text, mode),
-    ef: integerArgument('ef', options.ef, ef, 1, 100_000),
+    ef: efArgument(options.ef, ef),
     threshold: threshold === undefined ? undefined : numberArgument('threshold', threshold, 0, 0),
     rrfK: numberArgument('rrf.k', rrf?.k, 60, 0),
     denseWeight: numberArgument('rrf.weights.dense', rrf?.weights?.dense, 1, 0),

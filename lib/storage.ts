@@ -1,4 +1,4 @@
-import { integerArgument, vectorsArgument } from './arguments.js';
+import { defaultEf, dimensionArgument, efArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
@@ -45,16 +45,13 @@ export interface AssembleOptions extends CallOptions {
   ef?: number | undefined;
 }
 
-/** The addon's own: see `ef` of search(). */
-const defaultEf = 0;
-
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
   readonly #ef: number;
   readonly #fields: readonly NativeField[] | undefined;
 
   /** @internal Use Storage.build() or Storage.fromRecords(). */
-  constructor(native: NativeStorage, ef: number = defaultEf) {
+  constructor(native: NativeStorage, ef = defaultEf) {
     super(native);
     this.#ef = ef;
     this.#fields = native.fields;
@@ -70,7 +67,7 @@ export class Storage extends Handle<NativeStorage> {
     dimension: number,
     options: StorageOptions & ProgressOptions = {},
   ): Promise<Storage> {
-    const width = integerArgument('dimension', dimension, 0, 1, 65_536);
+    const width = dimensionArgument(dimension);
     const numbers = vectorsArgument('vectors', vectors, width);
     const native = { ...hnswOptions(options), tokenizer: tokenizerArgument(options.tokenizer) };
     const ids = await toArena(column(records, 'id'), 'records.id', options.signal);
@@ -97,7 +94,7 @@ export class Storage extends Handle<NativeStorage> {
     words: TextIndex,
     options: AssembleOptions = {},
   ): Promise<Storage> {
-    const ef = integerArgument('ef', options.ef, defaultEf, 1, 100_000);
+    const ef = efArgument(options.ef);
     return callNative(
       options.signal,
       async (cancel) =>

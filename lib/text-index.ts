@@ -1,4 +1,4 @@
-import { choiceArgument, integerArgument, stringArgument } from './arguments.js';
+import { choiceArgument, hitsArgument, stringArgument, threadsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
@@ -100,7 +100,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
     options: TextIndexOptions & CallOptions = {},
   ): Promise<TextIndex> {
     const tokenizer = tokenizerArgument(options.tokenizer);
-    const threads = integerArgument('threads', options.threads, 0, 0, 1024);
+    const threads = threadsArgument(options.threads);
     const arena = await toArena(texts, 'texts', options.signal);
     return callNative(
       options.signal,
@@ -129,7 +129,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
     options: TextIndexOptions & CallOptions = {},
   ): Promise<TextIndex> {
     const tokenizer = tokenizerArgument(options.tokenizer);
-    const threads = integerArgument('threads', options.threads, 0, 0, 1024);
+    const threads = threadsArgument(options.threads);
     return callNative(
       options.signal,
       async (cancel) => new TextIndex(await binding.indexRecords(records.handle, tokenizer, threads, cancel)),
@@ -162,7 +162,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
 
   /** The k best texts for the words of `query`. @throws INVALID_ARGUMENT, CLOSED, CANCELLED. */
   async search(query: string, options: TextSearchOptions = {}): Promise<TextHits> {
-    const k = integerArgument('k', options.k, 10, 1, 10_000);
+    const k = hitsArgument(options.k);
     if (typeof query !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `query: a string is expected, not ${describe(query)}`);
     }

@@ -1,4 +1,13 @@
-import { choiceArgument, integerArgument, stringArgument, vectorsArgument } from './arguments.js';
+import {
+  choiceArgument,
+  dimensionArgument,
+  efArgument,
+  hitsArgument,
+  integerArgument,
+  stringArgument,
+  threadsArgument,
+  vectorsArgument,
+} from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingRows } from './embedding-rows.js';
 import { LorekeepError } from './errors.js';
@@ -92,7 +101,7 @@ export function hnswOptions(options: HnswOptions): NativeHnswOptions {
     efConstruction: integerArgument('efConstruction', options.efConstruction, 200, 1, 4096),
     vectorType: choiceArgument('vectorType', options.vectorType, 'f32', ['f32', 'f16', 'i8']),
     seed: integerArgument('seed', options.seed, 100, 0, Number.MAX_SAFE_INTEGER),
-    threads: integerArgument('threads', options.threads, 0, 0, 1024),
+    threads: threadsArgument(options.threads),
   };
 }
 
@@ -142,7 +151,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     dimension: number,
     options: HnswOptions & ProgressOptions = {},
   ): Promise<VectorIndex> {
-    const width = integerArgument('dimension', dimension, 0, 1, 65_536);
+    const width = dimensionArgument(dimension);
     const native = hnswOptions(options);
     const rows = await toRows(vectorsArgument('vectors', vectors, width), options.signal);
     return callNative(
@@ -175,7 +184,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     options: CallOptions = {},
   ): Promise<VectorIndex> {
     const file = stringArgument('path', path);
-    const width = integerArgument('dimension', dimension, 0, 1, 65_536);
+    const width = dimensionArgument(dimension);
     return callNative(
       options.signal,
       async (cancel) => new VectorIndex(await binding.importHnswlib(file, width, cancel)),
@@ -189,7 +198,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    */
   static async open(path: string, options: OpenIndexOptions): Promise<VectorIndex> {
     const file = stringArgument('path', path);
-    const width = integerArgument('dimension', options.dimension, 0, 1, 65_536);
+    const width = dimensionArgument(options.dimension);
     return callNative(
       options.signal,
       async (cancel) =>
@@ -225,8 +234,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    * @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED.
    */
   async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
-    const k = integerArgument('k', options.k, 10, 1, 10_000);
-    const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
+    const k = hitsArgument(options.k);
+    const ef = efArgument(options.ef);
     const short = !options.exact && options.filter === undefined && query?.length === this.dimension;
     const now = short ? () => this.#searchNow(query, k, ef) : undefined;
     return this.runSearch(options.signal, now, async (native, cancel) => {
@@ -247,8 +256,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */
   async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
-    const k = integerArgument('k', options.k, 10, 1, 10_000);
-    const ef = integerArgument('ef', options.ef, 0, 1, 100_000);
+    const k = hitsArgument(options.k);
+    const ef = efArgument(options.ef);
     return this.run(options.signal, (native, cancel) =>
       this.#searchParts(native, queries, { ...options, k, ef }, cancel),
     );
