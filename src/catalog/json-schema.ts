@@ -1,15 +1,11 @@
-import { z } from 'zod';
+import { jsonSchemaText } from '../schema/json-schema-text.js';
 import { catalogSchema, variantSchema } from './schema.js';
 
-/** The text of schemas/model-catalog.schema.json, for editors that complete and check JSON. */
+/** The text of schemas/model-catalog.schema.json. */
 export function catalogJsonSchema(): string {
-  const { $schema, ...rest } = z.toJSONSchema(catalogSchema, {
-    io: 'input',
-    override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema !== (variantSchema as unknown)) return;
-      // What Catalog.load() checks beside the schema.
-      jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }];
-    },
+  return jsonSchemaText('lorekeep model catalog', catalogSchema, ({ zodSchema, jsonSchema }) => {
+    if (zodSchema !== (variantSchema as unknown)) return;
+    // What Catalog.load() checks beside the schema.
+    jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }];
   });
-  return `${JSON.stringify({ $schema, title: 'lorekeep model catalog', ...rest }, null, 2)}\n`;
 }
