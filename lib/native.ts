@@ -69,11 +69,11 @@ export interface NativeVectorIndex extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorHits>;
   /**
-   * One query on this thread, if it is expected to take less than 0.2 ms and does not take more than 0.3; returns whether.
-   * `numbers`: ns that this call took (always), hits, path (1: graph), matched, visited, exact (1), then the ordinal and
-   * the distance of each hit.
+   * Few queries on this thread, if all of them are expected to take less than 0.2 ms and do not take more than 0.3; returns
+   * whether. `numbers`: ns that this call took (always), then per query hits, path (1: graph), matched, visited, exact (1),
+   * and the ordinal and the distance of each hit.
    */
-  searchNow(query: Float32Array, k: number, ef: number, numbers: Float64Array): boolean;
+  searchNow(queries: Float32Array, k: number, ef: number, numbers: Float64Array): boolean;
   /** With records, the file carries them too. */
   save(
     path: string,

@@ -130,13 +130,24 @@ function splitHits({ ordinals, distances, counts, plans }: NativeVectorHits): Ve
   return all;
 }
 
-/** The plan is behind the first two. */
-const headNumbers = 2 + planNumbers;
+/** Queries, and hits, of one call that may be searched on this thread: with more of them none is short. */
+const mostQueriesNow = 16;
+const mostHitsNow = 10_000;
 
-/** What searchNow() of the addon wrote. */
-function readHits(numbers: Float64Array): VectorHits {
-  const { ordinals, values } = readPairs(numbers, headNumbers, numbers[1] as number);
-  return { ordinals, distances: values, plan: readPlan(numbers, headNumbers - planNumbers) };
+/** Of a query: how many hits, then the plan. */
+const headNumbers = 1 + planNumbers;
+
+/** What searchNow() of the addon wrote, behind the time that it took. */
+function readHits(numbers: Float64Array, queries: number): VectorHits[] {
+  const all: VectorHits[] = [];
+  let at = 1;
+  for (let query = 0; query < queries; query++) {
+    const count = numbers[at] as number;
+    const { ordinals, values } = readPairs(numbers, at + headNumbers, count);
+    all.push({ ordinals, distances: values, plan: readPlan(numbers, at + 1) });
+    at += headNumbers + 2 * count;
+  }
+  return all;
 }
 
 /** Rows of numbers, searched by cosine distance: an HNSW graph, or flat. Immutable once built. */
@@ -236,31 +247,43 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
     const k = hitsArgument(options.k);
     const ef = efArgument(options.ef);
-    const short = !options.exact && options.filter === undefined && query?.length === this.dimension;
-    const now = short ? () => this.#searchNow(query, k, ef) : undefined;
-    return this.runSearch(options.signal, now, async (native, cancel) => {
-      const [hits] = await this.#searchParts(native, query, { ...options, k, ef }, cancel);
-      if (hits !== undefined) return hits;
-      throw new LorekeepError('DIMENSION_MISMATCH', `query: ${this.dimension} numbers are expected, not 0`);
-    });
+    const [hits, ...others] = await this.#search(query, { ...options, k, ef });
+    if (hits !== undefined && others.length === 0) return hits;
+    const message = `query: ${this.dimension} numbers are expected, not ${query.length}`;
+    throw new LorekeepError('DIMENSION_MISMATCH', message, { argument: 'query', length: query.length });
   }
 
-  /** The hits of a search that is short enough to be done on this thread. */
-  #searchNow(query: Float32Array, k: number, ef: number): VectorHits | undefined {
-    const numbers = resultNumbers(headNumbers + 2 * k);
-    const asked = vectorsArgument('query', query, query.length);
-    const done = this.read((native) => native.searchNow(asked, k, ef, numbers));
-    countHeld(numbers[0] as number);
-    return done ? readHits(numbers) : undefined;
-  }
-
-  /** The same for many queries in one call (row-major, queries x dimension), searched on all threads. */
+  /**
+   * The same for many queries in one call (row-major, queries x dimension), searched on all threads, or on this one where they
+   * are few and short.
+   */
   async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
     const k = hitsArgument(options.k);
     const ef = efArgument(options.ef);
-    return this.run(options.signal, (native, cancel) =>
-      this.#searchParts(native, queries, { ...options, k, ef }, cancel),
+    return this.#search(queries, { ...options, k, ef });
+  }
+
+  #search(
+    queries: Float32Array,
+    options: VectorSearchOptions & { k: number; ef: number },
+  ): Promise<VectorHits[]> {
+    const { k, ef } = options;
+    const count = queries?.length / this.dimension;
+    const few = Number.isInteger(count) && count > 0 && count <= mostQueriesNow && count * k <= mostHitsNow;
+    const short = few && !options.exact && options.filter === undefined;
+    const now = short ? () => this.#searchNow(queries, count, k, ef) : undefined;
+    return this.runSearch(options.signal, now, (native, cancel) =>
+      this.#searchParts(native, queries, options, cancel),
     );
+  }
+
+  /** The hits of searches that are short enough, all together, to be done on this thread. */
+  #searchNow(queries: Float32Array, count: number, k: number, ef: number): VectorHits[] | undefined {
+    const numbers = resultNumbers(1 + count * (headNumbers + 2 * k));
+    const asked = vectorsArgument('query', queries, queries.length);
+    const done = this.read((native) => native.searchNow(asked, k, ef, numbers));
+    countHeld(numbers[0] as number);
+    return done ? readHits(numbers, count) : undefined;
   }
 
   async #searchParts(

@@ -1,5 +1,7 @@
 #include "binding/vector_index_binding.h"
 
+#include <atomic>
+
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/records_binding.h"
@@ -58,13 +60,23 @@ Napi::Value to_js_hits(Napi::Env env, const Results& results) {
   return object;
 }
 
-// What searchNow() writes: these, the plan, then an ordinal and a distance per hit.
-enum Head : std::size_t { kHeld, kHits, kPlan, kHeadNumbers = kPlan + kPlanNumbers };
+// What searchNow() writes: the time that it took, then per query these, the plan, and an ordinal and a distance per
+// hit.
+constexpr std::size_t kHeld = 0;
+enum Head : std::size_t { kHits, kPlan, kHeadNumbers = kPlan + kPlanNumbers };
 
-void write_result(const vector::SearchResult& found, std::span<double> numbers) {
-  numbers[kHits] = static_cast<double>(found.hits.size());
-  write_plan(found.plan, numbers.data() + kPlan);
-  write_pairs(found.hits, numbers.data() + kHeadNumbers);
+void write_results(const Results& results, double* next) noexcept {
+  for (const vector::SearchResult& found : results) {
+    next[kHits] = static_cast<double>(found.hits.size());
+    write_plan(found.plan, next + kPlan);
+    write_pairs(found.hits, next + kHeadNumbers);
+    next += kHeadNumbers + 2 * found.hits.size();
+  }
+}
+
+// Whole queries among so many numbers; 0 when they are none.
+std::size_t query_count(std::size_t numbers, std::size_t dimension) noexcept {
+  return dimension == 0 || numbers % dimension != 0 ? 0 : numbers / dimension;
 }
 
 struct Query {
@@ -76,17 +88,45 @@ struct Query {
   bool plain() const noexcept { return options.filter == nullptr && options.path == vector::SearchPath::kAuto; }
 };
 
-Results run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
+double graph_searches_size(std::size_t queries, const vector::SearchOptions& options) noexcept {
+  return static_cast<double>(queries) * graph_search_size(options.ef, options.k);
+}
+
+// One after the other. Refuses what is no whole number of queries.
+Results search_all(const vector::VectorIndex& index, std::span<const float> rows,
+                   const vector::SearchOptions& options) {
+  if (rows.size() != index.dimension()) return index.search_many(rows, options, nullptr, 1);
+  Results one;
+  one.push_back(index.search(rows, options));
+  return one;
+}
+
+// Side by side. `taken` is the sum of what each took: what one thread would need for all.
+Found search_together(const vector::VectorIndex& index, const Query& query, std::size_t count) {
+  Found found{Results(count), {}};
+  std::atomic<SearchClock::rep> taken{0};
+  vector::SearchOptions each = query.options;
+  each.pool = nullptr;  // its threads have queries of their own
+  const std::span<const float> rows = query.rows;
+  const std::size_t length = index.dimension();
+  const auto search = [&](std::size_t begin, std::size_t end, std::size_t) {
+    const auto since = SearchClock::now();
+    for (std::size_t i = begin; i < end; ++i) found.result[i] = index.search(rows.subspan(i * length, length), each);
+    taken += (SearchClock::now() - since).count();
+  };
+  parallel_for(query.options.pool, query.options.workers, count, 1, query.options.cancel, search);
+  found.taken = SearchClock::duration(taken.load());
+  return found;
+}
+
+Found run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
   query.options.filter = query.filter.bitmap(index.size());
   query.options.cancel = &cancel;
   query.options.pool = &runtime.compute();
   query.options.workers = worker_count(0);
-  if (query.rows.size() == index.dimension()) {
-    Results one;
-    one.push_back(index.search(query.rows, query.options));
-    return one;
-  }
-  return index.search_many(query.rows, query.options, query.options.pool, query.options.workers);
+  const std::size_t count = query_count(query.rows.size(), index.dimension());
+  if (count > 1) return search_together(index, query, count);
+  return timed([&] { return search_all(index, query.rows, query.options); });
 }
 
 }  // namespace
@@ -116,13 +156,10 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
     auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<Found>(
         info.Env(), options,
-        [index, query, runtime](const TaskContext& task) {
-          return timed([&] { return run_query(*index, *query, *runtime, task.cancel); });
-        },
+        [index, query, runtime](const TaskContext& task) { return run_query(*index, *query, *runtime, task.cancel); },
         [query, times = times_](Napi::Env env, Found&& found) {
-          if (found.result.size() == 1 && query->plain()) {
-            times->learn(found.taken, graph_search_size(query->options.ef, query->options.k));
-          }
+          const std::size_t queries = found.result.size();
+          if (queries > 0 && query->plain()) times->learn(found.taken, graph_searches_size(queries, query->options));
           return to_js_hits(env, found.result);
         });
   });
@@ -132,18 +169,20 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto begin = SearchClock::now();
     const auto index = use();
-    const std::vector<float> query = floats_argument(info[0], "query");
+    const std::vector<float> rows = floats_argument(info[0], "query");
+    // What is no whole number of queries is refused by the search.
+    const std::size_t queries = std::max<std::size_t>(1, query_count(rows.size(), index->dimension()));
     vector::SearchOptions options;
     options.k = integer_argument(info[1], "k", 1, kMostHits);
     options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
     const std::size_t hits = std::min(options.k, index->size());
-    const std::span<double> numbers = result_argument(info[3], kHeadNumbers + 2 * hits);
-    const auto found =
-        search_here(*times_, *times_, graph_search_size(options.ef, options.k), 1, [&](const CancelToken& cancel) {
-          options.cancel = &cancel;
-          return index->search(query, options);
-        });
-    if (found) write_result(*found, numbers);
+    const std::span<double> numbers = result_argument(info[3], 1 + queries * (kHeadNumbers + 2 * hits));
+    const auto search = [&](const CancelToken& cancel) {
+      options.cancel = &cancel;
+      return search_all(*index, rows, options);
+    };
+    const auto found = search_here(*times_, *times_, graph_searches_size(queries, options), 1, search);
+    if (found) write_results(*found, numbers.data() + 1);
     numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
     return Napi::Boolean::New(info.Env(), found.has_value());
   });

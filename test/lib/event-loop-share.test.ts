@@ -52,6 +52,11 @@ describe('of searches that are asked for at once, no more than fit the share run
     ['lexical', () => ofStorage((storage) => storage.search({ mode: 'lexical', text: 'word3 of' }))],
     ['hybrid', () => ofStorage((storage) => storage.search({ mode: 'hybrid', vector, text: 'word5' }))],
     ['of vectors', async () => of(await VectorIndex.build(rows, dimension), (index) => index.search(vector))],
+    [
+      'of several vectors a call',
+      async () =>
+        of(await VectorIndex.build(rows, dimension), (index) => index.searchMany(rows.slice(0, 48))),
+    ],
     ['of words', async () => of(await TextIndex.build(texts), (index) => index.search('word1 of'))],
   ])('%s', async (_, make) => {
     const { searched, search } = await make();

@@ -6,7 +6,7 @@ import {
   TextIndex,
   VectorIndex,
 } from '../../lib/index.js';
-import type { NativeStorage, NativeTextIndex } from '../../lib/native.js';
+import type { NativeStorage, NativeTextIndex, NativeVectorIndex } from '../../lib/native.js';
 import { rejection } from '../helpers/errors.js';
 import { random } from '../helpers/random.js';
 
@@ -18,6 +18,7 @@ const next = random(11);
 const number = () => next() - 0.5;
 const vectors = Float32Array.from({ length: count * dimension }, number);
 const query = () => Float32Array.from({ length: dimension }, number);
+const threeQueries = () => Float32Array.from({ length: 3 * dimension }, number);
 
 const fields = [
   { name: 'year', type: 'int', optional: true },
@@ -93,6 +94,24 @@ describe('the first search, on another thread, and the hundredth, on the calling
     await fresh.close();
   });
 
+  test.each([1, 2, 4, 7, 16, 17])('%i queries in one call give what each gives alone', async (size) => {
+    const fresh = await VectorIndex.build(vectors, dimension, { threads: 1, seed: 1 });
+    const queries = Float32Array.from({ length: size * dimension }, number);
+    const first = await fresh.searchMany(queries, { k: 9 });
+    for (let i = 0; i < manyTimes; i++) expect(await fresh.searchMany(queries, { k: 9 })).toEqual(first);
+    const alone = Array.from({ length: size }, (_, row) =>
+      index.search(queries.subarray(row * dimension, (row + 1) * dimension), { k: 9 }),
+    );
+    expect(first).toEqual(await Promise.all(alone));
+    const all = await fresh.searchMany(queries, { k: count });
+    expect(all.map(({ ordinals }) => new Set(ordinals).size)).toEqual(Array(size).fill(count));
+    for (let i = 0; i < manyTimes; i++)
+      await rejection(fresh.searchMany(queries.subarray(1)), 'DIMENSION_MISMATCH');
+    expect(await fresh.searchMany(new Float32Array(0))).toEqual([]);
+    await fresh.close();
+    await rejection(fresh.searchMany(queries), 'CLOSED');
+  });
+
   test.each([
     ['plain word3 数', 9],
     ['word5', 2000],
@@ -156,6 +175,7 @@ describe('a caller who does nothing but search', () => {
   const searches = {
     'a storage': () => storage.search({ vector: query(), topK: 3 }),
     'an index': () => index.search(query(), { k: 3 }),
+    'an index for three at a time': () => index.searchMany(threeQueries(), { k: 3 }),
     'a text index': () => words.search('plain word3', { k: 3 }),
   };
   test.each(Object.entries(searches))('lets timers run (%s)', async (_, search) => {
@@ -188,12 +208,14 @@ describe('closing and aborting while many search', () => {
     const asked = Array.from({ length: 300 }, () => [
       fresh.search({ vector: query() }),
       rows.search(query()),
+      rows.searchMany(threeQueries()),
       said.search('word1'),
     ]).flat();
     const closing = Promise.all([fresh.close(), rows.close(), said.close()]);
     const late = [
       rejection(fresh.search({ vector: query() }), 'CLOSED'),
       rejection(rows.search(query()), 'CLOSED'),
+      rejection(rows.searchMany(threeQueries()), 'CLOSED'),
       rejection(said.search('word1'), 'CLOSED'),
     ];
     expect((await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')).toEqual([]);
@@ -206,6 +228,7 @@ describe('closing and aborting while many search', () => {
     for (const search of [
       (signal: AbortSignal) => storage.search({ vector: query(), signal }),
       (signal: AbortSignal) => index.search(query(), { signal }),
+      (signal: AbortSignal) => index.searchMany(threeQueries(), { signal }),
       (signal: AbortSignal) => words.search('word1 plain', { signal }),
     ]) {
       for (let i = 0; i < manyTimes; i++) await search(new AbortController().signal);
@@ -231,7 +254,9 @@ test('arguments that can never work are refused by name, on either thread', asyn
     bad[3] = Number.NaN;
     await rejection(fresh.search({ vector: bad }), 'INVALID_ARGUMENT');
     await rejection(index.search(bad), 'INVALID_ARGUMENT');
-    await rejection(index.search(new Float32Array(dimension - 1)), 'DIMENSION_MISMATCH');
+    await rejection(index.searchMany(Float32Array.of(...query(), ...bad)), 'INVALID_ARGUMENT');
+    for (const length of [0, dimension - 1, 2 * dimension])
+      await rejection(index.search(new Float32Array(length)), 'DIMENSION_MISMATCH');
     await fresh.search({ vector: query() });
   }
   await fresh.close();
@@ -259,6 +284,19 @@ test('the addon itself checks the memory that a short search writes into', () =>
     for (const value of values) expect(now(request.with(position, value)), `${position}: ${value}`).toThrow();
   }
   expect(now(request.with(4, Number.POSITIVE_INFINITY))).toThrow('rrfK');
+});
+
+test('and so it does for an index, of one query and of several', () => {
+  const { native } = index as unknown as { native: NativeVectorIndex };
+  const now = (queries: unknown, k: unknown, found: unknown) => () =>
+    native.searchNow(queries as never, k as never, 0, found as never);
+  expect(now(query(), 10, new Float64Array(25))).toThrow('numbers');
+  expect(now(query(), 10, new Float64Array(26))).not.toThrow();
+  expect(now(threeQueries(), 10, new Float64Array(75))).toThrow('numbers');
+  expect(now(threeQueries(), 10, new Float64Array(76))).not.toThrow();
+  expect(now(threeQueries(), 10, new Float32Array(1000))).toThrow('Float64Array');
+  expect(now([1, 2, 3], 10, new Float64Array(100))).toThrow('query');
+  for (const k of [0, 0.5, -1, 1e9, Number.NaN]) expect(now(query(), k, new Float64Array(100))).toThrow('k');
 });
 
 test('and so it does for a text index', () => {
