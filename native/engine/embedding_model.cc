@@ -152,8 +152,12 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
       facts.settings = *wanted;
       return *runtime;
     }
-    if (!options.runtime.empty())
-      fail(Code::kInvalidArgument, "the runtime " + options.runtime + " cannot compute this model on this machine");
+    if (!options.runtime.empty()) {
+      std::string names;
+      for (const std::string& name : facts.candidates) names += (names.empty() ? "" : ", ") + name;
+      fail(Code::kInvalidArgument,
+           "the runtime " + options.runtime + " cannot compute this model on this machine; there are " + names);
+    }
   }
   Runtime llama = llama_runtime(path, cancel, progress);
   if (wanted && wanted->runtime == kLlamaRuntime) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { ComputeSettingsCache, cacheFolder } from '../../lib/settings-cache.js';
+import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';
 
@@ -41,6 +42,15 @@ describe('the settings of a model', () => {
     ]);
     await using second = await EmbeddingModel.load(path);
     expect(second.facts).toMatchObject({ runtime, batchTokens });
+  });
+
+  test('name the runtimes that there are, where one is asked for that is not', async () => {
+    const path = await fresh();
+    await using model = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
+    const error = await rejection(EmbeddingModel.load(path, { runtime: 'abacus' }), 'INVALID_ARGUMENT');
+    expect(error.message).toContain(
+      `the runtime abacus cannot compute this model on this machine; there are ${model.facts.candidates.join(', ')}`,
+    );
   });
 
   test('are taken from the file, without a measurement', async () => {
