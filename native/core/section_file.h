@@ -97,6 +97,14 @@ class SectionFileReader {
     if (bytes.size() % sizeof(T) != 0) refuse("section " + std::to_string(id) + " has a broken size");
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
+  /// The section as one T, its checksum compared. Throws Error(kCorrupt) when the section has another size.
+  template <class T>
+  T value(std::uint32_t id) const {
+    verify(id);
+    const auto values = array<T>(id);
+    if (values.size() != 1) refuse("section " + std::to_string(id) + " has a broken size");
+    return values[0];
+  }
   /// Reads every section and compares checksums. Grain of cancellation: one section.
   void verify(const CancelToken* cancel = nullptr) const;
   void verify(std::uint32_t id) const;

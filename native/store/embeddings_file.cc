@@ -29,17 +29,10 @@ static_assert(sizeof(Digest) == 16 && sizeof(Header) == 32);
   fail(Code::kCorrupt, file.name() + ": " + what, {{"path", file.name()}});
 }
 
-Header read_header(const SectionFileReader& file) {
-  file.verify(kHeader);
-  const auto headers = file.array<Header>(kHeader);
-  if (headers.size() != 1) refuse_damage(file, "the header section has a broken size");
-  return headers[0];
-}
-
 }  // namespace
 
 EmbeddingsFacts read_embeddings_facts(const SectionFileReader& file) {
-  const Header header = read_header(file);
+  const auto header = file.value<Header>(kHeader);
   return {header.rows, header.dimension};
 }
 
@@ -56,7 +49,7 @@ std::string_view embeddings_section_name(std::uint32_t id) noexcept {
 EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& key, std::size_t dimension,
                                const CancelToken* cancel)
     : file_(path, kEmbeddingsMagic, kEmbeddingsVersion), dimension_(dimension) {
-  const Header header = read_header(file_);
+  const auto header = file_.value<Header>(kHeader);
   if (header.key != key) refuse_other(file_, "model", "made with another embedding model, prefix or context size");
   if (header.dimension != dimension) refuse_other(file_, "dimension", "made for vectors of another dimension");
   file_.verify(cancel);

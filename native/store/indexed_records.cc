@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -55,11 +54,7 @@ FileIdentity settled_identity(const Records& records, const CancelToken* cancel)
 }
 
 Origin read_origin(const SectionFileReader& file) {
-  const auto bytes = file.section(kOrigin);
-  if (bytes.size() != sizeof(Origin)) refuse(file.name(), "what it says of its records has a broken size");
-  file.verify(kOrigin);
-  Origin origin;
-  std::memcpy(&origin, bytes.data(), sizeof(origin));
+  const auto origin = file.value<Origin>(kOrigin);
   if (origin.flags > kSettled || origin.zero != 0) refuse(file.name(), "what it says of its records is not known");
   if (origin.count == 0 || origin.count > vector::kMaxRows)
     refuse(file.name(), "its number of records is out of range");

@@ -41,14 +41,6 @@ void check_version(const std::filesystem::path& path) {
   }
 }
 
-Header read_header(const SectionFileReader& file) {
-  file.verify(kHeader);
-  ByteReader reader(file.section(kHeader), file.name());
-  const auto header = reader.read<Header>();
-  if (reader.remaining() != 0) fail(Code::kCorrupt, file.name() + ": the header section has a broken size");
-  return header;
-}
-
 void check_analysis(const std::string& name, const Header& header) {
   if (!is_tokenizer(header.tokenizer)) {
     refuse_stale(name, "tokenizer", "unknown tokenizer " + std::to_string(header.tokenizer));
@@ -102,7 +94,7 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
 }
 
 SidecarFacts read_sidecar_facts(const SectionFileReader& file) {
-  const Header header = read_header(file);
+  const auto header = file.value<Header>(kHeader);
   check_analysis(file.name(), header);
   return {std::string(tokenizer_name(static_cast<Tokenizer>(header.tokenizer))), header.documents, header.terms,
           header.tokens};
@@ -121,7 +113,7 @@ std::string_view sidecar_section_name(std::uint32_t id) noexcept {
 Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions& options) {
   check_version(path);
   const SectionFileReader file(path, kSidecarMagic, kSidecarVersion);
-  const Header header = read_header(file);
+  const auto header = file.value<Header>(kHeader);
   check_analysis(file.name(), header);
   if (options.expected != nullptr) check_expectation(file.name(), header, file.fingerprint(), *options.expected);
   file.verify(options.cancel);
