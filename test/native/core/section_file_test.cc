@@ -1,7 +1,7 @@
 #include "core/section_file.h"
 
+#include <array>
 #include <csignal>
-#include <fstream>
 #include <iterator>
 #include <numeric>
 
@@ -11,6 +11,7 @@
 
 #include "core/checksum.h"
 #include "harness.h"
+#include "scratch_folder.h"
 
 namespace {
 
@@ -26,35 +27,7 @@ constexpr std::size_t kEntryBytes = 32;
 constexpr std::size_t kAtVersion = 8, kAtSections = 12, kAtFileSize = 16, kAtTableChecksum = 32, kAtHeaderChecksum = 40;
 constexpr std::size_t kAtId = 0, kAtZero = 4, kAtOffset = 8, kAtSize = 16;
 
-/// A folder of its own per test, removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "lorekeep-core-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-  }
-
- private:
-  fs::path path_;
-};
-
-using Bytes = std::vector<char>;
-
-Bytes read_all(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return Bytes(std::istreambuf_iterator<char>(in), {});
-}
-
-void write_all(const fs::path& path, const Bytes& bytes) {
-  fs::remove(path);  // truncating in place makes some file systems flush to the device, a thousand times here
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
+using Bytes = std::vector<std::uint8_t>;
 
 template <class T>
 T get(const Bytes& bytes, std::size_t at) {
@@ -106,7 +79,7 @@ void open_and_verify(const fs::path& path) {
 }
 
 TEST("a section file gives back what was written") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
   SectionFileReader reader(folder / "f", kMagic, kVersion);
   reader.verify();
@@ -125,14 +98,27 @@ TEST("a section file gives back what was written") {
 }
 
 TEST("a section file without sections is a header alone") {
-  Folder folder;
+  const test::ScratchFolder folder;
   SectionFileWriter(folder / "f", kMagic, kVersion, 0, 0).commit();
   CHECK_EQ(fs::file_size(folder / "f"), kHeaderBytes);
   open_and_verify(folder / "f");
 }
 
+TEST("a section that is one value is checked before it is read") {
+  const test::ScratchFolder folder;
+  write_sample(folder / "f");
+  CHECK_FAILS(Code::kCorrupt, SectionFileReader(folder / "f", kMagic, kVersion).value<std::uint32_t>(12));
+  using Letters = std::array<char, 7>;
+  const Letters letters{'a', 'b', 'c', 'd', 'e', 'f', 'g'};
+  CHECK(SectionFileReader(folder / "f", kMagic, kVersion).value<Letters>(10) == letters);
+  Bytes bytes = test::read_file(folder / "f");
+  bytes[get<std::uint64_t>(bytes, entry(0) + kAtOffset)] ^= 1;
+  test::write_file(folder / "f", bytes);
+  CHECK_FAILS(Code::kCorrupt, SectionFileReader(folder / "f", kMagic, kVersion).value<Letters>(10));
+}
+
 TEST("the mapping outlives the reader") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
   auto reader = std::make_unique<SectionFileReader>(folder / "f", kMagic, kVersion);
   const auto mapping = reader->mapping();
@@ -142,42 +128,42 @@ TEST("the mapping outlives the reader") {
 }
 
 TEST("every truncation of a section file is corrupt") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  const Bytes whole = read_all(folder / "f");
+  const Bytes whole = test::read_file(folder / "f");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     if (size > 512 && size + 512 < whole.size() && size % 61 != 0) continue;
     const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    write_all(folder / "cut", part);
+    test::write_file(folder / "cut", part);
     CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "cut"));
     if (size < kHeaderBytes) continue;
     Bytes repaired = part;  // a forger who also mends the header
     put(repaired, kAtFileSize, std::uint64_t{size});
     repair(repaired);
-    write_all(folder / "cut", repaired);
+    test::write_file(folder / "cut", repaired);
     CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "cut"));
   }
 }
 
 TEST("every flipped bit of a section file is found") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  const Bytes whole = read_all(folder / "f");
+  const Bytes whole = test::read_file(folder / "f");
   for (std::size_t at = 0; at < whole.size(); ++at) {
     if (at > 512 && at % 37 != 0) continue;
     Bytes bad = whole;
-    bad[at] = static_cast<char>(bad[at] ^ (1 << (at % 8)));
-    write_all(folder / "bad", bad);
+    bad[at] = static_cast<std::uint8_t>(bad[at] ^ (1 << (at % 8)));
+    test::write_file(folder / "bad", bad);
     CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "bad"));
   }
 }
 
 TEST("damage of one section leaves the others readable, and verify() names it") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  Bytes bytes = read_all(folder / "f");
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  write_all(folder / "f", bytes);
+  Bytes bytes = test::read_file(folder / "f");
+  bytes.back() = static_cast<std::uint8_t>(bytes.back() ^ 1);
+  test::write_file(folder / "f", bytes);
   SectionFileReader reader(folder / "f", kMagic, kVersion);
   reader.verify(10);
   reader.verify(11);
@@ -186,27 +172,27 @@ TEST("damage of one section leaves the others readable, and verify() names it") 
 }
 
 TEST("bytes after the end are corrupt") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  Bytes bytes = read_all(folder / "f");
+  Bytes bytes = test::read_file(folder / "f");
   bytes.resize(bytes.size() + 64);
-  write_all(folder / "f", bytes);
+  test::write_file(folder / "f", bytes);
   CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "f"));
   put(bytes, kAtFileSize, std::uint64_t{bytes.size()});
   repair(bytes);
-  write_all(folder / "f", bytes);
+  test::write_file(folder / "f", bytes);
   CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "f"));
 }
 
 TEST("wrong magic is corrupt, another version is unsupported and named") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
   CHECK_FAILS(Code::kCorrupt,
               SectionFileReader(folder / "f", Magic{{'L', 'K', 'O', 'T', 'H', 'E', 'R', '1'}}, kVersion));
-  Bytes bytes = read_all(folder / "f");
+  Bytes bytes = test::read_file(folder / "f");
   put(bytes, kAtVersion, std::uint32_t{9});
   repair(bytes);
-  write_all(folder / "f", bytes);
+  test::write_file(folder / "f", bytes);
   CHECK_FAILS(Code::kUnsupported, open_and_verify(folder / "f"));
   try {
     open_and_verify(folder / "f");
@@ -242,9 +228,9 @@ TEST("a table that lies is corrupt even when its checksums are right") {
       {"65 sections", [](Bytes& b) { put(b, kAtSections, std::uint32_t{65}); }},
       {"four thousand million sections", [](Bytes& b) { put(b, kAtSections, ~std::uint32_t{0}); }},
   };
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  const Bytes whole = read_all(folder / "f");
+  const Bytes whole = test::read_file(folder / "f");
   for (const Lie& lie : kLies) {
     Bytes bad = whole;
     lie.tell(bad);
@@ -254,7 +240,7 @@ TEST("a table that lies is corrupt even when its checksums are right") {
     } else {
       put(bad, kAtHeaderChecksum, checksum(std::as_bytes(std::span(bad)).first(kAtHeaderChecksum)));
     }
-    write_all(folder / "bad", bad);
+    test::write_file(folder / "bad", bad);
     std::string got;
     if (!test::throws_code(Code::kCorrupt, [&] { open_and_verify(folder / "bad"); }, got)) {
       test::report_failure(__FILE__, __LINE__, std::string(lie.what) + ": " + got);
@@ -263,21 +249,21 @@ TEST("a table that lies is corrupt even when its checksums are right") {
 }
 
 TEST("what is no file to read is an error that names it") {
-  Folder folder;
+  const test::ScratchFolder folder;
   CHECK_FAILS(Code::kNotFound, open_and_verify(folder / "absent"));
   CHECK_FAILS(Code::kNotFound, open_and_verify(folder / "absent" / "f"));
   fs::create_directory(folder / "folder");
   CHECK_FAILS(Code::kIo, open_and_verify(folder / "folder"));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);  // would block for ever if opened like a file
   CHECK_FAILS(Code::kIo, open_and_verify(folder / "pipe"));
-  write_all(folder / "empty", {});
+  test::write_file(folder / "empty", {});
   CHECK_FAILS(Code::kCorrupt, open_and_verify(folder / "empty"));
 }
 
 TEST("a writer that is not committed leaves nothing, and the old file stays") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  const Bytes before = read_all(folder / "f");
+  const Bytes before = test::read_file(folder / "f");
   {
     SectionFileWriter writer(folder / "f", kMagic, kVersion, 1, 1);
     writer.begin(1);
@@ -285,11 +271,11 @@ TEST("a writer that is not committed leaves nothing, and the old file stays") {
     CHECK_EQ(folder.entries(), 2u);
   }
   CHECK_EQ(folder.entries(), 1u);
-  CHECK(read_all(folder / "f") == before);
+  CHECK(test::read_file(folder / "f") == before);
 }
 
 TEST("a writer used wrongly fails and leaves nothing") {
-  Folder folder;
+  const test::ScratchFolder folder;
   CHECK_FAILS(Code::kInternal, SectionFileWriter(folder / "f", kMagic, kVersion, 0, kMaxSections + 1));
   CHECK_FAILS(Code::kInternal, SectionFileWriter(folder / "f", kMagic, kVersion, 0, 1).commit());
   const char byte = 0;
@@ -312,7 +298,7 @@ TEST("a writer used wrongly fails and leaves nothing") {
 }
 
 TEST("a folder that cannot be written is an I/O error") {
-  Folder folder;
+  const test::ScratchFolder folder;
   CHECK_FAILS(Code::kIo, write_sample(folder / "absent" / "f"));
   fs::create_directory(folder / "f");  // a folder cannot be replaced by a file
   CHECK_FAILS(Code::kIo, write_sample(folder / "f"));
@@ -339,9 +325,9 @@ class FileSizeLimit {
 };
 
 TEST("a disk that fills up is an I/O error, and the old file stays") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
-  const Bytes before = read_all(folder / "f");
+  const Bytes before = test::read_file(folder / "f");
   const std::vector<std::byte> block(std::size_t{1} << 16);
   // Less than one buffer: found by commit(). More: found by write().
   for (const std::size_t blocks : {std::size_t{1}, std::size_t{64}}) {
@@ -353,22 +339,22 @@ TEST("a disk that fills up is an I/O error, and the old file stays") {
       writer.commit();
     });
   }
-  CHECK(read_all(folder / "f") == before);
+  CHECK(test::read_file(folder / "f") == before);
   CHECK_EQ(folder.entries(), 1u);
 }
 
 TEST("temporary files left by a killed process with our id do not stand in the way, and go with the next write") {
-  Folder folder;
+  const test::ScratchFolder folder;
   std::vector<std::string> left;
   for (int i = 0; i < 100; ++i) left.push_back("f." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".tmp");
-  for (const std::string& name : left) write_all(folder / name.c_str(), {'x'});
+  for (const std::string& name : left) test::write_file(folder / name, Bytes{'x'});
   write_sample(folder / "f");
   open_and_verify(folder / "f");
   CHECK_EQ(folder.entries(), 1u);  // nobody holds them: the write removed them
 }
 
 TEST("two writers of one file do not harm each other: the later commit wins") {
-  Folder folder;
+  const test::ScratchFolder folder;
   SectionFileWriter first(folder / "f", kMagic, kVersion, 1, 0);
   SectionFileWriter second(folder / "f", kMagic, kVersion, 2, 0);
   second.commit();
@@ -379,7 +365,7 @@ TEST("two writers of one file do not harm each other: the later commit wins") {
 }
 
 TEST("verify polls its cancel token") {
-  Folder folder;
+  const test::ScratchFolder folder;
   write_sample(folder / "f");
   CancelToken cancel;
   cancel.cancel();
@@ -387,7 +373,7 @@ TEST("verify polls its cancel token") {
 }
 
 TEST("rewriting cannot reach past what was written") {
-  Folder folder;
+  const test::ScratchFolder folder;
   AtomicFile file(folder / "f");
   const std::vector<std::byte> eight(8);
   file.write(eight);

@@ -1,10 +1,7 @@
 #include "gguf_bytes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <fstream>
+#include <span>
 
 namespace lorekeep::test {
 namespace {
@@ -97,15 +94,7 @@ GgufBytes small_bert() {
 }
 
 TemporaryFile::TemporaryFile(std::string_view content) {
-  static std::atomic<unsigned> next{0};
-  path_ = std::filesystem::temp_directory_path() /
-          ("lorekeep-gguf-" + std::to_string(::getpid()) + "-" + std::to_string(next++) + ".gguf");
-  std::ofstream(path_, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
-}
-
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
+  write_file(path_, std::span(reinterpret_cast<const std::uint8_t*>(content.data()), content.size()));
 }
 
 }  // namespace lorekeep::test

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "scratch_folder.h"
+
 namespace lorekeep::test {
 
 class GgufBytes {
@@ -45,13 +47,11 @@ GgufBytes small_bert();
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content);
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  ScratchFolder folder_;
+  std::filesystem::path path_ = folder_ / "small.gguf";
 };
 
 }  // namespace lorekeep::test

@@ -65,11 +65,11 @@ TEST("a file whose checksums are right and whose content is not is refused") {
 TEST("every single flipped bit is noticed") {
   const Sample sample;
   sample.write();
-  const std::vector<std::byte> right = test::read_bytes(sample.path());
+  const std::vector<std::uint8_t> right = test::read_file(sample.path());
   for (std::size_t bit = 0; bit < right.size() * 8; ++bit) {
-    std::vector<std::byte> bytes = right;
-    bytes[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
-    test::write_bytes(sample.path(), bytes);
+    std::vector<std::uint8_t> bytes = right;
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+    test::write_file(sample.path(), bytes);
     bool refused = false;
     try {
       const EmbeddingsFile file(sample.path(), kKey, kDimension);

@@ -3,6 +3,7 @@
 #include "core/thread_pool.h"
 #include "harness.h"
 #include "sample_texts.h"
+#include "scratch_folder.h"
 #include "text/sidecar_file.h"
 
 namespace lorekeep::text {
@@ -56,7 +57,7 @@ TEST("several threads check one sidecar, and find what is wrong with it") {
   test::Random random(test::seed());
   const auto texts = test::random_texts(random, 1000, 12, 2000);
   const auto index = TextIndex::build(test::views(texts), {});
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   save_sidecar(*index, folder / "kb.bm25", 0);
   ThreadPool pool(kThreads - 1);
   const auto loaded = load_sidecar(folder / "kb.bm25", {.pool = &pool, .workers = kThreads});

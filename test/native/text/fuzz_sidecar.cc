@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "sample_texts.h"
+#include "scratch_folder.h"
 #include "text/sidecar_file.h"
 #include "text/tokenizer_fit.h"
 
@@ -27,7 +28,7 @@ void use_index(const text::TextIndex& index) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const test::TemporaryFolder folder;
+  static const test::ScratchFolder folder;
   const auto path = folder / "input";
   test::write_file(path, {data, size});
   try {

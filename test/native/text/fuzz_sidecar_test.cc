@@ -1,5 +1,6 @@
 #include "fuzz_driver.h"
 #include "sample_texts.h"
+#include "scratch_folder.h"
 #include "text/sidecar_file.h"
 
 namespace lorekeep::text {
@@ -7,7 +8,7 @@ namespace {
 
 test::Bytes saved(std::size_t documents, std::size_t longest, std::size_t vocabulary) {
   test::Random random(test::seed());
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   const auto texts = test::random_texts(random, documents, longest, vocabulary);
   save_sidecar(*TextIndex::build(test::views(texts), {}), folder / "kb.bm25", 7);
   return test::read_file(folder / "kb.bm25");

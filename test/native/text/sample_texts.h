@@ -1,16 +1,11 @@
-// Random collections for the text tests, and files to keep them in.
+// Random collections for the text tests.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
-#include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "core/bitmap.h"
@@ -67,39 +62,6 @@ inline Bitmap random_filter(Random& random, std::size_t size, std::size_t one_in
     if (one_in != 0 && below(random, one_in) == 0) filter.set(i);
   }
   return filter;
-}
-
-/// A folder of its own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::random_device device;
-    do {
-      path_ = std::filesystem::temp_directory_path() / ("lorekeep-text-" + std::to_string(device()));
-    } while (!std::filesystem::create_directory(path_));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Replaces the file: a mapping of the old one stays as it was.
-inline void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
-  std::filesystem::remove(path);
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 }  // namespace lorekeep::test

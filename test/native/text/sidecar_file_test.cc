@@ -6,6 +6,7 @@
 #include "fuzz_driver.h"
 #include "harness.h"
 #include "sample_texts.h"
+#include "scratch_folder.h"
 #include "text/tokenizer_fit.h"
 
 namespace lorekeep::text {
@@ -15,7 +16,7 @@ constexpr std::uint64_t kFingerprint = 0x1234;
 constexpr std::size_t kAtVersion = 8;
 
 struct Sample {
-  test::TemporaryFolder folder;
+  test::ScratchFolder folder;
   std::vector<std::string> texts;
   std::shared_ptr<const TextIndex> index;
   std::vector<std::string> queries;
@@ -70,7 +71,7 @@ TEST("a saved enhanced index with capped frequencies is loaded") {
   for (std::uint32_t i = 0; i < kMaxTermFrequency + 10; ++i) repeated += "again ";
   const std::vector<std::string> texts = {repeated, "again and again", "other"};
   const auto index = TextIndex::build(test::views(texts), {.tokenizer = Tokenizer::kEnhanced});
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   save_sidecar(*index, folder / "kb.bm25", 0);
   const Sidecar loaded = load_sidecar(folder / "kb.bm25");
   CHECK(loaded.index->tokenizer() == Tokenizer::kEnhanced);
@@ -80,7 +81,7 @@ TEST("a saved enhanced index with capped frequencies is loaded") {
 TEST("a multilingual index, with its extra tokens, is loaded") {
   const std::vector<std::string> texts = {"Crème brûlée 北京大学", "creme", "京"};
   const auto index = TextIndex::build(test::views(texts), {.tokenizer = Tokenizer::kMultilingual});
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   save_sidecar(*index, folder / "kb.bm25", 0);
   const Sidecar loaded = load_sidecar(folder / "kb.bm25");
   CHECK(loaded.index->tokenizer() == Tokenizer::kMultilingual);
@@ -92,7 +93,7 @@ TEST("a multilingual index, with its extra tokens, is loaded") {
 
 TEST("a word's postings are checked when it is first asked for, and only its bucket's") {
   const std::vector<std::string> texts = {"alpha beta", "alpha gamma", "alpha"};
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   const auto index = TextIndex::build(test::views(texts), {});
   IndexData data = index->data();
   std::vector<std::byte> entries(data.entries.begin(), data.entries.end());
@@ -152,7 +153,7 @@ TEST("an analysis that this program does not do any more is refused by its reaso
 }
 
 TEST("a missing file, a folder and an unwritable place are said to be so") {
-  const test::TemporaryFolder folder;
+  const test::ScratchFolder folder;
   CHECK_FAILS(Code::kNotFound, load_sidecar(folder / "absent.bm25"));
   CHECK_FAILS(Code::kIo, load_sidecar(folder / "."));
   CHECK_FAILS(Code::kIo, save_sidecar(*Sample(1).index, folder / "no/such/folder/kb.bm25", 0));
