@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { ErrorCode, LorekeepError } from '../../lib/index.js';
+import { ServerError } from '../../src/protocol/errors.js';
 
 /** Expects a rejection with this code and returns the error for closer looks. */
 export async function rejection(promise: Promise<unknown>, code: ErrorCode): Promise<LorekeepError> {
@@ -9,4 +10,25 @@ export async function rejection(promise: Promise<unknown>, code: ErrorCode): Pro
   );
   expect(error, String(error)).toMatchObject({ code });
   return error;
+}
+
+/** What a server, or its client, refused a request with. */
+export async function refusal(request: Promise<unknown>): Promise<ServerError> {
+  const error = await request.then(
+    (reply) => expect.fail(`answered with ${JSON.stringify(reply)}`),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ServerError) return error;
+  throw error;
+}
+
+/** The same of a call that throws. */
+export function refused(action: () => unknown): ServerError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ServerError) return error;
+    throw error;
+  }
+  return expect.fail('nothing was refused');
 }

@@ -5,20 +5,11 @@ import { requestSchemas } from '../../src/protocol/frames.js';
 import { measureJson } from '../../src/protocol/json-bounds.js';
 import { leadingId } from '../../src/protocol/leading-id.js';
 import { idOf, jsonLimits, parseObject, parseRequest } from '../../src/protocol/request.js';
+import { refused } from '../helpers/errors.js';
 import { testSeed } from '../helpers/random.js';
 
-function refusal(action: () => unknown): ServerError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof ServerError) return error;
-    throw error;
-  }
-  return expect.fail('nothing was refused');
-}
-
 const parse = (value: object) => parseRequest(value as Record<string, unknown>);
-const refusedPayload = (payload: Buffer | string) => refusal(() => parseObject(Buffer.from(payload)));
+const refusedPayload = (payload: Buffer | string) => refused(() => parseObject(Buffer.from(payload)));
 
 describe('a payload', () => {
   it('is one JSON object', () => {
@@ -122,10 +113,10 @@ describe('the measure of a JSON text', () => {
 
 describe('a request', () => {
   it('has a known type; a misspelt one is told the nearest', () => {
-    expect(refusal(() => parse({ id: 1 }))).toMatchObject({ code: 1002, name: 'UnknownFrameType' });
-    expect(refusal(() => parse({ id: 1, type: 7 })).code).toBe(1002);
-    expect(refusal(() => parse({ id: 1, type: 'toString' })).code).toBe(1002);
-    expect(refusal(() => parse({ id: 1, type: 'TurnRequst' }))).toMatchObject({
+    expect(refused(() => parse({ id: 1 }))).toMatchObject({ code: 1002, name: 'UnknownFrameType' });
+    expect(refused(() => parse({ id: 1, type: 7 })).code).toBe(1002);
+    expect(refused(() => parse({ id: 1, type: 'toString' })).code).toBe(1002);
+    expect(refused(() => parse({ id: 1, type: 'TurnRequst' }))).toMatchObject({
       code: 1002,
       details: { nearest: 'TurnRequest' },
       message: expect.stringContaining('did you mean "TurnRequest"?'),
@@ -138,7 +129,7 @@ describe('a request', () => {
       expect(idOf({ id })).toBe(id);
     }
     for (const id of [undefined, null, -1, 1.5, 1e300, '', 'x'.repeat(129), {}, [], true]) {
-      expect(refusal(() => parse({ type: 'Ping', id }))).toMatchObject({
+      expect(refused(() => parse({ type: 'Ping', id }))).toMatchObject({
         code: 1004,
         details: { path: 'id' },
       });
@@ -172,7 +163,7 @@ describe('a request', () => {
       [{ ...agent, graph: { nodes: [{ id: 'a', type: 'b' }], edges: [['a']] } }, 'graph.edges[0]'],
     ];
     for (const [frame, path, nearest] of cases) {
-      const error = refusal(() => parse(frame));
+      const error = refused(() => parse(frame));
       expect(error, path).toMatchObject({ code: 1004, name: 'InvalidField', details: { path } });
       expect(error.message).toContain(path);
       if (nearest !== undefined) expect(error.details).toEqual({ path, nearest });
@@ -181,21 +172,21 @@ describe('a request', () => {
 
   it('names the first string that is none', () => {
     const create = { type: 'CreateEmbeddedStringStorageRequest', id: 1, session_id: 's', name: 'n' };
-    const error = refusal(() => parse({ ...create, strings: ['a', 'b', 7, null] }));
+    const error = refused(() => parse({ ...create, strings: ['a', 'b', 7, null] }));
     expect(error).toMatchObject({ code: 1004, details: { path: 'strings[2]' } });
-    expect(refusal(() => parse({ ...create, strings: 'a' })).details).toEqual({ path: 'strings' });
+    expect(refused(() => parse({ ...create, strings: 'a' })).details).toEqual({ path: 'strings' });
   });
 
   it('is refused briefly, however long an unknown name is', () => {
-    const error = refusal(() => parse({ type: 'Ping', id: 1, ['x'.repeat(1_000_000)]: 1 }));
+    const error = refused(() => parse({ type: 'Ping', id: 1, ['x'.repeat(1_000_000)]: 1 }));
     expect(error.code).toBe(1004);
     expect(JSON.stringify({ ...error, message: error.message }).length).toBeLessThan(1000);
-    expect(refusal(() => parse({ type: 'y'.repeat(1_000_000), id: 1 })).message.length).toBeLessThan(200);
+    expect(refused(() => parse({ type: 'y'.repeat(1_000_000), id: 1 })).message.length).toBeLessThan(200);
   });
 
   it('costs one error, however many of its items are wrong', () => {
     const nodes = Array.from({ length: 500_000 }, () => 1);
-    const error = refusal(() =>
+    const error = refused(() =>
       parse({ type: 'CreateAgentRequest', id: 1, session_id: 's', graph: { nodes } }),
     );
     expect(error).toMatchObject({ code: 1004, details: { path: 'graph.nodes' } });

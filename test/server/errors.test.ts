@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientSession, ServerError } from '../../src/client/index.js';
+import { refusal } from '../helpers/errors.js';
 import { contextSize, overlong, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
 const docs = { name: 'docs', strings: ['one bee'], embedding_model: 'tiny' };
-
-async function refusal(request: Promise<unknown>): Promise<ServerError> {
-  return request.then(
-    (reply) => expect.fail(`answered with ${JSON.stringify(reply)}`),
-    (error: ServerError) => error,
-  );
-}
 
 type Storage = Parameters<ClientSession['createEmbeddedStringStorage']>[0];
 

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
-import type { ServerError } from '../../src/client/index.js';
 import { silentLog } from '../../src/log/log.js';
 import { FileStorages } from '../../src/storages/file-storages.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
+import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from './corpus.js';
 import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
@@ -41,13 +41,6 @@ beforeAll(() => {
 
 const server = () => TestServer.start({ config: { storage_root: root() } });
 const session = async () => (await server()).session();
-
-async function refusal(request: Promise<unknown>): Promise<ServerError> {
-  return request.then(
-    (reply) => expect.fail(`answered with ${JSON.stringify(reply)}`),
-    (error: ServerError) => error,
-  );
-}
 
 describe('a storage from a config file', () => {
   it('is created under a name, searched by its words, and filtered', async () => {

@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isLargeGraph, planGraph, planLargeGraph } from '../../src/agents/graph.js';
-import { ServerError } from '../../src/protocol/errors.js';
 import { type GraphInput, graphSchema } from '../../src/protocol/graph.js';
+import { refused } from '../helpers/errors.js';
 
 const params = { embedded_string_storage: 'docs' };
 const node = (id: string, extra: object = {}) => ({ id, type: 'retrieve', params: { ...params, ...extra } });
 
 const order = (graph: GraphInput) => planGraph(graphSchema.parse(graph)).nodes.map(({ id }) => id);
 
-function refusal(graph: GraphInput): ServerError {
-  try {
-    order(graph);
-  } catch (error) {
-    if (error instanceof ServerError) return error;
-    throw error;
-  }
-  return expect.fail('the graph was accepted');
-}
+const refusal = (graph: GraphInput) => refused(() => order(graph));
 
 describe('the order of a graph', () => {
   it('is the order written when there are no edges', () => {

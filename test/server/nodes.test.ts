@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientSession, Component, Graph, ServerError } from '../../src/client/index.js';
 import type { ServerConfig } from '../../src/config/schema.js';
 import type { ServerFrame } from '../../src/protocol/frames.js';
+import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -32,12 +33,8 @@ async function agentOf(graph: Graph, more: Partial<ServerConfig> = {}) {
   return session.createAgent({ graph, enable_diagnostics: true });
 }
 
-async function refusal(graph: Graph, session?: ClientSession): Promise<ServerError> {
-  const made = (session ?? (await (await start()).session())).createAgent({ graph });
-  return made.then(
-    () => expect.fail('the agent was made'),
-    (error: ServerError) => error,
-  );
+async function refusedAgent(graph: Graph, session?: ClientSession): Promise<ServerError> {
+  return refusal((session ?? (await (await start()).session())).createAgent({ graph }));
 }
 
 const canned = (params: object = {}, id = 'reply'): Graph['nodes'][number] => ({
@@ -131,7 +128,7 @@ describe('a canned_response node', () => {
     const file = path('responses.txt');
     const session = await (await start({ default_canned_responses_path: file })).session();
     const graph = { nodes: [canned()] };
-    expect(await refusal(graph, session)).toMatchObject({
+    expect(await refusedAgent(graph, session)).toMatchObject({
       code: 4011,
       name: 'DefaultListMissing',
       message: expect.stringContaining('does not exist'),
@@ -256,7 +253,7 @@ describe('a regex_guardrail node', () => {
   ])('is refused with the file, the line and the pattern for %j', async (pattern, reason) => {
     const string_storage = list(`# first\nfine\n${pattern}\n`);
     const where = 'graph.nodes[0].params.string_storage';
-    const error = await refusal({ nodes: [guard({ string_storage })] });
+    const error = await refusedAgent({ nodes: [guard({ string_storage })] });
     expect(error).toMatchObject({
       code: 4010,
       name: 'InvalidStringStorage',
@@ -269,7 +266,7 @@ describe('a regex_guardrail node', () => {
     const file = path('patterns.txt');
     writeFileSync(file, 'fine\n[z-a]\n');
     const session = await (await start({ default_guardrail_patterns_path: file })).session();
-    const error = await refusal({ nodes: [guard({})] }, session);
+    const error = await refusedAgent({ nodes: [guard({})] }, session);
     expect(error).toMatchObject({ code: 4010, details: { file: 'patterns.txt', line: 2, pattern: '[z-a]' } });
     expect(error.message).toContain('default_guardrail_patterns_path');
     expect(error.message).not.toContain(path());
@@ -278,7 +275,7 @@ describe('a regex_guardrail node', () => {
 
 describe('a text file of a node is refused', () => {
   const codeOf = async (string_storage: unknown) =>
-    (await refusal({ nodes: [canned({ string_storage })] })).code;
+    (await refusedAgent({ nodes: [canned({ string_storage })] })).code;
 
   it('outside the storage root with 3009, absent with 3010', async () => {
     writeFileSync(path('outside.txt'), 'secret\n');
