@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
 import { configFields } from '../../config/fields.js';
 import { readTextFile } from '../../config/file.js';
+import { readHead } from '../../files/read-head.js';
 import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
 import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
 import { CommandError } from '../failure.js';
@@ -22,7 +22,7 @@ const headBytes = 4096;
  * says nothing, the name does. @throws CommandError for what is none of them, with line and column for broken JSON
  */
 export async function kindOf(file: string): Promise<CheckedKind> {
-  const first = (await head(file)).replace(/^\uFEFF/, '').trimStart()[0];
+  const first = (await readHead(file, headBytes)).replace(/^\uFEFF/, '').trimStart()[0];
   if (first === '[') return 'records';
   if (first !== '{' && first !== undefined) {
     throw new CommandError(
@@ -41,12 +41,6 @@ export async function kindOf(file: string): Promise<CheckedKind> {
   const server = known(configFields.map((field) => String(field.keys[0])));
   if (knowledge !== server) return knowledge > server ? 'knowledge-base' : 'server-config';
   return /config/i.test(file) ? 'server-config' : 'knowledge-base';
-}
-
-async function head(file: string): Promise<string> {
-  await using handle = await open(file, 'r');
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-  return buffer.toString('utf8', 0, bytesRead);
 }
 
 function parse(file: string, text: string): unknown {

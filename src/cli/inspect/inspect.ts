@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { readHead } from '../../files/read-head.js';
 import { kindNames, kindOf } from '../check/kind.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
@@ -29,8 +30,8 @@ export async function inspect(file: string, flags: InspectFlags): Promise<void> 
 }
 
 async function describe(file: string, options: InspectOptions): Promise<Description> {
-  const { magic, bytes } = await head(file);
-  if (magic === 'GGUF') return describeModel(file, options, bytes);
+  const magic = await readHead(file, 4);
+  if (magic === 'GGUF') return describeModel(file, options, (await stat(file)).size);
   if (!/^[\ufeff\s]*[{[]/.test(magic)) return describeIndexFile(file, options);
   const kind = await kindOf(file);
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
@@ -38,10 +39,4 @@ async function describe(file: string, options: InspectOptions): Promise<Descript
     'UNSUPPORTED',
     `${file}: is a ${kindNames[kind]}: lorekeep check ${file} looks at it`,
   );
-}
-
-async function head(file: string): Promise<{ magic: string; bytes: number }> {
-  await using handle = await open(file, 'r');
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
-  return { magic: buffer.toString('utf8', 0, bytesRead), bytes: (await handle.stat()).size };
 }
