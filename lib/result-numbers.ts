@@ -6,6 +6,13 @@ export function resultNumbers(length: number): Float64Array {
   return numbers;
 }
 
+/** How a search by meaning went, by the addon's number for it. */
+const searchPaths = ['exact', 'graph', 'cells'] as const;
+
+export type SearchPath = (typeof searchPaths)[number];
+
+export const searchPathOf = (number: number): SearchPath => searchPaths[number] as SearchPath;
+
 /** `count` hits that lie there from `begin` on, each its ordinal and its score or distance. */
 export function readPairs(
   numbers: Float64Array,

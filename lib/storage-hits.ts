@@ -1,6 +1,7 @@
 /** Makes a search's result of what crosses: numbers, and an array of the rest (native/binding/storage_result.cc). */
 import type { MetadataValue } from './filter.js';
 import type { NativeField } from './native.js';
+import { searchPathOf } from './result-numbers.js';
 import type { SearchMode } from './storage-request.js';
 import type { SearchPlan } from './vector-index.js';
 
@@ -126,7 +127,7 @@ function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
   const plan: StoragePlan = { mode };
   if (number(2) === 1) {
     plan.dense = {
-      path: number(3) === 1 ? 'graph' : 'exact',
+      path: searchPathOf(number(3)),
       matched: number(4),
       visited: number(5),
       exact: number(6) === 1,

@@ -16,7 +16,7 @@ import { Handle } from './handle.js';
 import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
 import type { Records } from './records.js';
-import { readPairs, resultNumbers } from './result-numbers.js';
+import { readPairs, resultNumbers, type SearchPath, searchPathOf } from './result-numbers.js';
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
@@ -76,8 +76,11 @@ export interface VectorSearchOptions extends CallOptions {
 
 /** How the hits of one query were found. */
 export interface SearchPlan {
-  /** "exact": every matching row was compared; "graph": the HNSW graph was walked. */
-  path: 'exact' | 'graph';
+  /**
+   * "exact": every matching row was compared; "graph": the HNSW graph was walked; "cells": the matching rows of the
+   * groups of rows that may hold near ones were.
+   */
+  path: SearchPath;
   /** Rows that the filter let through. */
   matched: number;
   /** Rows whose distance was computed. */
@@ -112,7 +115,7 @@ const planNumbers = 4;
 
 /** Plans cross as numbers: objects made one by one from C++ took as long as every twentieth search. */
 const readPlan = (numbers: Float64Array, at: number): SearchPlan => ({
-  path: numbers[at] === 1 ? 'graph' : 'exact',
+  path: searchPathOf(numbers[at] as number),
   matched: numbers[at + 1] as number,
   visited: numbers[at + 2] as number,
   exact: numbers[at + 3] === 1,

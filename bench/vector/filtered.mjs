@@ -99,10 +99,14 @@ async function measured(contestants, { ef, rounds, seconds }, filters, recall) {
       p50: median(list.map(({ latencies }) => median(latencies))),
       p99: Math.min(...list.map(({ latencies }) => quantile(latencies, 0.99))),
       cpu50: median(list.map(({ cpu }) => median(cpu))),
-      path: list[0].paths && (list[0].paths.graph >= list[0].paths.exact ? 'graph' : 'exact'),
+      path: list[0].paths && commonest(list[0].paths),
     },
   ];
   return Object.fromEntries([...timed].map(summary));
+}
+
+function commonest(counts) {
+  return Object.keys(counts).reduce((a, b) => (counts[b] > counts[a] ? b : a));
 }
 
 function report(set, cells, names, { leftOut, failed }) {

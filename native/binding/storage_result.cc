@@ -28,7 +28,7 @@ constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 void write_plan(const store::Storage& storage, const store::SearchPlan& plan, std::span<double> numbers) {
   numbers[kDense] = plan.dense ? 1 : 0;
-  numbers[kPath] = plan.dense_path == vector::SearchPath::kGraph ? 1 : 0;
+  numbers[kPath] = static_cast<double>(plan.dense_path);
   numbers[kMatched] = static_cast<double>(plan.matched.value_or(storage.size()));
   numbers[kVisited] = static_cast<double>(plan.dense_visited);
   numbers[kExact] = plan.dense_exact ? 1 : 0;

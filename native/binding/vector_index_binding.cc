@@ -29,7 +29,7 @@ const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
 enum PlanNumber : std::size_t { kPath, kMatched, kVisited, kExact, kPlanNumbers };
 
 void write_plan(const vector::SearchPlan& plan, double* numbers) noexcept {
-  numbers[kPath] = plan.path == vector::SearchPath::kGraph ? 1 : 0;
+  numbers[kPath] = static_cast<double>(plan.path);
   numbers[kMatched] = static_cast<double>(plan.matched);
   numbers[kVisited] = static_cast<double>(plan.visited);
   numbers[kExact] = plan.exact ? 1 : 0;

@@ -21,9 +21,7 @@ struct Available {
                         __builtin_cpu_supports("avx512vl");
     if (avx2) add(kAvx2Kernels);
     if (avx512) add(kAvx512Kernels);
-    const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-    if (vnni) add(kAvx512VnniKernels);
-    if (vnni && __builtin_cpu_supports("avx512vpopcntdq")) add(kAvx512BitsKernels);
+    if (avx512 && __builtin_cpu_supports("avx512vnni")) add(kAvx512VnniKernels);
 #elif LOREKEEP_NEON_KERNELS
     add(kNeonKernels);
 #endif

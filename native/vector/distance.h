@@ -12,16 +12,18 @@
 
 namespace lorekeep::vector {
 
+/// The largest magnitude in SketchTask::query: sums of six of them fit a byte.
+inline constexpr std::int32_t kLargestOfSketchQuery = 21;
+
 /// What a query is compared with sketches by (sketch.h).
 struct SketchTask {
-  const std::uint64_t* planes;  // 4 * words: bit p of the query's integers in plane p, in two's complement
-  const std::byte* rows;        // each: `words` words of bits, then SketchNumbers; `stride` bytes apart
+  const std::int8_t* query;  // 64 * words integers
+  const std::byte* rows;     // each: `words` words of bits, then SketchNumbers; `stride` bytes apart
   std::size_t stride;
   std::size_t words;
   std::int32_t sum;  // of the integers
   float step;        // what an integer stands for
-  float origin;      // distance = origin - base - factor * step * (2 * sum of the integers whose bit is set - sum)
-  float reach;
+  float reach;       // distance = origin - base - factor * step * (2 * sum of the integers whose bit is set - sum)
 };
 
 /// Pointers need no alignment beyond their type's. Lengths are in values and may be anything from 0.
@@ -43,10 +45,10 @@ struct Kernels {
   /// padded, the query with zeros.
   float (*dot_ten_bit)(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length);
 
-  /// likely[i] is the estimated distance of row ordinals[i], nearest[i] the same less `reach` times the row's spread.
-  /// Null where that would be slower than scoring codes.
-  void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* ordinals, std::size_t count, float* likely,
-                            float* nearest) noexcept;
+  /// likely[i] is the estimated distance of row places[i], whose cell's centre is at the distance origins[i];
+  /// nearest[i] the same less `reach` times the row's spread. Null where that would be slower than scoring codes.
+  void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                            std::size_t count, float* likely, float* nearest) noexcept;
 
   /// Round to nearest even; beyond the largest half: infinity.
   void (*encode_f16)(const float* from, std::uint16_t* to, std::size_t length);

@@ -22,12 +22,11 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;        // AVX2, FMA, F16C
 extern const Kernels kAvx512Kernels;      // AVX-512 F, BW, VL; i8 as in AVX2
 extern const Kernels kAvx512VnniKernels;  // the same with VNNI for i8
-extern const Kernels kAvx512BitsKernels;  // the same with VPOPCNTDQ for sketches
 extern const Kernels kNeonKernels;        // ARMv8-A
 
 std::int32_t dot_i8_avx2(const std::int8_t* query, const std::int8_t* row, std::size_t length);
 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]);
-void estimate_sketches_avx512(const SketchTask& task, const std::uint32_t* ordinals, std::size_t count, float* likely,
-                              float* nearest) noexcept;
+void estimate_sketches_avx512(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                              std::size_t count, float* likely, float* nearest) noexcept;
 
 }  // namespace lorekeep::vector

@@ -4,14 +4,17 @@
 #include <optional>
 
 #include "core/error.h"
+#include "vector/cell_scan.h"
 #include "vector/graph_search.h"
 #include "vector/scan.h"
 #include "vector/search_plan.h"
-#include "vector/sketched_scan.h"
 
 namespace lorekeep::vector {
 
 namespace {
+
+// After so many steps of a search by cells, a thousand rows or more, what they have found says how much is left.
+constexpr std::size_t kStepOfChoice = 2;
 
 /// Drops what the filter does not let through; returns whether the k nearest of the rest can be trusted.
 bool keep_members(const Bitmap& filter, std::size_t k, std::size_t ef, std::vector<Scored>& found) {
@@ -37,8 +40,12 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   if (params.type == VectorType::kI10 || long_enough) {
     parts.codes = encode_codes(parts.rows, pool, workers, cancel);
   }
-  if (long_enough && dimension >= kLeastSketchedDimension)
-    parts.sketches = Sketches::encode(parts.rows, pool, workers, cancel);
+  if (!parts.codes.empty() && parts.rows.size() >= kLeastCelledRows) {
+    parts.cells = Cells::build(parts.codes.matrix, pool, workers, cancel);
+    if (long_enough && dimension >= kLeastSketchedDimension) {
+      parts.sketches = Sketches::encode(parts.rows, parts.cells, pool, workers, cancel);
+    }
+  }
   // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
   const VectorMatrix wide =
@@ -52,7 +59,7 @@ std::size_t HnswIndex::memory_bytes() const noexcept {
   const Graph& graph = parts_.graph;
   const VectorMatrix& codes = parts_.codes.matrix;
   const bool apart = type() != VectorType::kI10;
-  return parts_.rows.bytes() + (apart ? codes.bytes() : 0) + parts_.sketches.bytes() +
+  return parts_.rows.bytes() + (apart ? codes.bytes() : 0) + parts_.cells.bytes() + parts_.sketches.bytes() +
          graph.base_values().size_bytes() + graph.upper_start_values().size_bytes() + graph.upper_values().size_bytes();
 }
 
@@ -71,20 +78,20 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchWork work;
+  const bool celled = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastCelled &&
+                      !parts_.cells.empty();
   plan.path = options.path;
-  const bool sketched = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastSketched &&
-                        !parts_.sketches.empty() && SketchQuery::fast();
   if (plan.path == SearchPath::kAuto) {
-    plan.path = scan_is_better(size(), plan.matched, width, sketched) ? SearchPath::kExact : SearchPath::kGraph;
+    const bool scanned = scan_is_better(size(), plan.matched, width);
+    plan.path = celled ? SearchPath::kCells : scanned ? SearchPath::kExact : SearchPath::kGraph;
   }
   if (plan.path == SearchPath::kGraph) {
     result.hits = walk(query, options, plan.matched, ef, width, work);
-    if (result.hits.size() < wanted) plan.path = SearchPath::kExact;
+    if (result.hits.size() < wanted) plan.path = celled ? SearchPath::kCells : SearchPath::kExact;
   }
-  if (plan.path == SearchPath::kExact) {
-    result.hits = sketched ? scan_by_sketch(query, options, work) : scan_all(query, options, work);
-    plan.exact = !sketched;
-  }
+  if (plan.path == SearchPath::kCells) result.hits = search_cells(query, options, ef, width, plan, work);
+  if (plan.path == SearchPath::kExact) result.hits = scan_all(query, options, work);
+  plan.exact = plan.path == SearchPath::kExact;
   plan.visited = work.visited;
   plan.hops = work.hops;
   return result;
@@ -97,12 +104,24 @@ std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const Sear
               work);
 }
 
-std::vector<Scored> HnswIndex::scan_by_sketch(std::span<const float> query, const SearchOptions& options,
-                                              SearchWork& work) const {
+std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
+                                            std::size_t width, SearchPlan& plan, SearchWork& work) const {
   const Scorer codes(parts_.codes.matrix, query);
-  std::vector<Scored> found = scan_sketches(
-      {parts_.sketches, codes, query, options.k, parts_.codes.distance_error(codes), *options.filter, options.cancel},
-      work);
+  const bool sketched = !parts_.sketches.empty() && SketchQuery::fast();
+  const CellQuery cells{parts_.cells, parts_.graph.view(), sketched ? &parts_.sketches : nullptr, codes,
+                        query,        options.k,           parts_.codes.distance_error(codes),    *options.filter,
+                        plan.matched, options.cancel};
+  CellScan scan(cells, work);
+  const bool may_walk = options.path == SearchPath::kAuto;
+  for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
+    if (!may_walk || step != kStepOfChoice) continue;
+    if (cells_are_better(scan.rows_left(), width, sketched)) continue;
+    std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, work);
+    if (hits.size() < std::min(options.k, plan.matched)) continue;
+    plan.path = SearchPath::kGraph;
+    return hits;
+  }
+  std::vector<Scored> found = scan.take();
   rescore(query, codes, options.k, found, work);
   found.resize(std::min(found.size(), options.k));
   return found;

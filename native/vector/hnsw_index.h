@@ -21,13 +21,14 @@ struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
   Codes codes;        // empty for i8 rows, and for few dimensions of f32 and f16: the walk then scores the rows
-  Sketches sketches;  // where codes lie apart from their rows, in files from version 4
+  Cells cells;        // of codes, from kLeastCelledRows rows on, in files from version 5
+  Sketches sketches;  // with cells, where codes lie apart from their rows
   Graph graph;
 };
 
 /// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and what it finds is scored
 /// again on the rows; an exact search skips rows that their codes prove too far. Of many rows that a filter lets
-/// through most are ruled out by their sketches.
+/// through most are ruled out by their cells and sketches.
 class HnswIndex final : public VectorIndex {
  public:
   /// `rows`: row-major, any lengths; the index normalises its own copy. The graph is built on `workers` threads: the
@@ -45,14 +46,15 @@ class HnswIndex final : public VectorIndex {
   VectorType type() const noexcept override { return parts_.rows.type(); }
   std::size_t memory_bytes() const noexcept override;
   std::size_t heap_bytes() const noexcept override {
-    return parts_.rows.heap_bytes() + parts_.codes.matrix.heap_bytes() + parts_.graph.heap_bytes();
+    return parts_.rows.heap_bytes() + parts_.codes.matrix.heap_bytes() + parts_.cells.heap_bytes() +
+           parts_.sketches.heap_bytes() + parts_.graph.heap_bytes();
   }
   std::vector<float> row(std::size_t ordinal) const override;
   const HnswParams& params() const noexcept { return parts_.params; }
   const HnswParts& parts() const noexcept { return parts_; }
 
   /// kAuto takes the branch that costs less (search_plan.h); a walk that finds too little, or whose filter shuns the
-  /// query's neighbourhood, ends in an exact search, and the plan says so.
+  /// query's neighbourhood, ends in a search of cells or of all that matches, and the plan says so.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
 
  protected:
@@ -63,11 +65,11 @@ class HnswIndex final : public VectorIndex {
   /// reached, or not surely.
   std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
                            std::size_t ef, std::size_t width, SearchWork& work) const;
-  /// The branches that look at every row that the filter lets through; the second may miss some with a small
-  /// probability.
   std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchWork& work) const;
-  std::vector<Scored> scan_by_sketch(std::span<const float> query, const SearchOptions& options,
-                                     SearchWork& work) const;
+  /// Of a plan under a filter that lets many rows through: cells first, and as soon as a walk seems to cost less than
+  /// what they leave, that.
+  std::vector<Scored> search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
+                                   std::size_t width, SearchPlan& plan, SearchWork& work) const;
   /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
   /// not among them.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,

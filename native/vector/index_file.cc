@@ -20,17 +20,29 @@ enum Section : std::uint32_t {
   kUpperStarts = 7,
   kUpperLists = 8,
   kRowLowBits = 9,     // from version 3; i10 rows only, otherwise empty
-  kSketchCentre = 10,  // this and the next from version 4; empty when the index has no codes
+  kSketchMiddle = 10,  // this and the next from version 4; empty when the index has no sketches
   kSketches = 11,
+  kCellCentres = 12,  // this and the others from version 5; empty when the index has no cells
+  kCellScales = 13,
+  kCellStarts = 14,
+  kCellMembers = 15,
+  kCellRadii = 16,
 };
-static_assert(kSketches == kIndexSections);
+static_assert(kCellRadii == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
 // Flags.
 constexpr std::uint32_t kHasCodes = 1;     // apart from the rows
 constexpr std::uint32_t kHasSketches = 2;  // from version 4
+constexpr std::uint32_t kHasCells = 4;     // from version 5
 constexpr std::uint32_t kTenBitVersion = 3;
 constexpr std::uint32_t kSketchVersion = 4;
+constexpr std::uint32_t kCellVersion = 5;
+
+std::uint32_t known_flags(std::uint32_t version) noexcept {
+  if (version < kSketchVersion) return kHasCodes;
+  return version < kCellVersion ? kHasCodes | kHasSketches : kHasCodes | kHasSketches | kHasCells;
+}
 
 struct Header {
   std::uint64_t count;
@@ -75,9 +87,13 @@ Header read_header(const SectionFileReader& file) {
   const bool coded =
       (header.flags & kHasCodes) != 0 || header.vector_type == static_cast<std::uint32_t>(VectorType::kI10);
   if ((header.flags & kHasSketches) != 0 && !coded) refuse(name, "it has sketches but no codes");
+  if ((header.flags & kHasCells) != 0 && !coded) refuse(name, "it has cells but no codes");
+  if (file.version() >= kCellVersion && (header.flags & kHasSketches) != 0 && (header.flags & kHasCells) == 0) {
+    refuse(name, "it has sketches but no cells");
+  }
   if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
-  const std::uint32_t known = file.version() < kSketchVersion ? kHasCodes : kHasCodes | kHasSketches;
-  if ((header.flags & ~known) != 0 || header.zero != 0) unsupported(name, "what one of its flags stands for");
+  if ((header.flags & ~known_flags(file.version())) != 0 || header.zero != 0)
+    unsupported(name, "what one of its flags stands for");
   if (header.dimension == 0 || header.dimension > kMaxDimension) refuse(name, "its dimension is out of range");
   if (header.count > kMaxRows) refuse(name, "its number of rows is out of range");
   if (header.m < kMinM || header.m > kMaxM) refuse(name, "its M is out of range");
@@ -102,11 +118,12 @@ class Loader {
     parts.params.ef_construction = header_.ef_construction;
     parts.params.seed = header_.seed;
     parts.params.type = static_cast<VectorType>(header_.vector_type);
-    parts.rows = matrix(parts.params.type, kRows, kRowScales, low_bits(parts.params.type), true);
+    parts.rows = matrix(parts.params.type, kRows, kRowScales, low_bits(parts.params.type), header_.count);
     const bool coded = (header_.flags & kHasCodes) != 0;
-    parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, {}, coded);
+    parts.codes.matrix = matrix(VectorType::kI8, kCodes, kCodeScales, {}, coded ? header_.count : 0);
     if (parts.params.type == VectorType::kI10) parts.codes.matrix = parts.rows.codes();
     parts.codes.row_error = header_.code_error;
+    parts.cells = cells();
     parts.sketches = sketches();
     parts.graph = graph();
     if (options_.verify_vectors) verify_vectors(parts);
@@ -118,18 +135,19 @@ class Loader {
   void verify_vectors(const HnswParts& parts) const {
     std::vector<Section> sections{kRows, kRowScales, kCodes, kCodeScales};
     if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
-    if (file_.version() >= kSketchVersion) sections.insert(sections.end(), {kSketchCentre, kSketches});
+    if (file_.version() >= kSketchVersion) sections.insert(sections.end(), {kSketchMiddle, kSketches});
+    if (file_.version() >= kCellVersion) sections.insert(sections.end(), {kCellCentres, kCellScales});
     parallel_for(options_.pool, options_.workers, sections.size(), 1, options_.cancel,
                  [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
-    for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix}) {
+    for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix, &parts.cells.centres()}) {
       parallel_for(
           options_.pool, options_.workers, matrix->size(), kRowsPerPiece, options_.cancel,
           [&](std::size_t begin, std::size_t end, std::size_t) { matrix->check_finite(begin, end, file_.name()); });
     }
   }
 
-  VectorMatrix matrix(VectorType type, Section rows, Section scales, std::span<const std::byte> low, bool present) {
-    const std::uint64_t count = present ? header_.count : 0;
+  VectorMatrix matrix(VectorType type, Section rows, Section scales, std::span<const std::byte> low,
+                      std::uint64_t count) {
     const auto row_bytes = sized(rows, count * row_stride(type, header_.dimension));
     const bool scaled = type == VectorType::kI8 || type == VectorType::kI10;
     const auto scale_bytes = sized(scales, scaled ? count * sizeof(float) : 0);
@@ -143,14 +161,31 @@ class Loader {
     return sized(kRowLowBits, type == VectorType::kI10 ? header_.count * low_stride(header_.dimension) : 0);
   }
 
+  Cells cells() {
+    if (file_.version() < kCellVersion) return {};
+    const bool present = (header_.flags & kHasCells) != 0 && header_.count > 0;
+    const std::uint64_t count = present ? file_.section(kCellRadii).size() / sizeof(float) : 0;
+    if (count > header_.count) refuse(file_.name(), "it has more cells than rows");
+    const auto starts = sized(kCellStarts, present ? (count + 1) * sizeof(std::uint32_t) : 0);
+    const auto members = sized(kCellMembers, present ? header_.count * sizeof(std::uint32_t) : 0);
+    const auto radii = sized(kCellRadii, count * sizeof(float));
+    VectorMatrix centres = matrix(VectorType::kI8, kCellCentres, kCellScales, {}, count);
+    if (!present) return {};
+    for (Section id : {kCellStarts, kCellMembers, kCellRadii}) file_.verify(id);
+    Cells::Memory memory{std::move(centres), values<std::uint32_t>(starts), values<std::uint32_t>(members),
+                         values<float>(radii), file_.mapping()};
+    return Cells::view(std::move(memory), file_.name());
+  }
+
+  /// Those of version 4 go unused: they are not by cell.
   Sketches sketches() const {
-    if (file_.version() < kSketchVersion) return {};
+    if (file_.version() < kCellVersion) return {};
     const bool present = (header_.flags & kHasSketches) != 0 && header_.count > 0;
-    const auto centre = sized(kSketchCentre, present ? header_.dimension * sizeof(float) : 0);
+    const auto middle = sized(kSketchMiddle, present ? header_.dimension * sizeof(float) : 0);
     const auto rows = sized(kSketches, present ? header_.count * sketch_stride(header_.dimension) : 0);
     if (!present) return {};
-    return Sketches::view(static_cast<std::size_t>(header_.count), header_.dimension,
-                          reinterpret_cast<const float*>(centre.data()), rows.data(), file_.mapping());
+    return Sketches::view(static_cast<std::size_t>(header_.count), header_.dimension, values<float>(middle).data(),
+                          rows.data(), file_.mapping());
   }
 
   Graph graph() {
@@ -173,6 +208,11 @@ class Loader {
     view.upper = reinterpret_cast<const std::uint32_t*>(upper.data());
     validate_graph(view, file_.name(), options_.cancel);
     return Graph(view, file_.mapping());
+  }
+
+  template <class T>
+  static std::span<const T> values(std::span<const std::byte> bytes) noexcept {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
   std::span<const std::byte> sized(Section id, std::uint64_t size) const {
@@ -211,7 +251,8 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   const bool coded = !parts.codes.empty() && parts.rows.type() != VectorType::kI10;
   const VectorMatrix none;
   const VectorMatrix& codes = coded ? parts.codes.matrix : none;
-  header.flags = (coded ? kHasCodes : 0) | (parts.sketches.empty() ? 0 : kHasSketches);
+  header.flags =
+      (coded ? kHasCodes : 0) | (parts.sketches.empty() ? 0 : kHasSketches) | (parts.cells.empty() ? 0 : kHasCells);
   header.m = static_cast<std::uint32_t>(parts.params.m);
   header.ef_construction = static_cast<std::uint32_t>(parts.params.ef_construction);
   header.entry = graph.entry;
@@ -226,8 +267,13 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   file.section(kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
   file.section(kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
   file.section(kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
-  file.section(kSketchCentre, std::as_bytes(parts.sketches.centre()), cancel);
+  file.section(kSketchMiddle, std::as_bytes(parts.sketches.middle()), cancel);
   file.section(kSketches, parts.sketches.row_bytes(), cancel);
+  file.section(kCellCentres, parts.cells.centres().row_bytes(), cancel);
+  file.section(kCellScales, std::as_bytes(parts.cells.centres().scale_values()), cancel);
+  file.section(kCellStarts, std::as_bytes(parts.cells.starts()), cancel);
+  file.section(kCellMembers, std::as_bytes(parts.cells.members()), cancel);
+  file.section(kCellRadii, std::as_bytes(parts.cells.radii()), cancel);
 }
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
@@ -258,8 +304,13 @@ std::string_view index_section_name(std::uint32_t id) noexcept {
     case kUpperStarts: return "upper starts";
     case kUpperLists: return "upper lists";
     case kRowLowBits: return "row low bits";
-    case kSketchCentre: return "sketch centre";
+    case kSketchMiddle: return "sketch middle";
     case kSketches: return "sketches";
+    case kCellCentres: return "cell centres";
+    case kCellScales: return "cell scales";
+    case kCellStarts: return "cell starts";
+    case kCellMembers: return "cell members";
+    case kCellRadii: return "cell radii";
     default: return "";
   }
 }

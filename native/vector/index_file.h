@@ -17,12 +17,12 @@ namespace lorekeep::vector {
 
 inline constexpr Magic kIndexMagic{{'L', 'K', 'H', 'N', 'S', 'W', '\0', '\0'}};
 /// Version 2 allows sections of other modules behind the index's own, version 3 adds the low bits of ten-bit rows,
-/// version 4 sketches.
-/// Files of the versions before are read in the same way.
-inline constexpr std::uint32_t kIndexVersion = 4;
+/// version 5 cells, and sketches by cell. Version 4 had sketches by row, which are no longer used. Files of the
+/// versions before are read in the same way.
+inline constexpr std::uint32_t kIndexVersion = 5;
 inline constexpr std::uint32_t kOldestIndexVersion = 1;
 /// Sections of the index itself, with the ids 1 to kIndexSections. Other modules' begin at kFirstOtherSection.
-inline constexpr std::uint32_t kIndexSections = 11;
+inline constexpr std::uint32_t kIndexSections = 16;
 inline constexpr std::uint32_t kFirstOtherSection = 32;
 
 /// `fingerprint` names what the rows were made from (records and embedding model); 0: nothing. Written beside, synced

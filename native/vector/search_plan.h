@@ -15,7 +15,7 @@ namespace lorekeep::vector {
 inline constexpr double kVisitsPerEf = 17;
 /// What a row of a scan costs in visits of a walk: it knows its next rows, and keeps no frontier (measured: 0.5).
 inline constexpr double kScanCost = 0.5;
-/// The same of a row that has a sketch (measured: 3 ns, and 20 for one in ten that is scored on its codes).
+/// The same of a row that has a sketch (measured: 3 to 6 ns, and 45 for one in ten that is scored on its codes).
 inline constexpr double kSketchCost = 0.12;
 /// How many times a walk's cost an exact answer is worth under a filter, where a walk may turn out unsound.
 inline constexpr double kExactWorth = 2;
@@ -31,11 +31,16 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
-/// Whether a scan of the `matched` of `size` rows, by sketches or not, is the better choice than a walk of that width.
-inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width, bool sketched) noexcept {
-  const double worth = matched < size && !sketched ? kExactWorth : 1;
+/// Whether a scan of the `matched` of `size` rows is the better choice than a walk of that width.
+inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width) noexcept {
+  const double worth = matched < size ? kExactWorth : 1;
+  return kScanCost * static_cast<double>(matched) <= worth * kVisitsPerEf * static_cast<double>(width);
+}
+
+/// Whether what a search by cells has left, `rows`, is.
+inline bool cells_are_better(std::size_t rows, std::size_t width, bool sketched) noexcept {
   const double cost = sketched ? kSketchCost : kScanCost;
-  return cost * static_cast<double>(matched) <= worth * kVisitsPerEf * static_cast<double>(width);
+  return cost * static_cast<double>(rows) <= kVisitsPerEf * static_cast<double>(width);
 }
 
 /// Least growth of distance with rank, as below, at which a walk finds what is near.

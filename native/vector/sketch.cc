@@ -1,7 +1,6 @@
 #include "vector/sketch.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -9,12 +8,11 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kRowsPerPiece = 256;
-constexpr std::size_t kPlanes = 4;
-constexpr float kLargest = 7;  // of the integers of a query
-// The centre is that of so many rows, evenly spread: it need not be exact, as rows and queries are taken relative to
+// The middle is that of so many rows, evenly spread: it need not be exact, as rows and queries are taken relative to
 // the same.
-constexpr std::size_t kRowsOfCentre = 4096;
+constexpr std::size_t kRowsOfMiddle = 4096;
+// Queries this near to the middle are taken to be there.
+constexpr float kShortest = 1e-30f;
 
 /// The next of a fixed sequence of random bits (splitmix64).
 std::uint64_t next_bits(std::uint64_t& state) noexcept {
@@ -37,17 +35,16 @@ void transform_block(float* values, std::size_t length) noexcept {
   }
 }
 
-std::vector<float> centre_of(const VectorMatrix& rows) {
-  const std::size_t taken = std::min(rows.size(), kRowsOfCentre);
+std::vector<float> middle_of(const VectorMatrix& rows) {
+  const std::size_t taken = std::min(rows.size(), kRowsOfMiddle);
   std::vector<double> sums(rows.dimension());
   std::vector<float> row(rows.dimension());
   for (std::size_t i = 0; i < taken; ++i) {
     rows.decode(i * rows.size() / taken, row.data());
     for (std::size_t j = 0; j < row.size(); ++j) sums[j] += row[j];
   }
-  std::vector<float> centre(rows.dimension());
-  for (std::size_t j = 0; j < centre.size(); ++j) centre[j] = static_cast<float>(sums[j] / static_cast<double>(taken));
-  return centre;
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<float>(sums[j] / static_cast<double>(taken));
+  return row;
 }
 
 float dot(std::span<const float> a, std::span<const float> b) noexcept {
@@ -80,36 +77,40 @@ void Rotation::apply(float* values, float* spare) const noexcept {
   }
 }
 
-Sketches Sketches::encode(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, ThreadPool* pool, std::size_t workers,
+                          const CancelToken* cancel) {
   Sketches made;
   if (rows.size() == 0) return made;
   made.count_ = rows.size();
   made.dimension_ = rows.dimension();
   made.stride_ = sketch_stride(rows.dimension());
   made.owned_rows_ = AlignedBuffer(made.count_ * made.stride_);
-  made.owned_centre_ = AlignedBuffer(rows.dimension() * sizeof(float));
+  made.owned_middle_ = AlignedBuffer(rows.dimension() * sizeof(float));
   made.rows_ = made.owned_rows_.data();
-  made.centre_ = made.owned_centre_.as<float>();
-  const std::vector<float> centre = centre_of(rows);
-  std::copy(centre.begin(), centre.end(), made.owned_centre_.as<float>());
+  made.middle_ = made.owned_middle_.as<float>();
+  const std::vector<float> middle = middle_of(rows);
+  std::copy(middle.begin(), middle.end(), made.owned_middle_.as<float>());
   made.rotation_ = Rotation(rows.dimension());
-  parallel_for(pool, workers, rows.size(), kRowsPerPiece, cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
-    std::vector<float> row(rows.dimension());
+  parallel_for(pool, workers, cells.size(), 1, cancel, [&](std::size_t cell, std::size_t, std::size_t) {
+    std::vector<float> centre(rows.dimension());
+    std::vector<float> rest(rows.dimension());
     std::vector<float> spare;
-    for (std::size_t i = begin; i < end; ++i) {
-      rows.decode(i, row.data());
-      made.encode_row(i, row, spare);
+    cells.centres().decode(cell, centre.data());
+    for (std::size_t place = cells.starts()[cell]; place < cells.starts()[cell + 1]; ++place) {
+      rows.decode(cells.members()[place], rest.data());
+      for (std::size_t j = 0; j < rest.size(); ++j) rest[j] -= centre[j];
+      made.encode_rest(place, rest, spare);
     }
   });
   return made;
 }
 
-void Sketches::encode_row(std::size_t ordinal, std::span<const float> row, std::vector<float>& spare) {
+void Sketches::encode_rest(std::size_t place, std::span<const float> rest, std::vector<float>& spare) {
   const std::size_t width = rotation_.width();
   spare.assign(2 * width, 0.0f);
-  for (std::size_t j = 0; j < dimension_; ++j) spare[j] = row[j] - centre_[j];
+  std::copy(rest.begin(), rest.end(), spare.begin());
   rotation_.apply(spare.data(), spare.data() + width);
-  std::byte* to = owned_rows_.data() + ordinal * stride_;
+  std::byte* to = owned_rows_.data() + place * stride_;
   double squares = 0;
   double magnitudes = 0;
   for (std::size_t word = 0; word < width / 64; ++word) {
@@ -122,10 +123,10 @@ void Sketches::encode_row(std::size_t ordinal, std::span<const float> row, std::
     }
     std::memcpy(to + word * sizeof(bits), &bits, sizeof(bits));
   }
-  SketchNumbers numbers{dot(row, centre()), 0, 0};
+  SketchNumbers numbers{dot(rest, middle()), 0, 0};
   if (magnitudes > 0) {
     const double factor = squares / magnitudes;
-    // Length of what is lost, spread over all directions but the row's own.
+    // Length of what is lost, spread over all directions but the rest's own.
     const double lost = std::max(0.0, static_cast<double>(width) * factor * factor - squares);
     numbers.factor = static_cast<float>(factor);
     numbers.spread = static_cast<float>(std::sqrt(lost / static_cast<double>(width - 1)));
@@ -133,14 +134,14 @@ void Sketches::encode_row(std::size_t ordinal, std::span<const float> row, std::
   std::memcpy(to + width / 8, &numbers, sizeof(numbers));
 }
 
-Sketches Sketches::view(std::size_t count, std::size_t dimension, const float* centre, const std::byte* rows,
+Sketches Sketches::view(std::size_t count, std::size_t dimension, const float* middle, const std::byte* rows,
                         std::shared_ptr<const void> owner) {
   Sketches made;
   made.count_ = count;
   made.dimension_ = dimension;
   made.stride_ = sketch_stride(dimension);
   made.rotation_ = Rotation(dimension);
-  made.centre_ = centre;
+  made.middle_ = middle;
   made.rows_ = rows;
   made.owner_ = std::move(owner);
   return made;
@@ -151,27 +152,23 @@ SketchQuery::SketchQuery(const Sketches& sketches, std::span<const float> query)
   const std::size_t width = rotation.width();
   std::vector<float> unit(sketches.dimension());
   normalise(query, unit.data(), "the query");
-  const auto centre = sketches.centre();
-  task_.origin = 1 - (dot(unit, centre) - dot(centre, centre));
+  const auto middle = sketches.middle();
   std::vector<float> turned(2 * width);
-  for (std::size_t j = 0; j < unit.size(); ++j) turned[j] = unit[j] - centre[j];
+  for (std::size_t j = 0; j < unit.size(); ++j) turned[j] = unit[j] - middle[j];
   rotation.apply(turned.data(), turned.data() + width);
   turned.resize(width);
   length_ = std::sqrt(dot(turned, turned));
   float largest = 0;
   for (const float value : turned) largest = std::max(largest, std::fabs(value));
-  task_.step = largest / kLargest;
+  task_.step = largest / kLargestOfSketchQuery;
   task_.words = width / 64;
-  planes_.resize(kPlanes * width / 64);
+  integers_.resize(width);
+  const float per_step = largest > kShortest ? 1 / task_.step : 0.0f;
   for (std::size_t j = 0; j < width; ++j) {
-    const auto whole = largest > 0 ? static_cast<std::int32_t>(std::lrint(turned[j] / task_.step)) : 0;
-    task_.sum += whole;
-    for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-      const auto bit = static_cast<std::uint64_t>((static_cast<std::uint32_t>(whole) >> plane) & 1);
-      planes_[plane * task_.words + j / 64] |= bit << (j % 64);
-    }
+    integers_[j] = static_cast<std::int8_t>(std::lrint(turned[j] * per_step));
+    task_.sum += integers_[j];
   }
-  task_.planes = planes_.data();
+  task_.query = integers_.data();
   task_.rows = sketches.row_bytes().data();
   task_.stride = sketches.stride();
 }
@@ -180,30 +177,28 @@ bool SketchQuery::fast() noexcept {
   return kernels().estimate_sketches != nullptr;
 }
 
-void SketchQuery::estimate(const std::uint32_t* ordinals, std::size_t count, float margin, float* likely,
-                           float* nearest) const noexcept {
+void SketchQuery::estimate(const std::uint32_t* places, const float* origins, std::size_t count, float margin,
+                           float* likely, float* nearest) const noexcept {
   SketchTask task = task_;
   task.reach = margin * length_;
   const auto kernel = fast() ? kernels().estimate_sketches : estimate_sketches_plainly;
-  kernel(task, ordinals, count, likely, nearest);
+  kernel(task, places, origins, count, likely, nearest);
 }
 
-void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* ordinals, std::size_t count, float* likely,
-                               float* nearest) noexcept {
-  constexpr std::array<std::int32_t, kPlanes> kWeights = {1, 2, 4, -8};
+void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                               std::size_t count, float* likely, float* nearest) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* row = task.rows + ordinals[i] * task.stride;
+    const std::byte* row = task.rows + places[i] * task.stride;
     std::int32_t sum = 0;
     for (std::size_t word = 0; word < task.words; ++word) {
       std::uint64_t bits;
       std::memcpy(&bits, row + word * sizeof(bits), sizeof(bits));
-      for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-        sum += kWeights[plane] * std::popcount(bits & task.planes[plane * task.words + word]);
-      }
+      for (; bits != 0; bits &= bits - 1)
+        sum += task.query[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
     }
     SketchNumbers numbers;
     std::memcpy(&numbers, row + task.words * sizeof(std::uint64_t), sizeof(numbers));
-    likely[i] = task.origin - numbers.base - numbers.factor * (static_cast<float>(2 * sum - task.sum) * task.step);
+    likely[i] = origins[i] - numbers.base - numbers.factor * (static_cast<float>(2 * sum - task.sum) * task.step);
     nearest[i] = likely[i] - task.reach * numbers.spread;
   }
 }

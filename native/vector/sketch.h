@@ -1,9 +1,9 @@
 // One bit of every dimension of every row, with which a scan of many rows rules most of them out: a cache line a row
 // where codes are six.
 //
-// A row is taken relative to the centre of all rows and turned at random, so that what its signs lose lies in all
-// directions alike; the sign bits, times one factor per row, then estimate every dot product with it without bias, and
-// the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
+// A row is taken relative to the centre of its cell (cells.h) and turned at random, so that what its signs lose lies in
+// all directions alike; the sign bits, times one factor per row, then estimate every dot product with it without bias,
+// and the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include "core/cancel_token.h"
 #include "core/thread_pool.h"
 #include "vector/aligned_buffer.h"
+#include "vector/cells.h"
 #include "vector/distance.h"
 #include "vector/ten_bit.h"
 #include "vector/vector_matrix.h"
@@ -26,8 +27,8 @@ inline constexpr std::size_t kLeastSketchedDimension = 192;
 
 /// Behind the bits of a row.
 struct SketchNumbers {
-  float base;    // row . centre
-  float factor;  // estimate of (row - centre) . x: factor * (sum of the turned x's values, each with the row's sign)
+  float base;    // rest . middle, where the rest is row - centre, and the middle that of all rows
+  float factor;  // estimate of rest . x: factor * (sum of the turned x's values, each with the rest's sign)
   float spread;  // standard deviation of that estimate's error, per length of x
 };
 
@@ -53,35 +54,39 @@ class Rotation {
   std::vector<float> flips_;  // kRounds * width_ of +-1, scaled so that lengths stay
 };
 
+/// One per row, in the order of the cells' members: what is looked at together lies together.
 class Sketches {
  public:
   Sketches() = default;
-  /// Of rows of any type. Grain of cancellation: 256 rows.
-  static Sketches encode(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel);
-  /// Of memory that lies elsewhere: `centre` has `dimension` values, `rows` count * sketch_stride() bytes.
-  static Sketches view(std::size_t count, std::size_t dimension, const float* centre, const std::byte* rows,
+  /// Of rows of any type. Grain of cancellation: a cell.
+  static Sketches encode(const VectorMatrix& rows, const Cells& cells, ThreadPool* pool, std::size_t workers,
+                         const CancelToken* cancel);
+  /// Of memory that lies elsewhere: `middle` has `dimension` values, `rows` count * sketch_stride() bytes.
+  static Sketches view(std::size_t count, std::size_t dimension, const float* middle, const std::byte* rows,
                        std::shared_ptr<const void> owner);
 
   bool empty() const noexcept { return count_ == 0; }
   std::size_t size() const noexcept { return count_; }
   std::size_t dimension() const noexcept { return dimension_; }
   std::size_t stride() const noexcept { return stride_; }
-  std::span<const float> centre() const noexcept { return {centre_, empty() ? 0 : dimension_}; }
+  /// Of all rows: queries are taken relative to it, which makes their errors small where all rows lean to one side.
+  std::span<const float> middle() const noexcept { return {middle_, empty() ? 0 : dimension_}; }
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
   const Rotation& rotation() const noexcept { return rotation_; }
-  std::size_t bytes() const noexcept { return row_bytes().size() + centre().size_bytes(); }
+  std::size_t bytes() const noexcept { return row_bytes().size() + middle().size_bytes(); }
+  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_middle_.size(); }
 
  private:
-  void encode_row(std::size_t ordinal, std::span<const float> row, std::vector<float>& spare);
+  void encode_rest(std::size_t place, std::span<const float> rest, std::vector<float>& spare);
 
   std::size_t count_ = 0;
   std::size_t dimension_ = 0;
   std::size_t stride_ = 0;
   Rotation rotation_;
-  const float* centre_ = nullptr;
+  const float* middle_ = nullptr;
   const std::byte* rows_ = nullptr;
   AlignedBuffer owned_rows_;
-  AlignedBuffer owned_centre_;
+  AlignedBuffer owned_middle_;
   std::shared_ptr<const void> owner_;
 };
 
@@ -96,19 +101,20 @@ class SketchQuery {
   /// Whether this CPU has a kernel for it; without one a scan of codes is faster.
   static bool fast() noexcept;
 
-  /// For each row: nearest[i] is its estimated distance less `margin` standard deviations of the estimate's error,
-  /// likely[i] the estimate itself. Distances here are not held to [0, 2].
-  void estimate(const std::uint32_t* ordinals, std::size_t count, float margin, float* likely,
+  /// For the row at each place: nearest[i] is its estimated distance less `margin` standard deviations of the
+  /// estimate's error, likely[i] the estimate itself. origins[i] is the distance of its cell's centre (1 - query .
+  /// centre). Distances here are not held to [0, 2].
+  void estimate(const std::uint32_t* places, const float* origins, std::size_t count, float margin, float* likely,
                 float* nearest) const noexcept;
 
  private:
-  std::vector<std::uint64_t> planes_;  // of the turned query's values as 4-bit integers: four bits per dimension
-  float length_ = 0;                   // of query - centre
+  std::vector<std::int8_t> integers_;  // the turned query's values
+  float length_ = 0;                   // of query - middle
   SketchTask task_{};
 };
 
 /// The slow twin of Kernels::estimate_sketches.
-void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* ordinals, std::size_t count, float* likely,
-                               float* nearest) noexcept;
+void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                               std::size_t count, float* likely, float* nearest) noexcept;
 
 }  // namespace lorekeep::vector

@@ -3,54 +3,54 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstring>
 
-#define LOREKEEP_POPCOUNT __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,fma")))
+#define LOREKEEP_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,fma")))
 
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kWordsAtOnce = 8;
+// Words of a row are masks of the query's bytes. Sums of so many fit a byte.
+constexpr std::size_t kWordsPerSum = 6;
+static_assert(kWordsPerSum * kLargestOfSketchQuery < 128);
 // Sketches lie a cache line or two apart and are done with in 3 ns: asked for so many rows ahead.
 constexpr std::size_t kRowsAhead = 24;
 
-/// Up to eight words of the query's planes.
-struct Planes {
-  __mmask8 mask;
-  __m512i plane[4];
+LOREKEEP_AVX512 inline __mmask64 word_at(const std::byte* row, std::size_t word) {
+  std::uint64_t bits;
+  std::memcpy(&bits, row + word * sizeof(bits), sizeof(bits));
+  return _cvtu64_mask64(bits);
+}
+
+/// The query's bytes for up to six words.
+struct QueryBytes {
+  __m512i of_word[kWordsPerSum];
 };
 
-LOREKEEP_POPCOUNT inline Planes planes_at(const SketchTask& task, std::size_t word) {
-  Planes at;
-  at.mask = static_cast<__mmask8>((1u << std::min(kWordsAtOnce, task.words - word)) - 1);
-  for (std::size_t p = 0; p < 4; ++p) {
-    at.plane[p] = _mm512_maskz_loadu_epi64(at.mask, task.planes + p * task.words + word);
+LOREKEEP_AVX512 inline QueryBytes bytes_at(const SketchTask& task, std::size_t word) {
+  QueryBytes bytes;
+#pragma GCC unroll 6
+  for (std::size_t i = 0; i < kWordsPerSum; ++i) {
+    bytes.of_word[i] =
+        word + i < task.words ? _mm512_loadu_si512(task.query + (word + i) * 64) : _mm512_setzero_si512();
   }
-  return at;
+  return bytes;
 }
 
-/// The bit counts of those words of a row, weighted by plane and still apart by word.
-LOREKEEP_POPCOUNT inline __m512i counts_of(const Planes& query, const std::byte* words) {
-  const __m512i bits = _mm512_maskz_loadu_epi64(query.mask, words);
-  __m512i count[4];
-#pragma GCC unroll 4
-  for (int p = 0; p < 4; ++p) count[p] = _mm512_popcnt_epi64(_mm512_and_si512(bits, query.plane[p]));
-  // Times 1, 2, 4 and -8.
-  const __m512i high = _mm512_sub_epi64(count[2], _mm512_add_epi64(count[3], count[3]));
-  const __m512i low = _mm512_add_epi64(count[0], _mm512_add_epi64(count[1], count[1]));
-  return _mm512_add_epi64(low, _mm512_slli_epi64(high, 2));
-}
+constexpr char kBias = static_cast<char>(128);  // makes signed sums unsigned, which can be added up across bytes
 
-/// The same of a whole row. `first`: planes_at(task, 0), which stay in registers; they are all where rows are short.
-LOREKEEP_POPCOUNT inline __m512i counts_of(const SketchTask& task, const Planes& first, const std::byte* row) {
-  __m512i sum = counts_of(first, row);
-  for (std::size_t i = kWordsAtOnce; i < task.words; i += kWordsAtOnce) {
-    sum = _mm512_add_epi64(sum, counts_of(planes_at(task, i), row + i * sizeof(std::uint64_t)));
+/// Sums of the query's values whose bit is set in up to six words: of eight bytes each, 8 * 128 too large.
+LOREKEEP_AVX512 inline __m512i sums_of(const QueryBytes& query, const std::byte* words, std::size_t count) {
+  __m512i sum = _mm512_set1_epi8(kBias);
+#pragma GCC unroll 6
+  for (std::size_t i = 0; i < kWordsPerSum; ++i) {
+    if (i < count) sum = _mm512_mask_add_epi8(sum, word_at(words, i), sum, query.of_word[i]);
   }
-  return sum;
+  return _mm512_sad_epu8(sum, _mm512_setzero_si512());
 }
 
-/// Adds up four rows' counts side by side. They fit the low halves of their lanes.
-LOREKEEP_POPCOUNT inline __m128i sums_of(const __m512i rows[4]) {
+/// Adds up four rows' sums side by side. They fit the low halves of their lanes.
+LOREKEEP_AVX512 inline __m128i add_up(const __m512i rows[4]) {
   constexpr __mmask16 kHighHalves = 0xaaaa;
   const __m512i first = _mm512_mask_shuffle_epi32(rows[0], kHighHalves, rows[1], _MM_PERM_CCAA);
   const __m512i second = _mm512_mask_shuffle_epi32(rows[2], kHighHalves, rows[3], _MM_PERM_CCAA);
@@ -59,41 +59,69 @@ LOREKEEP_POPCOUNT inline __m128i sums_of(const __m512i rows[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/// Four rows; `write` says which of the results are stored.
-LOREKEEP_POPCOUNT inline void estimate4(const SketchTask& task, const Planes& first, const std::byte* const at[4],
-                                        __mmask8 write, float* likely, float* nearest) {
-  __m512i counts[4];
-  __m128 numbers[4];
-#pragma GCC unroll 4
-  for (int r = 0; r < 4; ++r) {
-    counts[r] = counts_of(task, first, at[r]);
-    numbers[r] = _mm_maskz_loadu_ps(7, at[r] + task.words * sizeof(std::uint64_t));  // SketchNumbers
+/// `kWords`: of a row where that is known, otherwise 0.
+template <std::size_t kWords>
+class Estimator {
+ public:
+  LOREKEEP_AVX512 explicit Estimator(const SketchTask& task) : task_(task), first_(bytes_at(task, 0)) {
+    const auto sums = static_cast<std::int32_t>((words() + kWordsPerSum - 1) / kWordsPerSum);
+    excess_ = 2 * 64 * 128 * sums + task.sum;
   }
-  _MM_TRANSPOSE4_PS(numbers[0], numbers[1], numbers[2], numbers[3]);  // bases, factors, spreads
-  const __m128 sums = _mm_cvtepi32_ps(_mm_sub_epi32(_mm_slli_epi32(sums_of(counts), 1), _mm_set1_epi32(task.sum)));
-  const __m128 dots = _mm_mul_ps(numbers[1], _mm_mul_ps(sums, _mm_set1_ps(task.step)));
-  const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_set1_ps(task.origin), numbers[0]), dots);
-  _mm_mask_storeu_ps(likely, write, distances);
-  _mm_mask_storeu_ps(nearest, write, _mm_fnmadd_ps(_mm_set1_ps(task.reach), numbers[2], distances));
+
+  /// Four rows; `own` says of which the origins are read and the results stored.
+  LOREKEEP_AVX512 void estimate(const std::byte* const at[4], __mmask8 own, const float* origins, float* likely,
+                                float* nearest) const {
+    __m512i sums[4];
+    __m128 numbers[4];
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      sums[r] = sums_of(first_, at[r], std::min(kWordsPerSum, words()));
+      for (std::size_t i = kWordsPerSum; i < words(); i += kWordsPerSum) {
+        const std::size_t left = std::min(kWordsPerSum, words() - i);
+        sums[r] = _mm512_add_epi64(sums[r], sums_of(bytes_at(task_, i), at[r] + i * sizeof(std::uint64_t), left));
+      }
+      numbers[r] = _mm_maskz_loadu_ps(7, at[r] + words() * sizeof(std::uint64_t));  // SketchNumbers
+    }
+    _MM_TRANSPOSE4_PS(numbers[0], numbers[1], numbers[2], numbers[3]);  // bases, factors, spreads
+    const __m128 whole = _mm_cvtepi32_ps(_mm_sub_epi32(_mm_slli_epi32(add_up(sums), 1), _mm_set1_epi32(excess_)));
+    const __m128 dots = _mm_mul_ps(numbers[1], _mm_mul_ps(whole, _mm_set1_ps(task_.step)));
+    const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_maskz_loadu_ps(own, origins), numbers[0]), dots);
+    _mm_mask_storeu_ps(likely, own, distances);
+    _mm_mask_storeu_ps(nearest, own, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
+  }
+
+ private:
+  std::size_t words() const noexcept { return kWords != 0 ? kWords : task_.words; }
+
+  const SketchTask task_;  // a copy: nothing that is written can be part of it
+  QueryBytes first_;
+  std::int32_t excess_;  // by which twice the sums are too large
+};
+
+template <std::size_t kWords>
+LOREKEEP_AVX512 void estimate_all(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                                  std::size_t count, float* likely, float* nearest) {
+  const Estimator<kWords> estimator(task);
+  const auto row = [rows = task.rows, stride = task.stride](std::size_t place) { return rows + place * stride; };
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const std::size_t ahead = std::min(i + kRowsAhead, count - 4);
+    for (std::size_t r = 0; r < 4; ++r) __builtin_prefetch(row(places[ahead + r]));
+    const std::byte* const at[4] = {row(places[i]), row(places[i + 1]), row(places[i + 2]), row(places[i + 3])};
+    estimator.estimate(at, 0xf, origins + i, likely + i, nearest + i);
+  }
+  if (i == count) return;
+  const std::byte* const last = row(places[count - 1]);
+  const std::byte* const at[4] = {row(places[i]), row(places[std::min(i + 1, count - 1)]), last, last};
+  estimator.estimate(at, static_cast<__mmask8>((1u << (count - i)) - 1), origins + i, likely + i, nearest + i);
 }
 
 }  // namespace
 
-LOREKEEP_POPCOUNT void estimate_sketches_avx512(const SketchTask& given, const std::uint32_t* ordinals,
-                                                std::size_t count, float* likely, float* nearest) noexcept {
-  const SketchTask task = given;  // nothing that is written below can be part of it
-  const auto row = [&](std::size_t i) { return task.rows + ordinals[i] * task.stride; };
-  const Planes first = planes_at(task, 0);
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const std::size_t ahead = std::min(i + kRowsAhead, count - 4);
-    for (std::size_t r = 0; r < 4; ++r) __builtin_prefetch(row(ahead + r));
-    const std::byte* const at[4] = {row(i), row(i + 1), row(i + 2), row(i + 3)};
-    estimate4(task, first, at, 0xf, likely + i, nearest + i);
-  }
-  if (i == count) return;
-  const std::byte* const at[4] = {row(i), row(std::min(i + 1, count - 1)), row(count - 1), row(count - 1)};
-  estimate4(task, first, at, static_cast<__mmask8>((1u << (count - i)) - 1), likely + i, nearest + i);
+LOREKEEP_AVX512 void estimate_sketches_avx512(const SketchTask& task, const std::uint32_t* places, const float* origins,
+                                              std::size_t count, float* likely, float* nearest) noexcept {
+  if (task.words == 6) return estimate_all<6>(task, places, origins, count, likely, nearest);  // 384 dimensions
+  estimate_all<0>(task, places, origins, count, likely, nearest);
 }
 
 }  // namespace lorekeep::vector

@@ -15,10 +15,12 @@
 
 namespace lorekeep::vector {
 
+/// The first three as lib/result-numbers.ts reads them.
 enum class SearchPath {
-  kAuto,   // as an option only: the index decides
   kExact,  // every matching row is looked at
   kGraph,  // a walk over the graph
+  kCells,  // in results only: the matching rows of the cells that may hold near ones are looked at
+  kAuto,   // as an option only: the index decides
 };
 
 struct SearchOptions {

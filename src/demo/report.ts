@@ -40,7 +40,7 @@ export function printPlan({
 
 function vectorSearch({ path, matched, visited }: NonNullable<RetrievalPlan['dense']>): string {
   if (path === 'exact') return `exact search of ${matched} vectors`;
-  return `graph search, ${visited} of ${matched} vectors visited`;
+  return `${path === 'graph' ? 'graph search' : 'search by cells'}, ${visited} of ${matched} vectors visited`;
 }
 
 function numbers({ score, distance, bm25_score, dense_rank, lexical_rank }: Knowledge): string {

@@ -35,7 +35,11 @@ const retrievalSchema = z.strictObject(retrievalFields);
 export type Retrieval = z.output<typeof retrievalSchema>;
 
 const searchPlanSchema = z.object({
-  path: z.enum(['exact', 'graph']).describe('All matching rows compared, or the HNSW graph walked.'),
+  path: z
+    .enum(['exact', 'graph', 'cells'])
+    .describe(
+      'All matching rows compared, the HNSW graph walked, or the groups of rows that may hold near ones.',
+    ),
   matched: z.int(),
   visited: z.int().describe('Rows whose distance was computed.'),
   exact: z.boolean().describe('Whether the hits are certainly the nearest ones.'),

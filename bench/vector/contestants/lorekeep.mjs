@@ -53,7 +53,7 @@ serve({
   },
   /** `filters[i]` is the condition of query i: [field, from, to], to excluded; or nothing. */
   async filtered({ ef, k, filters, budget }) {
-    const paths = { exact: 0, graph: 0 };
+    const paths = { exact: 0, graph: 0, cells: 0 };
     const compiled = new Map();
     for (const filter of filters) {
       const key = filter?.join();

@@ -1,12 +1,18 @@
 import type { RetrievalPlan } from '../../protocol/retrieval.js';
 import { counted } from '../terminal/amounts.js';
 
+const searchedBy = {
+  exact: 'every matching vector compared',
+  graph: 'graph walked',
+  cells: 'near groups of vectors compared',
+} as const;
+
 /** How a search was run, in lines for people. */
 export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boolean): string[] {
   const lines = [`mode      ${mode}`];
   if (dense !== undefined) {
     const { path, matched, visited, exact } = dense;
-    const how = path === 'exact' ? 'every matching vector compared' : 'graph walked';
+    const how = searchedBy[path];
     const records = filtered ? `${matched} match the filter` : `${counted(matched, 'record')} in all`;
     const sure = exact ? 'exact' : 'approximate';
     lines.push(`dense     ${how}: ${counted(visited, 'distance')} computed, ${records}, ${sure}`);

@@ -72,7 +72,7 @@ TEST("filtered: recall holds at every selectivity and relation, whichever branch
   }
 }
 
-TEST("filtered: a walk that is asked for keeps its recall, or gives way to an exact search") {
+TEST("filtered: a walk that is asked for keeps its recall, or gives way to another search") {
   for (Relation relation : {Relation::kIndependent, Relation::kNear, Relation::kFar}) {
     for (double share : {0.95, 0.5, 0.2, 0.05, 0.002}) {
       CHECK(recall_under(relation, share, SearchPath::kGraph) >= 0.98);
@@ -80,18 +80,20 @@ TEST("filtered: a walk that is asked for keeps its recall, or gives way to an ex
   }
 }
 
-TEST("filtered: a filter that shuns the query's neighbourhood ends in an exact search, and the plan says so") {
+TEST(
+    "filtered: a walk that the filter keeps from the query's neighbourhood ends among the cells, and the plan says "
+    "so") {
   std::mt19937_64 random(test::seed() + 2);
   const Bitmap far = make_filter(Relation::kFar, 0.5, fixture().query(0), random);
   const SearchResult found = fixture().index->search(fixture().query(0), {.filter = &far, .path = SearchPath::kGraph});
-  CHECK(found.plan.path == SearchPath::kExact && found.plan.exact);
+  CHECK(found.plan.path == SearchPath::kCells && !found.plan.exact);
   CHECK(found.plan.hops > 0);
   const Bitmap near = make_filter(Relation::kNear, 0.5, fixture().query(0), random);
   CHECK(fixture().index->search(fixture().query(0), {.filter = &near, .path = SearchPath::kGraph}).plan.path ==
         SearchPath::kGraph);
 }
 
-TEST("filtered: few matches are scanned, and only those; many are walked") {
+TEST("filtered: few matches are scanned, and only those; of many the near cells are; all are walked") {
   Bitmap few(kRows);
   for (std::size_t i = 0; i < 100; ++i) few.set(i * 97);
   const SearchPlan scanned = fixture().index->search(fixture().query(0), {.filter = &few}).plan;
@@ -99,6 +101,11 @@ TEST("filtered: few matches are scanned, and only those; many are walked") {
   CHECK_EQ(scanned.matched, 100u);
   CHECK(scanned.visited <= 200);  // by code, and the nearest of those on their rows
   CHECK_EQ(scanned.hops, 0u);
+  Bitmap many(kRows, true);
+  many.reset(7);
+  const SearchPlan ranked = fixture().index->search(fixture().query(0), {.filter = &many}).plan;
+  CHECK(ranked.path == SearchPath::kCells && !ranked.exact);
+  CHECK(ranked.visited < kRows / 2);  // cells that hold nothing near are passed over
   const Bitmap all(kRows, true);
   const SearchPlan walked = fixture().index->search(fixture().query(0), {.filter = &all}).plan;
   CHECK(walked.path == SearchPath::kGraph && !walked.exact);
@@ -119,7 +126,7 @@ TEST("filtered: a filter that passes nothing gives nothing, one that passes one 
 
 TEST("plan: scanning is chosen for small sets and rare matches, walking for the rest") {
   const auto scans = [](std::size_t size, std::size_t matched, std::size_t ef) {
-    return scan_is_better(size, matched, filtered_ef(size, matched, ef, 10), false);
+    return scan_is_better(size, matched, filtered_ef(size, matched, ef, 10));
   };
   CHECK(scans(0, 0, 64));
   CHECK(scans(1000, 1000, 64));

@@ -17,6 +17,9 @@ constexpr std::size_t kRowsSection = 1;
 constexpr std::size_t kCodesSection = 3;
 constexpr std::size_t kBaseSection = 5;
 constexpr std::size_t kStartsSection = 6;
+constexpr std::size_t kCellStartsSection = 13;
+constexpr std::size_t kCellMembersSection = 14;
+constexpr std::size_t kCellRadiiSection = 15;
 
 /// A file that can be edited section by section, its checksums mended.
 class Editor {
@@ -250,9 +253,12 @@ TEST("index file: header fields beyond their ranges are refused though the check
   corrupt(with(kCodeError, std::numeric_limits<float>::quiet_NaN()), "code error");
   corrupt(with(kFlags, std::uint32_t{0}), "section 4");
   corrupt(with(kFlags, std::uint32_t{2}), "sketches but no codes");
-  corrupt(with(kFlags, std::uint32_t{3}), "section 10");
+  corrupt(with(kFlags, std::uint32_t{4}), "cells but no codes");
+  corrupt(with(kFlags, std::uint32_t{3}), "sketches but no cells");
+  corrupt(with(kFlags, std::uint32_t{5}), "section 14");
+  corrupt(with(kFlags, std::uint32_t{7}), "section 14");
   corrupt(with(kType, std::uint32_t{3}), "codes apart");
-  for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{5}),
+  for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{9}),
                      with(kZero, std::uint32_t{1})}) {
     CHECK(contains(saved.refusal(bytes, Code::kUnsupported), "not supported"));
     restore();
@@ -262,22 +268,46 @@ TEST("index file: header fields beyond their ranges are refused though the check
   CHECK(contains(saved.refusal(Editor(version).mended(), Code::kUnsupported), "version"));
 }
 
-TEST("index file: sketches are kept, and an index without them, of an older version, is searched and saved without") {
-  const Saved saved(200);
-  const Sketches& made = saved.index->parts().sketches;
+TEST("index file: cells and sketches are kept, and an older file, without them, is searched and saved without") {
+  constexpr std::size_t kRows = kLeastCelledRows + 100;
+  const Saved saved(200, VectorType::kF32, kRows);
+  const auto& made = saved.index->parts();
   const auto loaded = load_index(saved.path).index;
-  CHECK(!made.empty());
-  CHECK(std::ranges::equal(loaded->parts().sketches.row_bytes(), made.row_bytes()));
-  CHECK(std::ranges::equal(loaded->parts().sketches.centre(), made.centre()));
+  CHECK(!made.sketches.empty() && !made.cells.empty());
+  CHECK(std::ranges::equal(loaded->parts().sketches.row_bytes(), made.sketches.row_bytes()));
+  CHECK(std::ranges::equal(loaded->parts().sketches.middle(), made.sketches.middle()));
+  CHECK(std::ranges::equal(loaded->parts().cells.members(), made.cells.members()));
+  CHECK(std::ranges::equal(loaded->parts().cells.starts(), made.cells.starts()));
+  CHECK(std::ranges::equal(loaded->parts().cells.radii(), made.cells.radii()));
+  CHECK(std::ranges::equal(loaded->parts().cells.centres().row_bytes(), made.cells.centres().row_bytes()));
+  Bitmap filter(kRows, true);
+  filter.reset(7);
+  const std::span<const float> query = std::span(saved.rows).first(200);
+  CHECK(loaded->search(query, {.filter = &filter}).hits == saved.index->search(query, {.filter = &filter}).hits);
   Editor older = saved.edit();
   older.put(kHeaderSection, kFlags, std::uint32_t{1});
   auto bytes = older.mended();
   bytes[8] = 3;
   test::write_file(saved.path, Editor(bytes).mended());
   const auto without = load_index(saved.path).index;
-  CHECK(without->parts().sketches.empty());
+  CHECK(without->parts().sketches.empty() && without->parts().cells.empty());
   save_index(*without, saved.path, 0);
-  CHECK(load_index(saved.path).index->parts().sketches.empty());
+  CHECK(load_index(saved.path).index->parts().cells.empty());
+}
+
+TEST("index file: cells that do not hold every row once are refused though the checksums are right") {
+  const Saved saved(72, VectorType::kI10, kLeastCelledRows);
+  const auto with = [&](std::size_t section, std::size_t offset, auto value) {
+    Editor file = saved.edit();
+    file.put(section, offset, value);
+    return saved.refusal(file.mended(), Code::kCorrupt);
+  };
+  const auto original = test::read_file(saved.path);
+  CHECK(contains(with(kCellStartsSection, 0, std::uint32_t{1}), "do not divide"));
+  test::write_file(saved.path, original);
+  CHECK(contains(with(kCellMembersSection, 8, std::uint32_t{0x7fffffff}), "every row once"));
+  test::write_file(saved.path, original);
+  CHECK(contains(with(kCellRadiiSection, 0, -1.0f), "radius"));
 }
 
 TEST("index file: ten-bit rows want their low bits, and a file of a version that did not know them is refused") {

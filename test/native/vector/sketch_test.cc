@@ -1,5 +1,5 @@
-// Sketches: the rotation keeps lengths, kernels agree with their slow twin, errors are as large as they are said to be,
-// and what a scan by sketches misses of the nearest rows is next to nothing.
+// Sketches: the rotation keeps lengths, kernels agree with their slow twin, and errors are as large as they are said to
+// be.
 #include "vector/sketch.h"
 
 #include <cmath>
@@ -7,9 +7,7 @@
 #include <numeric>
 
 #include "sample_vectors.h"
-#include "vector/flat_index.h"
-#include "vector/hnsw_index.h"
-#include "vector/sketched_scan.h"
+#include "vector/cell_scan.h"
 
 namespace lorekeep::vector {
 namespace {
@@ -27,6 +25,27 @@ std::vector<std::uint32_t> all_ordinals(std::size_t count) {
   std::iota(ordinals.begin(), ordinals.end(), 0u);
   return ordinals;
 }
+
+/// Rows with their cells and sketches.
+struct Sample {
+  Sample(std::span<const float> values, std::size_t dimension)
+      : rows(VectorMatrix::encode(values, dimension, VectorType::kF32)),
+        cells(Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), nullptr, 1, nullptr)),
+        sketches(Sketches::encode(rows, cells, nullptr, 1, nullptr)) {}
+
+  /// Distance of the centre of the cell of each place.
+  std::vector<float> origins(std::span<const float> query) const {
+    std::vector<float> of_cells(cells.size());
+    Scorer(cells.centres(), query).distances_from(0, cells.size(), of_cells.data());
+    std::vector<float> origins;
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) origins.resize(cells.starts()[cell + 1], of_cells[cell]);
+    return origins;
+  }
+
+  VectorMatrix rows;
+  Cells cells;
+  Sketches sketches;
+};
 
 TEST("sketches: the rotation keeps lengths and spreads a single value over all others") {
   for (std::size_t dimension : {1u, 64u, 100u, 192u, 384u, 1000u}) {
@@ -49,28 +68,31 @@ TEST("sketches: every set of kernels estimates what its slow twin does") {
   for (std::size_t dimension : {1u, 63u, 64u, 384u, 512u, 513u, 1100u}) {
     constexpr std::size_t kRows = 41;
     const auto rows = normal_values(kRows * dimension, test::seed());
-    const auto matrix = VectorMatrix::encode(rows, dimension, VectorType::kF32);
-    const Sketches sketches = Sketches::encode(matrix, nullptr, 1, nullptr);
-    const auto planes = normal_values(whole_groups(dimension) / 8, test::seed() + 1);  // 4 words of bits per 64 values
+    const Sample sample(rows, dimension);
+    std::mt19937_64 random(test::seed());
+    std::vector<std::int8_t> query(whole_groups(dimension));
+    for (auto& value : query) value = static_cast<std::int8_t>(static_cast<std::int32_t>(random() % 43) - 21);
     SketchTask task{};
-    task.planes = reinterpret_cast<const std::uint64_t*>(planes.data());
-    task.rows = sketches.row_bytes().data();
-    task.stride = sketches.stride();
+    task.query = query.data();
+    task.rows = sample.sketches.row_bytes().data();
+    task.stride = sample.sketches.stride();
     task.words = whole_groups(dimension) / 64;
     task.sum = 17;
     task.step = 0.01f;
-    task.origin = 1.25f;
     task.reach = 2.5f;
-    auto ordinals = all_ordinals(kRows);
-    std::reverse(ordinals.begin(), ordinals.end());
+    auto places = all_ordinals(kRows);
+    std::reverse(places.begin(), places.end());
+    std::vector<float> origins(kRows);
+    for (std::size_t i = 0; i < kRows; ++i) origins[i] = 1 + 0.01f * static_cast<float>(i);
     std::vector<float> likely(kRows);
     std::vector<float> nearest(kRows);
-    estimate_sketches_plainly(task, ordinals.data(), kRows, likely.data(), nearest.data());
+    estimate_sketches_plainly(task, places.data(), origins.data(), kRows, likely.data(), nearest.data());
     for (const Kernels* set : available_kernels()) {
       if (set->estimate_sketches == nullptr) continue;
       for (std::size_t count = 1; count <= kRows; ++count) {
+        const std::vector<float> own(origins.begin(), origins.begin() + static_cast<std::ptrdiff_t>(count));
         std::vector<float> found(2 * (count + 1), -7.0f);
-        set->estimate_sketches(task, ordinals.data(), count, found.data(), found.data() + count + 1);
+        set->estimate_sketches(task, places.data(), own.data(), count, found.data(), found.data() + count + 1);
         for (std::size_t i = 0; i < count; ++i) {
           CHECK(std::fabs(found[i] - likely[i]) < 1e-4f);
           CHECK(std::fabs(found[count + 1 + i] - nearest[i]) < 1e-4f);
@@ -87,12 +109,11 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
   constexpr std::size_t kDimension = 200;
   constexpr std::size_t kQueries = 5;
   for (float shift : {0.0f, 2.0f}) {
-    auto rows = normal_values((kRows + kQueries) * kDimension, test::seed());
-    for (float& value : rows) value += shift;
-    const std::span<const float> all(rows);
-    const auto matrix = VectorMatrix::encode(all.first(kRows * kDimension), kDimension, VectorType::kF32);
-    const Sketches sketches = Sketches::encode(matrix, nullptr, 1, nullptr);
-    const auto ordinals = all_ordinals(kRows);
+    auto values = normal_values((kRows + kQueries) * kDimension, test::seed());
+    for (float& value : values) value += shift;
+    const std::span<const float> all(values);
+    const Sample sample(all.first(kRows * kDimension), kDimension);
+    const auto places = all_ordinals(kRows);
     std::vector<float> likely(kRows);
     std::vector<float> nearest(kRows);
     std::vector<float> exact(kRows);
@@ -101,8 +122,9 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
     double squares = 0;
     for (std::size_t q = 0; q < kQueries; ++q) {
       const auto query = all.subspan((kRows + q) * kDimension, kDimension);
-      SketchQuery(sketches, query).estimate(ordinals.data(), kRows, 1, likely.data(), nearest.data());
-      Scorer(matrix, query).distances(ordinals.data(), kRows, exact.data());
+      SketchQuery(sample.sketches, query)
+          .estimate(places.data(), sample.origins(query).data(), kRows, 1, likely.data(), nearest.data());
+      Scorer(sample.rows, query).distances(sample.cells.members().data(), kRows, exact.data());
       for (std::size_t i = 0; i < kRows; ++i) {
         const double error = (exact[i] - likely[i]) / (likely[i] - nearest[i]);
         errors += error;
@@ -119,94 +141,27 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
 
 TEST("sketches: rows that are all the same, or zero, have no spread and no error") {
   for (float value : {0.0f, 1.0f}) {
-    const std::vector<float> rows(3000 * 192, value);
-    const auto matrix = VectorMatrix::encode(rows, 192, VectorType::kF32);
-    const Sketches sketches = Sketches::encode(matrix, nullptr, 1, nullptr);
-    const auto ordinals = all_ordinals(3000);
+    const std::vector<float> values(3000 * 192, value);
+    const Sample sample(values, 192);
+    const auto places = all_ordinals(3000);
+    const auto query = std::span(values).first(192);
     std::vector<float> likely(3000);
     std::vector<float> nearest(3000);
-    SketchQuery(sketches, std::span(rows).first(192))
-        .estimate(ordinals.data(), 3000, kSketchMargin, likely.data(), nearest.data());
+    SketchQuery(sample.sketches, query)
+        .estimate(places.data(), sample.origins(query).data(), 3000, kSketchMargin, likely.data(), nearest.data());
     for (std::size_t i = 0; i < 3000; ++i) {
-      CHECK(std::fabs(likely[i] - (1 - value)) < 1e-3f && std::fabs(nearest[i] - (1 - value)) < 1e-3f);
+      CHECK(std::fabs(likely[i] - (1 - value)) < 1e-2f && std::fabs(nearest[i] - (1 - value)) < 1e-2f);
     }
   }
 }
 
 TEST("sketches: they are the same however many threads make them") {
-  const auto rows = normal_values(3000 * 192, test::seed());
-  const auto matrix = VectorMatrix::encode(rows, 192, VectorType::kF32);
+  const auto values = normal_values(3000 * 192, test::seed());
+  const Sample sample(values, 192);
   ThreadPool pool(3);
-  const Sketches alone = Sketches::encode(matrix, nullptr, 1, nullptr);
-  const Sketches shared = Sketches::encode(matrix, &pool, 4, nullptr);
-  CHECK(std::ranges::equal(alone.row_bytes(), shared.row_bytes()));
-  CHECK(std::ranges::equal(alone.centre(), shared.centre()));
-}
-
-TEST("sketches: a scan by them finds the nearest rows of a filter, clustered rows or rows without any structure") {
-  constexpr std::size_t kRows = 8000;
-  constexpr std::size_t kDimension = 200;
-  constexpr std::size_t kQueries = 40;
-  for (bool clustered : {true, false}) {
-    const auto data = clustered ? test::clustered_rows(kRows + kQueries, kDimension, 40, test::seed())
-                                : normal_values((kRows + kQueries) * kDimension, test::seed());
-    const std::span<const float> all(data);
-    const auto rows = all.first(kRows * kDimension);
-    const auto index = HnswIndex::build(rows, kDimension, {{.m = 8, .ef_construction = 20}, VectorType::kF32});
-    const auto truth = FlatIndex::build(rows, kDimension);
-    std::mt19937_64 random(test::seed());
-    double recall = 0;
-    for (std::size_t q = 0; q < kQueries; ++q) {
-      const auto query = all.subspan((kRows + q) * kDimension, kDimension);
-      const Bitmap filter = test::random_filter(kRows, 0.4, random);
-      const SearchResult found = index->search(query, {.filter = &filter});
-      const auto wanted = truth->search(query, {.filter = &filter}).hits;
-      CHECK_EQ(found.hits.size(), 10u);
-      CHECK(std::is_sorted(found.hits.begin(), found.hits.end(), NearestFirst()));
-      for (const Scored& hit : found.hits) CHECK(filter.test(hit.ordinal));
-      CHECK(found.plan.path == SearchPath::kExact);
-      CHECK_EQ(found.plan.exact, !SketchQuery::fast());  // what may have been missed is not called exact
-      CHECK(index->search(query, {.filter = &filter}).hits == found.hits);
-      CHECK(index->search(query, {.filter = &filter, .path = SearchPath::kExact}).hits == wanted);
-      recall += test::recall(found.hits, wanted) / kQueries;
-    }
-    CHECK(recall >= 0.99);
-  }
-}
-
-TEST("sketches: numbers that a damaged file holds give wrong results at worst") {
-  constexpr std::size_t kDimension = 192;
-  constexpr std::size_t kRows = 3000;
-  const auto rows = normal_values(kRows * kDimension, test::seed());
-  const auto matrix = VectorMatrix::encode(rows, kDimension, VectorType::kF32);
-  const auto codes = VectorMatrix::encode(rows, kDimension, VectorType::kI8);
-  const Sketches good = Sketches::encode(matrix, nullptr, 1, nullptr);
-  const Bitmap filter(kRows, true);
-  for (std::size_t damaged : {std::size_t{1}, std::size_t{2}, kRows}) {  // every row, every other one, the first
-    std::vector<std::byte> bytes(good.row_bytes().begin(), good.row_bytes().end());
-    const SketchNumbers broken{NAN, INFINITY, -INFINITY};
-    for (std::size_t i = 0; i < kRows; i += damaged) {
-      std::memcpy(bytes.data() + i * good.stride() + kDimension / 8, &broken, sizeof(broken));
-    }
-    const Sketches bad = Sketches::view(kRows, kDimension, good.centre().data(), bytes.data(), nullptr);
-    const auto query = std::span(rows).first(kDimension);
-    const Scorer scorer(codes, query);
-    SearchWork work;
-    const auto found = scan_sketches({bad, scorer, query, 10, 0.01f, filter}, work);
-    CHECK(std::is_sorted(found.begin(), found.end(), NearestFirst()));
-    CHECK_EQ(found.size() >= 10, damaged > 1);
-  }
-}
-
-TEST("sketches: as many rows as match are found when more are asked for than that") {
-  constexpr std::size_t kDimension = 192;
-  const auto rows = normal_values(3000 * kDimension, test::seed());
-  const auto index = HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 8}, VectorType::kF16});
-  Bitmap filter(3000, true);
-  for (std::size_t i = 0; i < 500; ++i) filter.reset(5 * i);
-  const auto found = index->search(std::span(rows).first(kDimension), {.k = 2600, .filter = &filter});
-  CHECK_EQ(found.hits.size(), 2500u);
-  for (const Scored& hit : found.hits) CHECK(filter.test(hit.ordinal));
+  const Sketches shared = Sketches::encode(sample.rows, sample.cells, &pool, 4, nullptr);
+  CHECK(std::ranges::equal(sample.sketches.row_bytes(), shared.row_bytes()));
+  CHECK(std::ranges::equal(sample.sketches.middle(), shared.middle()));
 }
 
 }  // namespace
