@@ -70,7 +70,7 @@ export interface NativeVectorIndex extends NativeHandle {
   ): Promise<NativeVectorHits>;
   /**
    * Few queries on this thread, if all of them are expected to take less than 0.2 ms and do not take more than 0.3; returns
-   * whether. `numbers`: ns that this call took (always), then per query hits, path (1: graph), matched, visited, exact (1),
+   * whether. `numbers`: ns that this call took (always), then per query hits, path (result-numbers.ts), matched, visited, exact (1),
    * and the ordinal and the distance of each hit.
    */
   searchNow(queries: Float32Array, k: number, ef: number, numbers: Float64Array): boolean;

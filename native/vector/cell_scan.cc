@@ -108,12 +108,10 @@ bool CellScan::advance() {
   if (query_.cancel != nullptr) query_.cancel->check();
   const bool first = !nearest_.full();
   gather(first ? std::max(kRowsAtFirst, 8 * query_.k) : kRowsAtOnce);
-  if (gathered_ == 0 && pending_.empty()) return false;
+  if (gathered_ == 0) return false;
   look_at_gathered();
   if (first && sketch_query_) score_likeliest();
-  // The others wait: the nearer the k-th nearest row comes, the fewer of them are left.
-  const bool last = gathered_ == 0 || !nearest_.full();
-  score_pending(last ? std::numeric_limits<float>::infinity() : nearest_.worst().score);
+  score(pending_);
   learn_margin();
   return true;
 }
@@ -174,6 +172,7 @@ void CellScan::gather(std::uint32_t cell) {
 /// Makes pending what may be among the nearest.
 void CellScan::look_at_gathered() {
   const std::size_t rows = gathered_;
+  pending_.clear();
   if (!sketch_query_) {
     for (std::size_t i = 0; i < rows; ++i) pending_.push_back({0, 0, places_[i], cells_of_places_[i]});
     return;
@@ -198,7 +197,7 @@ void CellScan::look_at_gathered() {
   }
 }
 
-/// Leaves the others pending.
+/// Leaves those of the others pending that may still be among the nearest.
 void CellScan::score_likeliest() {
   const std::size_t count = std::max(kLikeliest, 2 * query_.k);
   if (count >= pending_.size()) return;
@@ -209,6 +208,8 @@ void CellScan::score_likeliest() {
       [key](const Pending& a, const Pending& b) { return key(a) != key(b) ? key(a) < key(b) : a.place < b.place; });
   score(std::span(pending_).first(count));
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
+  if (!nearest_.full()) return;
+  std::erase_if(pending_, [furthest = nearest_.worst().score](const Pending& row) { return row.nearest > furthest; });
 }
 
 void CellScan::score(std::span<const Pending> rows) {
@@ -222,16 +223,6 @@ void CellScan::score(std::span<const Pending> rows) {
     const float spread = spread_ * query_.cells.radii()[rows[i].cell];
     keep(distances_[i], ordinals_[i], spread > kSpreadless ? (origins_[rows[i].cell] - distances_[i]) / spread : 0.0f);
   }
-}
-
-/// Of rows that are pending those up to `furthest`; others that cannot be among the nearest any more are dropped.
-void CellScan::score_pending(float furthest) {
-  const float limit = nearest_.full() ? nearest_.worst().score : std::numeric_limits<float>::infinity();
-  std::erase_if(pending_, [limit](const Pending& row) { return row.nearest > limit; });
-  const auto later = std::partition(pending_.begin(), pending_.end(),
-                                    [furthest](const Pending& row) { return !(row.likely > furthest); });
-  score({pending_.begin(), later});
-  pending_.erase(pending_.begin(), later);
 }
 
 void CellScan::keep(float distance, std::uint32_t ordinal, float lead) {
@@ -253,8 +244,10 @@ void CellScan::learn_margin() {
 bool CellScan::look_beyond() {
   if (!nearest_.full()) return false;
   const float furthest = nearest_.worst().score;
+  known_.clear();
   fresh_.clear();
   for (const auto& [row, lead] : found_) {
+    known_.push_back(row.ordinal);
     if (row.score > furthest || contains(expanded_, row.ordinal)) continue;
     fresh_.push_back(row.ordinal);
     for (std::size_t i = 0; i < query_.graph.base_stride; i += kPerLine) {
@@ -269,26 +262,27 @@ bool CellScan::look_beyond() {
     }
   }
   insert(expanded_, fresh_);
+  std::sort(known_.begin(), known_.end());
+  std::erase_if(ordinals_, [this](std::uint32_t ordinal) { return contains(known_, ordinal); });
   distances_.resize(ordinals_.size());
   query_.codes.distances(ordinals_.data(), ordinals_.size(), distances_.data());
   work_.visited += ordinals_.size();
-  fresh_.clear();
+  std::vector<Scored> missed;
   for (std::size_t i = 0; i < ordinals_.size(); ++i) {
-    if (distances_[i] < furthest && !is_found(ordinals_[i])) {
-      keep(distances_[i], ordinals_[i], margin_);
-      fresh_.push_back(ordinals_[i]);
-    }
+    if (distances_[i] < furthest) missed.push_back({distances_[i], ordinals_[i]});
+  }
+  std::sort(missed.begin(), missed.end(), NearestFirst());
+  missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several
+  fresh_.clear();
+  for (const Scored& row : missed) {
+    keep(row.score, row.ordinal, 0);  // how far it leads is not known
+    fresh_.push_back(row.ordinal);
   }
   if (fresh_.empty()) return false;
   insert(neighbours_, fresh_);
   learn_margin();
   margin_ *= kWider;
   return true;
-}
-
-bool CellScan::is_found(std::uint32_t ordinal) const noexcept {
-  return std::any_of(found_.begin(), found_.end(),
-                     [ordinal](const Candidate& found) { return found.row.ordinal == ordinal; });
 }
 
 /// A row whose codes are further than this is not among the k nearest: the k-th nearest so far, and it, may be off

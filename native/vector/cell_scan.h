@@ -80,9 +80,7 @@ class CellScan {
   void look_at_gathered();
   void score_likeliest();
   void score(std::span<const Pending> rows);
-  void score_pending(float furthest);
   void keep(float distance, std::uint32_t ordinal, float lead);
-  bool is_found(std::uint32_t ordinal) const noexcept;
   void learn_margin();
   float limit() const noexcept;
 
@@ -115,6 +113,7 @@ class CellScan {
   std::vector<std::uint32_t> expanded_;    // whose neighbours were looked at, sorted
   std::vector<std::uint32_t> neighbours_;  // that were taken, sorted
   std::vector<std::uint32_t> fresh_;       // of both
+  std::vector<std::uint32_t> known_;       // found, sorted
 };
 
 }  // namespace lorekeep::vector
