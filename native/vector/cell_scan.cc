@@ -17,7 +17,7 @@ constexpr std::size_t kBuckets = 256;
 
 // A cell is passed over when its rows would have to be nearer than its centre by more than this many spreads; and by
 // more than what the k nearest rows found so far are, and this much again. Where rows lie about their centres like a
-// normal distribution the first is what counts, and one row in 30,000 leads by more. Real texts have rows that lead by
+// normal distribution the first is what counts, and one row in 6,000 leads by more. Real texts have rows that lead by
 // ten, and then rows that were found say so.
 constexpr float kLeastMargin = 3.6f;
 constexpr float kMarginBeyond = 0.5f;
