@@ -56,7 +56,8 @@ CellScan::CellScan(const CellQuery& query, SearchWork& work)
   if (query.sketches != nullptr) sketch_query_.emplace(*query.sketches, query.query);
 }
 
-/// Of some rows, which stand for all: how they lie about their centres depends on where the query is.
+/// Of some rows, which stand for all: how they lie about their centres depends on where the query is. If all of them
+/// lie in their centres they say nothing of others, and no row leads by more than its distance from the centre.
 float CellScan::measure_spread() const {
   const auto& [ordinals, cells] = query_.cells.sample();
   std::vector<float> distances(ordinals.size());
@@ -69,7 +70,7 @@ float CellScan::measure_spread() const {
     squares += lead * lead;
     radii += radius * radius;
   }
-  return radii > 0 ? static_cast<float>(std::min(std::sqrt(squares / radii), kMostSpread)) : 0.0f;
+  return radii > 0 ? static_cast<float>(std::min(std::sqrt(squares / radii), kMostSpread)) : 1.0f;
 }
 
 /// By the nearest that their rows may be, in steps of a 256th of what there is: a full sort would take as long as all

@@ -18,9 +18,6 @@
 
 namespace lorekeep::vector {
 
-/// Fewer matching rows are scanned by their codes as quickly, and that is exact.
-inline constexpr std::size_t kLeastCelled = 2048;
-
 /// A row that is among the k nearest is missed with the probability that the estimate of its sketch is further off than
 /// so many standard deviations: 0.4 % for one that only just belongs, far less for the others.
 inline constexpr float kSketchMargin = 2.65f;

@@ -15,7 +15,7 @@
 
 namespace lorekeep::vector {
 
-/// Fewer rows are scanned as quickly.
+/// Fewer rows, or fewer that a filter lets through, are scanned by their codes as quickly, and that is exact.
 inline constexpr std::size_t kLeastCelledRows = 2048;
 
 class Cells {

@@ -78,7 +78,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchWork work;
-  const bool celled = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastCelled &&
+  const bool celled = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastCelledRows &&
                       !parts_.cells.empty();
   plan.path = options.path;
   if (plan.path == SearchPath::kAuto) {

@@ -8,9 +8,6 @@
 namespace lorekeep::vector {
 namespace {
 
-// The middle is that of so many rows, evenly spread: it need not be exact, as rows and queries are taken relative to
-// the same.
-constexpr std::size_t kRowsOfMiddle = 4096;
 // Queries this near to the middle are taken to be there.
 constexpr float kShortest = 1e-30f;
 
@@ -35,16 +32,18 @@ void transform_block(float* values, std::size_t length) noexcept {
   }
 }
 
-std::vector<float> middle_of(const VectorMatrix& rows) {
-  const std::size_t taken = std::min(rows.size(), kRowsOfMiddle);
-  std::vector<double> sums(rows.dimension());
-  std::vector<float> row(rows.dimension());
-  for (std::size_t i = 0; i < taken; ++i) {
-    rows.decode(i * rows.size() / taken, row.data());
-    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += row[j];
+/// The mean of all rows, as those of the cells give it: it need not be exact, as rows and queries are taken relative to
+/// the same.
+std::vector<float> middle_of(const Cells& cells) {
+  const auto rows = static_cast<float>(cells.members().size());
+  std::vector<float> middle(cells.centres().dimension());
+  std::vector<float> centre(middle.size());
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    cells.centres().decode(cell, centre.data());
+    const float share = static_cast<float>(cells.starts()[cell + 1] - cells.starts()[cell]) / rows;
+    for (std::size_t j = 0; j < middle.size(); ++j) middle[j] += share * centre[j];
   }
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<float>(sums[j] / static_cast<double>(taken));
-  return row;
+  return middle;
 }
 
 float dot(std::span<const float> a, std::span<const float> b) noexcept {
@@ -88,7 +87,7 @@ Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, ThreadPo
   made.owned_middle_ = AlignedBuffer(rows.dimension() * sizeof(float));
   made.rows_ = made.owned_rows_.data();
   made.middle_ = made.owned_middle_.as<float>();
-  const std::vector<float> middle = middle_of(rows);
+  const std::vector<float> middle = middle_of(cells);
   std::copy(middle.begin(), middle.end(), made.owned_middle_.as<float>());
   made.rotation_ = Rotation(rows.dimension());
   parallel_for(pool, workers, cells.size(), 1, cancel, [&](std::size_t cell, std::size_t, std::size_t) {

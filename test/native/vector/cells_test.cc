@@ -14,14 +14,6 @@
 namespace lorekeep::vector {
 namespace {
 
-std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal(0, 1);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
-
 Cells cells_of(std::span<const float> values, std::size_t dimension, ThreadPool* pool = nullptr,
                std::size_t workers = 1) {
   return Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), pool, workers, nullptr);
@@ -45,7 +37,7 @@ void check_partition(const Cells& cells, std::size_t rows) {
 
 TEST("cells: every row is in one of them, however few rows or different rows there are") {
   for (std::size_t rows : {1u, 2u, 63u, 700u}) {
-    const auto values = normal_values(rows * 64, test::seed());
+    const auto values = test::normal_values(rows * 64, test::seed());
     check_partition(cells_of(values, 64), rows);
     const std::vector<float> same(rows * 64, 1.0f);
     const Cells one = cells_of(same, 64);
@@ -98,7 +90,7 @@ enum class Shape { kClustered, kScattered, kTwins };
 
 std::vector<float> shaped(Shape shape, std::size_t rows, std::size_t dimension) {
   if (shape == Shape::kClustered) return test::clustered_rows(rows, dimension, 40, test::seed());
-  auto values = normal_values(rows * dimension, test::seed());
+  auto values = test::normal_values(rows * dimension, test::seed());
   if (shape == Shape::kScattered) return values;
   // Every row has some that are far nearer to it than chance would have it, with others between them.
   for (std::size_t i = rows / 20; i < rows; ++i) {
@@ -143,7 +135,7 @@ TEST("cells: a search by them finds the nearest rows of a filter, for rows of ev
 
 TEST("cells: as many rows as match are found when more are asked for than that") {
   constexpr std::size_t kDimension = 192;
-  const auto rows = normal_values(3000 * kDimension, test::seed());
+  const auto rows = test::normal_values(3000 * kDimension, test::seed());
   for (VectorType type : {VectorType::kF16, VectorType::kI10}) {
     const auto index = HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 8}, type});
     Bitmap filter(3000, true);
@@ -177,7 +169,7 @@ TEST("cells: rows that are the same, zero rows and a zero query are searched lik
 TEST("cells: numbers that a damaged file holds give wrong results at worst") {
   constexpr std::size_t kDimension = 192;
   constexpr std::size_t kRows = 3000;
-  const auto rows = normal_values(kRows * kDimension, test::seed());
+  const auto rows = test::normal_values(kRows * kDimension, test::seed());
   const auto good = HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 8}, VectorType::kF32});
   Bitmap filter(kRows, true);
   filter.reset(1);

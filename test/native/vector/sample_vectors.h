@@ -25,6 +25,15 @@
 
 namespace lorekeep::test {
 
+/// Rows of any dimension without structure.
+inline std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
 /// `count` rows around `clusters` centres, spread along 16 directions that all clusters share, plus noise.
 inline std::vector<float> clustered_rows(std::size_t count, std::size_t dimension, std::size_t clusters,
                                          std::uint64_t seed) {

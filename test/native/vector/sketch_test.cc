@@ -12,14 +12,6 @@
 namespace lorekeep::vector {
 namespace {
 
-std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal(0, 1);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
-
 std::vector<std::uint32_t> all_ordinals(std::size_t count) {
   std::vector<std::uint32_t> ordinals(count);
   std::iota(ordinals.begin(), ordinals.end(), 0u);
@@ -67,7 +59,7 @@ TEST("sketches: the rotation keeps lengths and spreads a single value over all o
 TEST("sketches: every set of kernels estimates what its slow twin does") {
   for (std::size_t dimension : {1u, 63u, 64u, 384u, 512u, 513u, 1100u}) {
     constexpr std::size_t kRows = 41;
-    const auto rows = normal_values(kRows * dimension, test::seed());
+    const auto rows = test::normal_values(kRows * dimension, test::seed());
     const Sample sample(rows, dimension);
     std::mt19937_64 random(test::seed());
     std::vector<std::int8_t> query(whole_groups(dimension));
@@ -109,7 +101,7 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
   constexpr std::size_t kDimension = 200;
   constexpr std::size_t kQueries = 5;
   for (float shift : {0.0f, 2.0f}) {
-    auto values = normal_values((kRows + kQueries) * kDimension, test::seed());
+    auto values = test::normal_values((kRows + kQueries) * kDimension, test::seed());
     for (float& value : values) value += shift;
     const std::span<const float> all(values);
     const Sample sample(all.first(kRows * kDimension), kDimension);
@@ -156,7 +148,7 @@ TEST("sketches: rows that are all the same, or zero, have no spread and no error
 }
 
 TEST("sketches: they are the same however many threads make them") {
-  const auto values = normal_values(3000 * 192, test::seed());
+  const auto values = test::normal_values(3000 * 192, test::seed());
   const Sample sample(values, 192);
   ThreadPool pool(3);
   const Sketches shared = Sketches::encode(sample.rows, sample.cells, &pool, 4, nullptr);
