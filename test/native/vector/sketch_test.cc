@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <string_view>
 
 #include "sample_vectors.h"
 #include "vector/cell_scan.h"
@@ -56,8 +57,14 @@ TEST("sketches: the rotation keeps lengths and spreads a single value over all o
   }
 }
 
+TEST("sketches: every set of kernels but the scalar one has one for them") {
+  for (const Kernels* set : available_kernels()) {
+    CHECK_EQ(set->estimate_sketches != nullptr, std::string_view(set->name) != "scalar");
+  }
+}
+
 TEST("sketches: every set of kernels estimates what its slow twin does") {
-  for (std::size_t dimension : {1u, 63u, 64u, 384u, 512u, 513u, 1100u}) {
+  for (std::size_t dimension : {1u, 63u, 64u, 192u, 200u, 384u, 512u, 513u, 768u, 1024u, 1100u, 1536u}) {
     constexpr std::size_t kRows = 41;
     const auto rows = test::normal_values(kRows * dimension, test::seed());
     const Sample sample(rows, dimension);
@@ -72,8 +79,8 @@ TEST("sketches: every set of kernels estimates what its slow twin does") {
     task.sum = 17;
     task.step = 0.01f;
     task.reach = 2.5f;
-    auto places = all_ordinals(kRows);
-    std::reverse(places.begin(), places.end());
+    std::vector<std::uint32_t> places(kRows);  // in no order, some of them again
+    for (auto& place : places) place = static_cast<std::uint32_t>(random() % kRows);
     std::vector<float> origins(kRows);
     for (std::size_t i = 0; i < kRows; ++i) origins[i] = 1 + 0.01f * static_cast<float>(i);
     std::vector<float> likely(kRows);
@@ -81,16 +88,63 @@ TEST("sketches: every set of kernels estimates what its slow twin does") {
     estimate_sketches_plainly(task, places.data(), origins.data(), kRows, likely.data(), nearest.data());
     for (const Kernels* set : available_kernels()) {
       if (set->estimate_sketches == nullptr) continue;
-      for (std::size_t count = 1; count <= kRows; ++count) {
+      for (std::size_t count = 0; count <= kRows; ++count) {
+        const std::vector<std::uint32_t> wanted(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count));
         const std::vector<float> own(origins.begin(), origins.begin() + static_cast<std::ptrdiff_t>(count));
         std::vector<float> found(2 * (count + 1), -7.0f);
-        set->estimate_sketches(task, places.data(), own.data(), count, found.data(), found.data() + count + 1);
+        set->estimate_sketches(task, wanted.data(), own.data(), count, found.data(), found.data() + count + 1);
         for (std::size_t i = 0; i < count; ++i) {
           CHECK(std::fabs(found[i] - likely[i]) < 1e-4f);
           CHECK(std::fabs(found[count + 1 + i] - nearest[i]) < 1e-4f);
         }
         CHECK_EQ(found[count], -7.0f);  // nothing is written beyond
         CHECK_EQ(found[2 * count + 1], -7.0f);
+      }
+    }
+  }
+}
+
+TEST("sketches: every set of kernels adds up the same integers, the largest too") {
+  constexpr std::size_t kRows = 9;
+  constexpr std::int32_t kLargest = kLargestOfSketchQuery;
+  std::mt19937_64 random(test::seed());
+  for (std::size_t words = 1; words <= 25; ++words) {
+    SketchTask task{};
+    task.words = words;
+    task.stride = sketch_stride(64 * words);
+    task.step = 1;
+    AlignedBuffer rows(kRows * task.stride);
+    task.rows = rows.data();
+    const SketchNumbers numbers{0, 1, 0};
+    for (std::size_t i = 0; i < kRows; ++i) {
+      std::byte* const row = rows.data() + i * task.stride;
+      for (std::size_t word = 0; word < words; ++word) {
+        const std::uint64_t bits = i == 0 ? 0 : i == 1 ? ~std::uint64_t{0} : random();
+        std::memcpy(row + word * sizeof(bits), &bits, sizeof(bits));
+      }
+      std::memcpy(row + words * sizeof(std::uint64_t), &numbers, sizeof(numbers));
+    }
+    const auto places = all_ordinals(kRows);
+    const std::vector<float> origins(kRows);
+    std::vector<float> expected(kRows);
+    std::vector<float> found(kRows);
+    std::vector<float> nearest(kRows);
+    for (int kind = 0; kind < 3; ++kind) {
+      std::vector<std::int8_t> query(64 * words);
+      for (auto& value : query) {
+        const auto any = static_cast<std::int32_t>(random() % (2 * kLargest + 1)) - kLargest;
+        value = static_cast<std::int8_t>(kind == 0 ? kLargest : kind == 1 ? -kLargest : any);
+      }
+      task.query = query.data();
+      task.sum = std::accumulate(query.begin(), query.end(), 0);
+      estimate_sketches_plainly(task, places.data(), origins.data(), kRows, expected.data(), nearest.data());
+      CHECK_EQ(expected[0], static_cast<float>(task.sum));
+      CHECK_EQ(expected[1], static_cast<float>(-task.sum));
+      for (const Kernels* set : available_kernels()) {
+        if (set->estimate_sketches == nullptr) continue;
+        set->estimate_sketches(task, places.data(), origins.data(), kRows, found.data(), nearest.data());
+        CHECK(found == expected);
+        CHECK(nearest == expected);
       }
     }
   }
