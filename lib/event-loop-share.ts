@@ -1,6 +1,6 @@
 /**
  * What searches may take of the event loop. A search that is short enough runs on the calling thread, because handing it
- * to another one and back costs more than it does. The addon knows which ones are, and gives one up there after 0.3 ms;
+ * to another one and back costs more than it does. The addon knows which ones are, and gives one up there after 0.3 or 0.6 ms;
  * here their sum is bounded, so that a program that does nothing but search still serves its timers and sockets.
  */
 import { setImmediate } from 'node:timers';

@@ -216,7 +216,7 @@ export interface NativeStorage extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<[Float64Array, unknown[]]>;
   /**
-   * The same on this thread, if it is expected to take less than 0.2 ms a leg and does not take more than 0.3: the numbers go
+   * The same on this thread, if it is expected to take less than 0.4 ms and does not take more than 0.6: the numbers go
    * into `numbers`, the first always (how many ns this call took), and the rest is returned. Else undefined.
    */
   searchNow(

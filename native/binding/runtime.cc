@@ -9,13 +9,17 @@ namespace {
 // Long tasks spread over `compute_` by themselves; two at a time keep one slow load from blocking all others.
 constexpr std::size_t kLongThreads = 2;
 
+// Searches that share their work come in rows; so long is about the time from the shared part of one to that of the
+// next.
+constexpr std::chrono::microseconds kLinger{150};
+
 // Cancelled work ends within milliseconds; a process must not hang at its end because of a defect in that.
 constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
 
 }  // namespace
 
 Runtime::Runtime()
-    : compute_(std::max<std::size_t>(1, usable_threads() - 1)),
+    : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger),
       quick_(std::max<std::size_t>(2, usable_threads())),
       long_(kLongThreads) {}
 

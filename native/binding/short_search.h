@@ -16,12 +16,18 @@ namespace lorekeep::binding {
 
 using SearchClock = CancelToken::Clock;
 
-/// A search that is expected to take longer goes to another thread; twice that for a hybrid one, which would else take
-/// longer than its two legs one after the other. Two to three times what handing over and back costs.
-inline constexpr std::chrono::microseconds kShortSearch{200};
-/// The longest that a search may hold the JavaScript thread before it gives up there, per leg too; its loops poll every
-/// few to some dozens of µs.
-inline constexpr std::chrono::microseconds kLongestHold{300};
+/// What is a short search.
+struct ShortSearch {
+  std::chrono::microseconds expected;  // one that is expected to take longer goes to another thread
+  std::chrono::microseconds held;      // after so long it gives up here; its loops poll every few to some dozens of µs
+};
+
+/// Of an index: two to three times what handing over and back costs.
+inline constexpr ShortSearch kShortOfIndex{std::chrono::microseconds(200), std::chrono::microseconds(300)};
+/// Of a storage: twice that. A hybrid search would else take longer than its two legs one after the other; one under a
+/// filter that lets much through has taken up to half as long again on the thread where its time was learnt, whose
+/// caches are cold.
+inline constexpr ShortSearch kShortOfStorage{2 * kShortOfIndex.expected, 2 * kShortOfIndex.held};
 
 inline double nanoseconds(SearchClock::duration time) noexcept {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
@@ -31,8 +37,8 @@ inline double nanoseconds(SearchClock::duration time) noexcept {
 class SearchTimes {
  public:
   /// False until one has been seen.
-  bool expect_short(double size, int legs) const noexcept {
-    return seen_ && per_unit_ * size <= legs * nanoseconds(kShortSearch);
+  bool expect(ShortSearch bound, double size) const noexcept {
+    return seen_ && per_unit_ * size <= nanoseconds(bound.expected);
   }
 
   bool seen() const noexcept { return seen_; }
@@ -81,11 +87,11 @@ auto timed(Search&& search) {
 /// Runs a search here if it is expected to be short; nothing when it is not, or when it was not after all. What it took
 /// is learnt in `times`, which may be `expected`.
 template <class Search>
-auto search_here(const SearchTimes& expected, SearchTimes& times, double size, int legs, Search&& search)
+auto search_here(ShortSearch bound, const SearchTimes& expected, SearchTimes& times, double size, Search&& search)
     -> std::optional<decltype(search(std::declval<const CancelToken&>()))> {
-  if (!expected.expect_short(size, legs)) return std::nullopt;
+  if (!expected.expect(bound, size)) return std::nullopt;
   const auto begin = SearchClock::now();
-  const CancelToken cancel(begin + legs * kLongestHold);
+  const CancelToken cancel(begin + bound.held);
   try {
     auto result = search(cancel);
     times.learn(SearchClock::now() - begin, size);

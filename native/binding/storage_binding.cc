@@ -76,9 +76,12 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     // Only now: reading the variables may run getters, and those anything.
     const std::size_t hits = std::min(request.top_k(), storage->size());
     const std::span<double> numbers = result_argument(info[5], result_numbers(*storage, hits));
+    // Legs side by side would cost more here than they save.
+    const auto runtime = Environment::of(info.Env()).shared_runtime();
+    ThreadPool* const pool = request.mode() == store::Mode::kHybrid ? nullptr : &runtime->compute();
     const auto found =
-        search_here(request.expected(*times_), request.times(*times_), request.size(), request.legs(),
-                    [&](const CancelToken& cancel) { return request.search(*storage, cancel, nullptr, 1); });
+        search_here(kShortOfStorage, request.expected(*times_), request.times(*times_), request.size(),
+                    [&](const CancelToken& cancel) { return request.search(*storage, cancel, pool, worker_count(0)); });
     if (found) request.keep_selection(storage);
     Napi::Value rest = info.Env().Undefined();
     if (found) rest = flatten(info.Env(), *storage, *found, numbers);

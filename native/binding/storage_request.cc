@@ -63,6 +63,7 @@ StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info,
     if (filter->predicate()->variables().empty()) {
       parsed.selection_ = parsed.history_->selection(storage);
       parsed.selects_ = !parsed.selection_ && storage->metadata() != nullptr;
+      parsed.keeps_ = parsed.selects_ && parsed.history_->used();
     }
   }
   return parsed;
@@ -70,11 +71,16 @@ StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info,
 
 store::SearchResult StorageRequest::search(const store::Storage& storage, const CancelToken& cancel, ThreadPool* pool,
                                            std::size_t workers) {
-  if (selects_) selection_ = std::make_shared<const Bitmap>(filter::evaluate(*filter_, *storage.metadata(), &cancel));
+  if (selects_) {
+    Selection found{filter::evaluate(*filter_, *storage.metadata(), &cancel), {}};
+    if (keeps_ && storage.vectors() != nullptr) found.arranged = storage.vectors()->arrange(found.records, &cancel);
+    selection_ = std::make_shared<const Selection>(std::move(found));
+  }
   request_.query = query_;
   request_.text = text_;
   request_.filter = filter_ && !selection_ ? &*filter_ : nullptr;
-  request_.allowed = selection_.get();
+  request_.allowed = selection_ ? &selection_->records : nullptr;
+  request_.arranged = selection_ ? &selection_->arranged : nullptr;
   request_.cancel = &cancel;
   request_.pool = pool;
   request_.workers = workers;
@@ -82,7 +88,9 @@ store::SearchResult StorageRequest::search(const store::Storage& storage, const 
 }
 
 void StorageRequest::keep_selection(const std::shared_ptr<const store::Storage>& storage) {
-  if (selects_ && history_->worth_keeping()) history_->keep(storage, selection_);
+  if (!selects_) return;
+  history_->count_use();
+  if (keeps_) history_->keep(storage, selection_);
 }
 
 const SearchTimes& StorageRequest::expected(StorageTimes& of_storage) const noexcept {

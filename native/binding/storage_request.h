@@ -32,7 +32,6 @@ class StorageRequest {
   std::size_t top_k() const noexcept { return request_.top_k; }
   /// In the unit of its SearchTimes.
   double size() const noexcept;
-  int legs() const noexcept { return request_.mode == store::Mode::kHybrid ? 2 : 1; }
   /// What tells how long the search will take: the filter's own times, because what it lets through decides, once
   /// there are any.
   const SearchTimes& expected(StorageTimes& of_storage) const noexcept;
@@ -45,8 +44,9 @@ class StorageRequest {
   std::string text_;
   std::optional<filter::BoundPredicate> filter_;
   std::shared_ptr<FilterHistory> history_;  // the filter's
-  std::shared_ptr<const Bitmap> selection_;
+  std::shared_ptr<const Selection> selection_;
   bool selects_ = false;  // search() is to find it
+  bool keeps_ = false;    // and it is to be kept
 };
 
 }  // namespace lorekeep::binding

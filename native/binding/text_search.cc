@@ -25,12 +25,12 @@ std::optional<text::TextSearchResult> search_text_here(const text::TextIndex& in
                                                        std::size_t k, SearchTimes& times) {
   if (!times.seen() || query.size() > kLongestShortQuery) return std::nullopt;
   const auto begin = SearchClock::now();
-  const CancelToken cancel(begin + kLongestHold);
+  const CancelToken cancel(begin + kShortOfIndex.held);
   std::optional<double> work;
   try {
     text::TextQuery words(index, query, &cancel);
     work = words.work(k);
-    if (!times.expect_short(*work, 1)) return std::nullopt;
+    if (!times.expect(kShortOfIndex, *work)) return std::nullopt;
     text::TextSearchResult found;
     found.hits = words.search({k, nullptr, &cancel}, found.plan);
     found.terms = std::move(words).terms();

@@ -181,7 +181,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
       options.cancel = &cancel;
       return search_all(*index, rows, options);
     };
-    const auto found = search_here(*times_, *times_, graph_searches_size(queries, options), 1, search);
+    const auto found = search_here(kShortOfIndex, *times_, *times_, graph_searches_size(queries, options), search);
     if (found) write_results(*found, numbers.data() + 1);
     numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
     return Napi::Boolean::New(info.Env(), found.has_value());

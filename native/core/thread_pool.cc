@@ -16,8 +16,21 @@
 #endif
 
 namespace lorekeep {
+namespace {
 
-ThreadPool::ThreadPool(std::size_t threads) {
+void pause_a_little() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#else
+  std::this_thread::yield();
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger) : linger_(linger) {
   try {
     grow(threads);
   } catch (...) {
@@ -72,18 +85,33 @@ void ThreadPool::stop() noexcept {
 }
 
 void ThreadPool::submit(std::function<void()> task) {
+  bool wake;
   {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(task));
+    queued_.store(queue_.size());
+    wake = queue_.size() > lookouts_;
   }
-  wake_.notify_one();
+  if (wake) wake_.notify_one();
+}
+
+/// Whoever looks out looks into the queue again before it sleeps, so it misses no task that it was not woken for.
+void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
+  if (!queue_.empty() || linger_.count() == 0) return;
+  ++lookouts_;
+  lock.unlock();
+  const auto end = std::chrono::steady_clock::now() + linger_;
+  while (queued_.load() == 0 && std::chrono::steady_clock::now() < end) pause_a_little();
+  lock.lock();
+  --lookouts_;
 }
 
 void ThreadPool::run(std::size_t index) {
-  for (;;) {
+  for (bool first = true;; first = false) {
     std::function<void()> task;
     {
       std::unique_lock lock(mutex_);
+      if (!first) look_out(lock);
       wake_.wait(lock, [&] { return stopping_ || !queue_.empty() || index >= wanted_.load(); });
       if (!stopping_ && index >= wanted_.load()) {
         wake_.notify_one();  // it may have been woken for a task that another is to do now
@@ -92,6 +120,7 @@ void ThreadPool::run(std::size_t index) {
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();
+      queued_.store(queue_.size());
       ++running_;
     }
     task();
@@ -125,6 +154,9 @@ namespace {
 
 using LoopBody = std::function<void(std::size_t, std::size_t, std::size_t)>;
 
+// To sleep and be woken takes 40 µs; helpers mostly end at about the same time as the caller.
+constexpr std::chrono::microseconds kLongestSpin{50};
+
 // Shared by the caller and its helpers; outlives the call when a helper is dequeued after the loop has ended.
 struct Loop {
   std::size_t count;
@@ -136,7 +168,7 @@ struct Loop {
   std::atomic<bool> failed{false};
   std::mutex mutex;
   std::condition_variable idle;
-  std::size_t active = 0;
+  std::atomic<std::size_t> active{0};  // changed under the mutex
   bool finished = false;
   std::exception_ptr error;
 
@@ -149,6 +181,11 @@ struct Loop {
   void leave() {
     std::lock_guard lock(mutex);
     if (--active == 0) idle.notify_all();
+  }
+  void spin_until_idle() const noexcept {
+    if (active.load() == 0) return;
+    const auto end = std::chrono::steady_clock::now() + kLongestSpin;
+    while (active.load() != 0 && std::chrono::steady_clock::now() < end) pause_a_little();
   }
   void work(std::size_t worker) noexcept {
     try {
@@ -189,6 +226,7 @@ void parallel_for(ThreadPool* pool, std::size_t workers, std::size_t count, std:
   } catch (const std::bad_alloc&) {  // fewer helpers; those already queued still refer to `body`, so this call stays
   }
   loop->work(0);
+  loop->spin_until_idle();
   std::unique_lock lock(loop->mutex);
   loop->idle.wait(lock, [&] { return loop->active == 0; });
   loop->finished = true;

@@ -18,8 +18,10 @@ namespace lorekeep {
 
 class ThreadPool {
  public:
-  /// `threads` >= 1. Throws Error(kOutOfMemory) when the system refuses a thread.
-  explicit ThreadPool(std::size_t threads);
+  /// `threads` >= 1. A thread that has ended a task looks out for the next one for as long as `linger` before it
+  /// sleeps: waking a sleeping one costs whoever submits 10 µs, and the task 40. Throws Error(kOutOfMemory) when the
+  /// system refuses a thread.
+  explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {});
   /// Runs what is queued, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -40,13 +42,17 @@ class ThreadPool {
 
  private:
   void run(std::size_t index);
+  void look_out(std::unique_lock<std::mutex>& lock);
   void grow(std::size_t threads);
   void stop() noexcept;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;
+  const std::chrono::microseconds linger_;
   std::deque<std::function<void()>> queue_;
+  std::atomic<std::size_t> queued_{0};  // size of the queue, for threads that look out
+  std::size_t lookouts_ = 0;
   std::size_t running_ = 0;
   bool stopping_ = false;
   std::atomic<std::size_t> wanted_{0};  // threads with an index from here on leave

@@ -87,6 +87,7 @@ class Search {
     options.k = std::min(depth, storage_.size());
     options.ef = request_.ef != 0 ? request_.ef : default_ef(depth);
     options.filter = selected_;
+    options.arranged = request_.filter == nullptr ? request_.arranged : nullptr;
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
     options.cancel = request_.cancel;
     options.pool = request_.pool;

@@ -44,6 +44,7 @@ struct SearchRequest {
   RrfOptions rrf;
   const filter::BoundPredicate* filter = nullptr;  // only records for which it is true; made against schema()
   const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
+  const Bitmap* arranged = nullptr;                // vectors()->arrange(*allowed), if that is known; not with `filter`
   bool exact = false;                              // dense leg: no graph search, whatever it costs
   const CancelToken* cancel = nullptr;
   ThreadPool* pool = nullptr;  // idle threads of it, up to `workers - 1`, run legs side by side and share long scans

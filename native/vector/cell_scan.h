@@ -4,23 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/bitmap.h"
 #include "core/cancel_token.h"
+#include "core/thread_pool.h"
 #include "core/top_k.h"
 #include "vector/cells.h"
-#include "vector/graph_search.h"
+#include "vector/graph.h"
 #include "vector/scorer.h"
 #include "vector/sketch.h"
 
 namespace lorekeep::vector {
 
 /// A row that is among the k nearest is missed with the probability that the estimate of its sketch is further off than
-/// so many standard deviations: 0.4 % for one that only just belongs, far less for the others.
-inline constexpr float kSketchMargin = 2.65f;
+/// so many standard deviations: 1.8 % for one that only just belongs, far less for the others.
+inline constexpr float kSketchMargin = 2.1f;
 
 struct CellQuery {
   const Cells& cells;
@@ -29,31 +31,39 @@ struct CellQuery {
   const Scorer& codes;       // of the query, over the codes of the same rows
   std::span<const float> query;
   std::size_t k;
-  float code_error;                     // the most by which a distance differs from that of codes
+  float code_error;                     // by which a distance may differ from that of codes
   const Bitmap& filter;                 // of cells.members().size() bits
+  const Bitmap* arranged;               // the same by place (Cells::arrange()); null: not known
   std::size_t matched;                  // its members
   const CancelToken* cancel = nullptr;  // polled every 1024 rows
+  ThreadPool* pool = nullptr;           // an idle thread of it helps with what takes long, if there may be
+  std::size_t workers = 1;              // more than one
 };
 
 class CellScan {
  public:
   /// Ranks the cells. What the query refers to must outlive this.
-  CellScan(const CellQuery& query, SearchWork& work);
+  explicit CellScan(const CellQuery& query);
   CellScan(const CellScan&) = delete;
   CellScan& operator=(const CellScan&) = delete;
 
   /// Looks at the nearest cells that were not looked at. Returns false once there are none that may hold one
   /// of the k nearest rows.
   bool advance();
+  /// If much is left, looks at it on two threads, each at cells of its own. Whether another takes part or this one does
+  /// it all changes nothing of what is found.
+  void share_rest();
   /// Once advance() has returned false: whether neighbours in the graph of the k nearest rows found are among them,
   /// too, and lie in cells that were passed over. They are taken, and advance() looks further.
   bool look_beyond();
   /// How many matching rows advance() may have yet to look at, where the filter is spread evenly over the cells.
   std::size_t rows_left() const noexcept;
+  /// Distances computed, of whatever precision.
+  std::size_t visited() const noexcept { return visited_; }
 
-  /// What may be among the k nearest rows of the filter, at least min(k, members) of them, by their codes' distance,
-  /// nearest first. Once advance() has returned false.
-  std::vector<Scored> take();
+  /// What may be among the k nearest rows of the filter, at least min(k, members) of them, by their codes' distance, in
+  /// any order. Once advance() has returned false.
+  std::vector<Scored> take() const;
 
  private:
   /// A matching row that was looked at but not scored.
@@ -68,11 +78,30 @@ class CellScan {
     float lead;  // how much nearer it is than its cell's centre, in spreads
   };
 
-  float measure_spread() const;
+  struct Cell {
+    float origin;  // distance of its centre
+    float spread;  // standard deviation of (row - centre) . query
+    std::uint32_t number;
+  };
+  /// What is known before any cell is looked at.
+  struct Ground {
+    std::vector<Cell> cells;  // by number
+    std::optional<SketchQuery> sketches;
+  };
+
+  /// Takes some of the cells that `whole` has not looked at. Knows what `whole` has found, but not what it finds.
+  explicit CellScan(CellScan& whole);
+  void absorb(const CellScan& part);
+
+  std::vector<Cell> survey();
+  float measure_spread(std::span<const float> origins) const;
   void sort_cells();
-  bool may_hold(std::uint32_t cell) const noexcept;
+  float furthest() const noexcept;
+  bool may_hold(const Cell& cell, float furthest) const noexcept;
   void gather(std::size_t rows);
-  void gather(std::uint32_t cell);
+  void gather(const Cell& cell);
+  std::size_t append_matching(std::uint32_t begin, std::uint32_t end) noexcept;
+  std::size_t append_arranged(std::uint32_t begin, std::uint32_t end) noexcept;
   void prefetch_next() const noexcept;
   void look_at_gathered();
   void score_likeliest();
@@ -82,14 +111,13 @@ class CellScan {
   float limit() const noexcept;
 
   const CellQuery& query_;
-  SearchWork& work_;
-  std::vector<float> origins_;        // distance of every cell's centre
-  float spread_ = 0;                  // standard deviation of (row - centre) . query, per radius of the cell
-  float margin_;                      // so many spreads nearer than its centre a row of a cell may be
-  std::vector<std::uint32_t> order_;  // cells that were not looked at, about nearest first
-  std::size_t next_ = 0;              // in order_: those before were passed over in this pass
-  std::size_t passed_over_ = 0;       // and are the first so many
-  bool looked_ = false;               // at a cell in this pass
+  const std::shared_ptr<Ground> ground_;  // of all parts of a search
+  std::size_t visited_ = 0;
+  float margin_;                 // so many spreads nearer than its centre a row of a cell may be
+  std::vector<Cell> order_;      // those that were not looked at, about nearest first
+  std::size_t next_ = 0;         // in order_: those before were passed over in this pass
+  std::size_t passed_over_ = 0;  // and are the first so many
+  bool looked_ = false;          // at a cell in this pass
 
   // Matching rows of some cells. The vectors have room for more.
   std::size_t gathered_ = 0;
@@ -99,7 +127,6 @@ class CellScan {
   std::vector<float> likely_;
   std::vector<float> bounds_;
   std::vector<std::uint32_t> picked_;
-  std::optional<SketchQuery> sketch_query_;
 
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> ordinals_;  // to be scored

@@ -22,6 +22,7 @@ constexpr std::size_t kRounds = 3;
 constexpr std::size_t kSeedCandidates = 16;
 constexpr std::size_t kRowsPerPiece = 64;
 constexpr std::size_t kSampledRows = 128;
+constexpr std::size_t kWordsPerPoll = 64;
 
 std::size_t cells_for(std::size_t rows) noexcept {
   const auto wanted = static_cast<std::size_t>(kCellsPerRoot * std::sqrt(static_cast<double>(rows)));
@@ -204,6 +205,18 @@ Cells Cells::view(Memory memory, std::string_view source) {
   cells.memory_ = std::move(memory);
   cells.take_sample();
   return cells;
+}
+
+Bitmap Cells::arrange(const Bitmap& ordinals, const CancelToken* cancel) const {
+  Bitmap places(ordinals.size());
+  for (std::size_t word = 0; word < places.words().size(); ++word) {
+    if (word % kWordsPerPoll == 0 && cancel != nullptr) cancel->check();
+    const auto members = memory_.members.subspan(64 * word, std::min<std::size_t>(64, places.size() - 64 * word));
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) bits |= std::uint64_t{ordinals.test(members[i])} << i;
+    places.words()[word] = bits;
+  }
+  return places;
 }
 
 std::size_t Cells::heap_bytes() const noexcept {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bitmap.h"
 #include "core/cancel_token.h"
 #include "core/thread_pool.h"
 #include "vector/vector_matrix.h"
@@ -43,6 +44,8 @@ class Cells {
   std::span<const std::uint32_t> starts() const noexcept { return memory_.starts; }
   /// By cell, in each by ordinal.
   std::span<const std::uint32_t> members() const noexcept { return memory_.members; }
+  /// A set of rows, by place. Grain of cancellation: 4096 places.
+  Bitmap arrange(const Bitmap& ordinals, const CancelToken* cancel) const;
   /// Root mean square of the distances (Euclid's) of a cell's members from its centre.
   std::span<const float> radii() const noexcept { return memory_.radii; }
   std::size_t bytes() const noexcept {

@@ -13,8 +13,14 @@ namespace lorekeep::vector {
 
 namespace {
 
-// After so many steps of a search by cells, a thousand rows or more, what they have found says how much is left.
+// After so many steps of a search by cells, a thousand rows or more, what they have found says how much is left. After
+// the first one it says at most how much.
 constexpr std::size_t kStepOfChoice = 2;
+
+// Of the most that a code can be off, which would need an error that points to the query. Errors lie in all directions
+// alike, so a standard deviation is that over the square root of the dimension: a quarter is two of them at 64
+// dimensions, five at 384. A search by cells allows for it twice.
+constexpr float kShareOfCodeError = 0.25f;
 
 /// Drops what the filter does not let through; returns whether the k nearest of the rest can be trusted.
 bool keep_members(const Bitmap& filter, std::size_t k, std::size_t ef, std::vector<Scored>& found) {
@@ -78,8 +84,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchWork work;
-  const bool celled = options.path != SearchPath::kExact && plan.matched < size() && plan.matched >= kLeastCelledRows &&
-                      !parts_.cells.empty();
+  const bool celled = options.path != SearchPath::kExact && this->celled(plan.matched);
   plan.path = options.path;
   if (plan.path == SearchPath::kAuto) {
     const bool scanned = scan_is_better(size(), plan.matched, width);
@@ -97,6 +102,11 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   return result;
 }
 
+Bitmap HnswIndex::arrange(const Bitmap& filter, const CancelToken* cancel) const {
+  check_filter(filter);
+  return celled(filter.count()) ? parts_.cells.arrange(filter, cancel) : Bitmap();
+}
+
 std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const SearchOptions& options,
                                         SearchWork& work) const {
   const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
@@ -107,20 +117,37 @@ std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const Sear
 std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
                                             std::size_t width, SearchPlan& plan, SearchWork& work) const {
   const Scorer codes(parts_.codes.matrix, query);
+  const Bitmap* const arranged =
+      options.arranged != nullptr && options.arranged->size() > 0 ? options.arranged : nullptr;
   const bool sketched = !parts_.sketches.empty() && SketchQuery::fast();
-  const CellQuery cells{parts_.cells, parts_.graph.view(), sketched ? &parts_.sketches : nullptr, codes,
-                        query,        options.k,           parts_.codes.distance_error(codes),    *options.filter,
-                        plan.matched, options.cancel};
-  CellScan scan(cells, work);
-  const bool may_walk = options.path == SearchPath::kAuto;
+  const CellQuery cells{parts_.cells,
+                        parts_.graph.view(),
+                        sketched ? &parts_.sketches : nullptr,
+                        codes,
+                        query,
+                        options.k,
+                        kShareOfCodeError * parts_.codes.distance_error(codes),
+                        *options.filter,
+                        arranged,
+                        plan.matched,
+                        options.cancel,
+                        options.pool,
+                        options.workers};
+  CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
-    if (!may_walk || step != kStepOfChoice) continue;
-    if (cells_are_better(scan.rows_left(), width, sketched)) continue;
-    std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, work);
-    if (hits.size() < std::min(options.k, plan.matched)) continue;
-    plan.path = SearchPath::kGraph;
-    return hits;
+    if (step > kStepOfChoice) continue;
+    if (options.path == SearchPath::kAuto && !cells_are_better(scan.rows_left(), width, sketched)) {
+      if (step < kStepOfChoice) continue;
+      std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, work);
+      if (hits.size() == std::min(options.k, plan.matched)) {
+        plan.path = SearchPath::kGraph;
+        work.visited += scan.visited();
+        return hits;
+      }
+    }
+    scan.share_rest();
   }
+  work.visited += scan.visited();
   std::vector<Scored> found = scan.take();
   rescore(query, codes, options.k, found, work);
   found.resize(std::min(found.size(), options.k));
@@ -150,13 +177,13 @@ void HnswIndex::rescore(std::span<const float> query, const Scorer& codes, std::
                         SearchWork& work) const {
   const Scorer exact(parts_.rows, query);
   const std::size_t first = std::min(k, found.size());
+  const auto rest = found.begin() + static_cast<std::ptrdiff_t>(first);
+  std::nth_element(found.begin(), rest, found.end(), NearestFirst());
   score_exactly(exact, std::span(found).first(first), work);
   float limit = 0;
   for (std::size_t i = 0; i < first; ++i) limit = std::max(limit, found[i].score);
   limit += parts_.codes.distance_error(codes);
-  const auto far = std::find_if(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
-                                [limit](const Scored& row) { return row.score > limit; });
-  found.erase(far, found.end());
+  found.erase(std::remove_if(rest, found.end(), [limit](const Scored& row) { return row.score > limit; }), found.end());
   score_exactly(exact, std::span(found).subspan(first), work);
   std::sort(found.begin(), found.end(), NearestFirst());
 }

@@ -56,6 +56,7 @@ class HnswIndex final : public VectorIndex {
   /// kAuto takes the branch that costs less (search_plan.h); a walk that finds too little, or whose filter shuns the
   /// query's neighbourhood, ends in a search of cells or of all that matches, and the plan says so.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
+  Bitmap arrange(const Bitmap& filter, const CancelToken* cancel) const override;
 
  protected:
   const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
@@ -65,6 +66,10 @@ class HnswIndex final : public VectorIndex {
   /// reached, or not surely.
   std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
                            std::size_t ef, std::size_t width, SearchWork& work) const;
+  /// Whether a search of rows of which so many match may be one of cells.
+  bool celled(std::size_t matched) const noexcept {
+    return !parts_.cells.empty() && matched >= kLeastCelledRows && matched < size();
+  }
   std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchWork& work) const;
   /// Of a plan under a filter that lets many rows through: cells first, and as soon as a walk seems to cost less than
   /// what they leave, that.

@@ -123,7 +123,7 @@ void Scorer::prefetch_row(std::uint32_t ordinal) const noexcept {
   if (matrix_.type() == VectorType::kI10) prefetch_low(ordinal);
 }
 
-void Scorer::stream_row(std::uint32_t ordinal) const noexcept {
+void Scorer::stream(std::uint32_t ordinal) const noexcept {
   const std::byte* row = matrix_.row(ordinal);
   for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line_to_l2(row + at);
   if (matrix_.type() == VectorType::kI10) prefetch_low(ordinal);
@@ -133,7 +133,7 @@ template <class Score4, class OrdinalAt>
 void Scorer::score(std::size_t count, float* out, OrdinalAt&& at, Score4&& score4) const noexcept {
   std::size_t i = 0;
   for (; i + kStreamAhead + 4 <= count; i += 4) {
-    for (std::size_t next = i + kStreamAhead; next < i + kStreamAhead + 4; ++next) stream_row(at(next));
+    for (std::size_t next = i + kStreamAhead; next < i + kStreamAhead + 4; ++next) stream(at(next));
     const std::uint32_t group[4] = {at(i), at(i + 1), at(i + 2), at(i + 3)};
     score4(group, out + i);
   }

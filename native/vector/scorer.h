@@ -35,6 +35,9 @@ class Scorer {
   /// Asks for what of a row will be scored soon is read first, or for the low bits of an i10 row, whose codes have just
   /// been read.
   void prefetch(std::uint32_t ordinal) const noexcept;
+  /// Asks for a whole row, into the second-level cache: for rows that are scored a microsecond or more later, many of
+  /// them at once.
+  void stream(std::uint32_t ordinal) const noexcept;
 
  private:
   template <class Score4, class OrdinalAt>
@@ -46,7 +49,6 @@ class Scorer {
   float ten_bit_distance(std::uint32_t ordinal) const noexcept;
   void prefetch_row(std::uint32_t ordinal) const noexcept;
   void prefetch_low(std::uint32_t ordinal) const noexcept;
-  void stream_row(std::uint32_t ordinal) const noexcept;
 
   const VectorMatrix& matrix_;
   const Kernels& kernels_;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kWordsPerSum = 6;
 static_assert(kWordsPerSum * kLargestOfSketchQuery < 128);
 // Sketches lie a cache line or two apart and are done with in 3 ns: asked for so many rows ahead.
-constexpr std::size_t kRowsAhead = 24;
+constexpr std::size_t kRowsAhead = 64;
 
 LOREKEEP_AVX512 inline __mmask64 word_at(const std::byte* row, std::size_t word) {
   std::uint64_t bits;

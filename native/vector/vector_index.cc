@@ -27,6 +27,10 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
   return results;
 }
 
+Bitmap VectorIndex::arrange(const Bitmap&, const CancelToken*) const {
+  return {};
+}
+
 void VectorIndex::score(std::span<const float> query, std::span<const std::uint32_t> ordinals,
                         std::span<float> distances) const {
   const Scorer scorer(matrix(), query);
@@ -42,11 +46,15 @@ std::size_t VectorIndex::check_options(const SearchOptions& options) const {
          {{"ef", static_cast<std::int64_t>(options.ef)}});
   }
   if (options.filter == nullptr) return size();
-  if (options.filter->size() != size()) {
-    fail(Code::kInvalidArgument,
-         "the filter has " + std::to_string(options.filter->size()) + " rows, the index " + std::to_string(size()));
-  }
+  check_filter(*options.filter);
+  if (options.arranged != nullptr && options.arranged->size() != 0) check_filter(*options.arranged);
   return options.filter->count();
+}
+
+void VectorIndex::check_filter(const Bitmap& filter) const {
+  if (filter.size() == size()) return;
+  fail(Code::kInvalidArgument,
+       "the filter has " + std::to_string(filter.size()) + " rows, the index " + std::to_string(size()));
 }
 
 void VectorIndex::check_ordinal(std::size_t ordinal) const {

@@ -24,9 +24,10 @@ enum class SearchPath {
 };
 
 struct SearchOptions {
-  std::size_t k = 10;              // at least 1
-  std::size_t ef = 0;              // width of a graph search; 0: kDefaultEf or 2k; at least k is used
-  const Bitmap* filter = nullptr;  // rows that may be returned, size() bits; null: all
+  std::size_t k = 10;                // at least 1
+  std::size_t ef = 0;                // width of a graph search; 0: kDefaultEf or 2k; at least k is used
+  const Bitmap* filter = nullptr;    // rows that may be returned, size() bits; null: all
+  const Bitmap* arranged = nullptr;  // what arrange() of the index made of the filter; null: searches do without
   SearchPath path = SearchPath::kAuto;
   const CancelToken* cancel = nullptr;  // polled every 16 hops or 1024 rows
   ThreadPool* pool = nullptr;           // idle threads of it help with a long exact search: the caller and up to
@@ -69,6 +70,11 @@ class VectorIndex {
   /// another size), kCancelled.
   virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;
 
+  /// The filter of many searches, in the order in which they read rows: makes them faster, and takes about as long as
+  /// one (0.1 ms per 100,000 rows). Empty, which SearchOptions::arranged may be, where there is no such order. Throws
+  /// Error(kInvalidArgument) for a filter of another size.
+  virtual Bitmap arrange(const Bitmap& filter, const CancelToken* cancel) const;
+
   /// distances[i] is that of row ordinals[i], bit for bit what search() gives it. Throws as search() does for the
   /// query. Precondition: ordinals < size(), as many distances as ordinals.
   void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
@@ -80,6 +86,7 @@ class VectorIndex {
  protected:
   /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.
   std::size_t check_options(const SearchOptions& options) const;
+  void check_filter(const Bitmap& filter) const;
   void check_ordinal(std::size_t ordinal) const;
   /// What distances are of.
   virtual const VectorMatrix& matrix() const noexcept = 0;

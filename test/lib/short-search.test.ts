@@ -159,6 +159,32 @@ test('a filter lets through what it lets through of each storage, and under each
   await reversed.close();
 });
 
+test('a filter that lets many records through gives the same from its first use to its hundredth', async () => {
+  const size = 6000;
+  const length = 64;
+  const rows = Float32Array.from({ length: size * length }, number);
+  const many = Array.from({ length: size }, (_, i) => ({
+    id: `${i}`,
+    text: 'x',
+    metadata: { weight: i % 10 },
+  }));
+  const large = await Storage.build(many, rows, length, {
+    fields: [{ name: 'weight', type: 'int', default: 0 }],
+  });
+  const filter = large.compileFilter({ '<': [{ knowledge: 'weight' }, 5] });
+  const asked = Array.from({ length: 4 }, () => Float32Array.from({ length }, number));
+  const search = (vector: Float32Array, by: unknown) =>
+    large.search({ vector, topK: 10, filter: by as typeof filter });
+  const first = await Promise.all(
+    asked.map((vector) => search(vector, { '<': [{ knowledge: 'weight' }, 5] })),
+  );
+  expect(first.map(({ plan }) => plan.dense?.path)).toEqual(asked.map(() => 'cells'));
+  for (let i = 0; i < manyTimes; i++) {
+    for (const [which, vector] of asked.entries()) expect(await search(vector, filter)).toEqual(first[which]);
+  }
+  await large.close();
+});
+
 test('hits are plain values that JSON holds, and keep what they are when other searches follow', async () => {
   const vector = query();
   for (let i = 0; i < manyTimes; i++) await storage.search({ vector });

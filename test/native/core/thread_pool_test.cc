@@ -22,6 +22,27 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
   CHECK_EQ(runs.load(), 200);
 }
 
+TEST("a pool whose threads look out for tasks before they sleep misses none, at whatever pace they come") {
+  std::atomic<int> runs{0};
+  constexpr int kTasks = 300;
+  {
+    ThreadPool pool(3, std::chrono::microseconds(200));
+    for (int i = 0; i < kTasks; ++i) {
+      const int before = runs.load();
+      pool.submit([&] { ++runs; });
+      if (i % 3 == 0) pool.submit([&] { ++runs; });
+      // At once, within the time, about at its end, and long after it.
+      std::this_thread::sleep_for(std::chrono::microseconds(i % 4 == 3 ? 1000 : 100 * (i % 4)));
+      if (i % 50 == 0) pool.resize(1 + static_cast<std::size_t>(i) % 4);
+      while (runs.load() == before) std::this_thread::yield();  // for ever, if the task was missed
+    }
+    CHECK(pool.wait_idle(std::chrono::seconds(60)));
+    CHECK_EQ(runs.load(), kTasks + kTasks / 3);
+    for (int i = 0; i < 50; ++i) pool.submit([&] { ++runs; });
+  }
+  CHECK_EQ(runs.load(), kTasks + kTasks / 3 + 50);
+}
+
 TEST("a pool without threads is refused") {
   CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0));
 }

@@ -71,6 +71,37 @@ TEST("concurrent searches give what one thread gives") {
   }
 }
 
+TEST("a search by cells that shares its work finds what one thread finds, and ends when it is told to") {
+  constexpr std::size_t kRows = 12000;
+  constexpr std::size_t kDimension = 192;
+  // Without structure: cells rule out little, so much is left to be shared.
+  const auto values = test::normal_values((kRows + 8) * kDimension, test::seed() + 5);
+  const auto rows = std::span<const float>(values).first(kRows * kDimension);
+  ThreadPool pool(3, std::chrono::microseconds(100));
+  const auto index = HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 10}, VectorType::kF32}, &pool, 4);
+  std::mt19937_64 random(test::seed());
+  const Bitmap filter = test::random_filter(kRows, 0.9, random);
+  const Bitmap arranged = index->arrange(filter, nullptr);
+  for (std::size_t q = 0; q < 8; ++q) {
+    const auto query = std::span<const float>(values).subspan((kRows + q) * kDimension, kDimension);
+    SearchOptions options{.filter = &filter, .arranged = q % 2 == 0 ? nullptr : &arranged};
+    const SearchResult alone = index->search(query, options);
+    CHECK(alone.plan.path == SearchPath::kCells);
+    CHECK(alone.plan.visited > 8000);
+    options.pool = &pool;
+    options.workers = 2 + q % 3;
+    for (int times = 0; times < 5; ++times) {
+      const SearchResult shared = index->search(query, options);
+      CHECK(shared.hits == alone.hits);
+      CHECK_EQ(shared.plan.visited, alone.plan.visited);
+    }
+    CancelToken cancel;
+    cancel.cancel();
+    options.cancel = &cancel;
+    CHECK_FAILS(Code::kCancelled, index->search(query, options));
+  }
+}
+
 TEST("concurrent searches: an error of one query is the error of all, and a raised token ends them") {
   const auto rows = clustered_rows(500, 16, 5, test::seed() + 4);
   const auto index = HnswIndex::build(rows, 16, {});

@@ -59,6 +59,11 @@ double recall_under(Relation relation, double share, SearchPath path) {
     CHECK(std::is_sorted(found.hits.begin(), found.hits.end(), NearestFirst()));
     for (const Scored& hit : found.hits) CHECK(filter.test(hit.ordinal));
     if (found.plan.exact) CHECK(found.hits == wanted);
+    const Bitmap arranged = fixture().index->arrange(filter, nullptr);
+    const SearchResult again =
+        fixture().index->search(fixture().query(q), {.filter = &filter, .arranged = &arranged, .path = path});
+    CHECK(again.hits == found.hits);
+    CHECK_EQ(again.plan.visited, found.plan.visited);
     total += test::recall(found.hits, wanted) / kQueries;
   }
   return total;

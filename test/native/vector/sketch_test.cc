@@ -181,7 +181,7 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
     constexpr double kAll = kRows * kQueries;
     CHECK(std::fabs(errors / kAll) < 0.1);
     CHECK(std::sqrt(squares / kAll) > 0.85 && std::sqrt(squares / kAll) < 1.15);
-    CHECK(beyond / kAll < 0.01);
+    CHECK(beyond / kAll < 0.03);  // 0.018 of a normal distribution
   }
 }
 
