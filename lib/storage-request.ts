@@ -34,7 +34,7 @@ export interface StorageSearchOptions extends CallOptions {
    */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;
-  /** Which records may be found, in every mode. An expression is compiled for this search alone. */
+  /** Which records may be found, in every mode. An expression is compiled; the latest few are kept for searches that give them again. */
   filter?: Filter | FilterExpression | undefined;
   /** Values of the filter's variables, by name. */
   variables?: Readonly<Record<string, unknown>> | undefined;

@@ -13,6 +13,7 @@ import {
   toMetadata,
   toRows,
 } from './native-call.js';
+import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
 import { resultLength, type StorageSearchResult, storageResult } from './storage-hits.js';
@@ -49,6 +50,7 @@ export interface AssembleOptions extends CallOptions {
 export class Storage extends Handle<NativeStorage> {
   readonly #ef: number;
   readonly #fields: readonly NativeField[] | undefined;
+  readonly #filters = new RecentFilters((expression) => this.compileFilter(expression));
 
   /** @internal Use Storage.build() or Storage.fromRecords(). */
   constructor(native: NativeStorage, ef = defaultEf) {
@@ -134,7 +136,7 @@ export class Storage extends Handle<NativeStorage> {
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables, filter: given } = options;
-    const filter = given === undefined || given instanceof Filter ? given : this.compileFilter(given);
+    const filter = given === undefined || given instanceof Filter ? given : this.#filters.get(given);
     const now = () => this.#searchNow(request, filter, variables);
     return this.runSearch(signal, now, async (native, cancel) => {
       const { vector, text } = request;
