@@ -11,6 +11,10 @@
 namespace lorekeep::filter {
 namespace {
 
+// Of whole numbers in a list: from the least to the greatest so many values are looked up in a table, which then fits
+// the first-level cache.
+constexpr std::uint64_t kMostTabled = 65'536;
+
 /// Calls visit(op) with a function object op(a, b) for the comparison.
 template <class Visit>
 Bitmap with_operator(Comparison comparison, Visit visit) {
@@ -48,8 +52,8 @@ class Evaluator {
 
   Bitmap evaluate(const Node& node) const {
     switch (node.kind) {
-      case Node::Kind::kAnd: return combine(node, true, &Bitmap::intersect);
-      case Node::Kind::kOr: return combine(node, false, &Bitmap::unite);
+      case Node::Kind::kAnd: return all_of(node);
+      case Node::Kind::kOr: return any_of(node);
       case Node::Kind::kNot: {
         Bitmap result = evaluate(child(node, 0));
         result.complement();
@@ -64,11 +68,54 @@ class Evaluator {
  private:
   const Node& child(const Node& node, std::size_t index) const { return predicate_.nodes()[node.children[index]]; }
 
-  Bitmap combine(const Node& node, bool of_none, void (Bitmap::*join)(const Bitmap&) noexcept) const {
-    if (node.children.empty()) return Bitmap(rows_, of_none);
-    Bitmap result = evaluate(child(node, 0));
-    for (std::size_t i = 1; i < node.children.size(); ++i) (result.*join)(evaluate(child(node, i)));
+  Bitmap any_of(const Node& node) const {
+    Bitmap result(rows_);
+    for (std::size_t i = 0; i < node.children.size(); ++i) result.unite(evaluate(child(node, i)));
     return result;
+  }
+
+  Bitmap all_of(const Node& node) const {
+    std::optional<Bitmap> result;
+    std::vector<bool> done(node.children.size());
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      if (done[i]) continue;
+      Bitmap one = narrowed(node, i, done);
+      if (result) {
+        result->intersect(one);
+      } else {
+        result = std::move(one);
+      }
+    }
+    return result ? std::move(*result) : Bitmap(rows_, true);
+  }
+
+  /// A child, and those behind it that compare the same field with a constant as well: a range of its values is one
+  /// pass over them, not two.
+  Bitmap narrowed(const Node& node, std::size_t first, std::vector<bool>& done) const {
+    const Node& one = child(node, first);
+    if (!compares_constant(one)) return evaluate(one);
+    const auto scan = [&](const auto& column) {
+      if constexpr (requires { interval(one.comparison, column, scalar(one.right)); }) {
+        auto range = interval(one.comparison, column, scalar(one.right));
+        for (std::size_t i = first + 1; i < done.size() && !range.outside; ++i) {
+          const Node& other = child(node, i);
+          if (done[i] || !compares_constant(other) || other.left.index != one.left.index) continue;
+          const auto more = interval(other.comparison, column, scalar(other.right));
+          if (more.outside) continue;
+          range.low = std::max(range.low, more.low);
+          range.high = std::min(range.high, more.high);
+          done[i] = true;
+        }
+        return present(one, scan_interval(range, column));
+      } else {
+        return evaluate(one);
+      }
+    };
+    return std::visit(scan, columns_[one.left.index].data);
+  }
+
+  bool compares_constant(const Node& node) const noexcept {
+    return node.kind == Node::Kind::kCompare && node.right.kind != Operand::Kind::kField;
   }
 
   /// Leaves out the records that lack a field of the operator: for them it is false.
@@ -121,17 +168,26 @@ class Evaluator {
     return result;
   }
 
-  Bitmap compare_constant(Comparison comparison, const IntColumn& column, const Scalar& constant) const {
-    return scan_interval(int_interval(comparison, constant), column);
+  Bitmap scan_interval(const Interval<std::int64_t>& interval, const StringColumn& column) const {
+    return scan_interval(interval, column.codes);
   }
-  Bitmap compare_constant(Comparison comparison, const FloatColumn& column, const Scalar& constant) const {
-    return scan_interval(float_interval(comparison, constant), column);
+
+  static Interval<std::int64_t> interval(Comparison comparison, const IntColumn&, const Scalar& constant) {
+    return int_interval(comparison, constant);
   }
-  Bitmap compare_constant(Comparison comparison, const StringColumn& column, const Scalar& constant) const {
+  static Interval<double> interval(Comparison comparison, const FloatColumn&, const Scalar& constant) {
+    return float_interval(comparison, constant);
+  }
+  static Interval<std::int64_t> interval(Comparison comparison, const StringColumn& column, const Scalar& constant) {
     const std::string& text = std::get<std::string>(constant);
     const std::uint32_t lower = column.dictionary.lower_bound(text);
     const bool found = lower < column.dictionary.size() && column.dictionary[lower] == text;
-    return scan_interval(code_interval(comparison, lower, lower + (found ? 1 : 0)), column.codes);
+    return code_interval(comparison, lower, lower + (found ? 1 : 0));
+  }
+
+  template <class Column>
+  Bitmap compare_constant(Comparison comparison, const Column& column, const Scalar& constant) const {
+    return scan_interval(interval(comparison, column, constant), column);
   }
   Bitmap compare_constant(Comparison comparison, const BoolColumn& column, const Scalar& constant) const {
     Bitmap result = column;
@@ -209,7 +265,26 @@ class Evaluator {
     for (const Scalar& element : list) {
       if (const auto value = exact_int(element)) members.push_back(*value);
     }
-    return scan_members(column, std::move(members));
+    if (members.empty()) return Bitmap(rows_);
+    const auto [least, greatest] = std::minmax_element(members.begin(), members.end());
+    const auto low = static_cast<std::uint64_t>(*least);
+    const std::uint64_t length = static_cast<std::uint64_t>(*greatest) - low;
+    return length < kMostTabled ? scan_tabled(column, members, low, length) : scan_members(column, std::move(members));
+  }
+
+  /// By a bit for each value from `low` on, and one more, which is false, for all others: as quick for many members as
+  /// for two.
+  Bitmap scan_tabled(const IntColumn& column, const std::vector<std::int64_t>& members, std::uint64_t low,
+                     std::uint64_t length) const {
+    Bitmap table(length + 2);
+    for (const std::int64_t member : members) table.set(static_cast<std::uint64_t>(member) - low);
+    if (table.count() == length + 1) {  // without a gap
+      const auto least = static_cast<std::int64_t>(low);
+      return scan_interval(Interval<std::int64_t>{least, static_cast<std::int64_t>(low + length)}, column);
+    }
+    return scan_rows(rows_, cancel_, [&](std::size_t row) {
+      return table.test(std::min(static_cast<std::uint64_t>(column[row]) - low, length + 1));
+    });
   }
   Bitmap in_list(const FloatColumn& column, const ScalarList& list) const {
     std::vector<double> members;

@@ -158,6 +158,52 @@ TEST("in looks for a field in a list") {
   CHECK_EQ(flags.filter(R"({"in": [{"knowledge": "x"}, []]})"), "000");
 }
 
+TEST("in a list of whole numbers: without gaps, with some, far apart, at the ends of int64") {
+  const Table ints("int", "[-9223372036854775808, -3, -2, 0, 65535, 65536, 9223372036854775807, null]");
+  const auto in = [&ints](const char* list) {
+    return ints.filter(R"({"in": [{"knowledge": "x"}, )" + std::string(list) + "]}");
+  };
+  CHECK_EQ(in("[-2]"), "00100000");
+  CHECK_EQ(in("[-1, -2, 0, -3, -2]"), "01110000");
+  CHECK_EQ(in("[0, -3]"), "01010000");
+  CHECK_EQ(in("[0, 65535]"), "00011000");
+  CHECK_EQ(in("[0, 65536]"), "00010100");
+  CHECK_EQ(in("[9223372036854775807, -9223372036854775808]"), "10000010");
+  CHECK_EQ(in("[9223372036854775807, 9223372036854775805]"), "00000010");
+  CHECK_EQ(in("[-9223372036854775808, -9223372036854775806]"), "10000000");
+  CHECK_EQ(in("[-9223372036854775808, -9223372036854775807]"), "10000000");
+  CHECK_EQ(in("[0.5, 1e300]"), "00000000");
+}
+
+TEST("comparisons of one field joined with and: a range, an empty one, and what is no range besides") {
+  const Table ints("int", "[1, 2, 3, 4, null]", "int", "[5, 6, 7, 8, 9]");
+  const auto all = [](const Table& table, const char* list) {
+    return table.filter(R"({"and": [)" + std::string(list) + "]}");
+  };
+  CHECK_EQ(all(ints, R"({">=": [{"knowledge": "x"}, 2]}, {"<": [{"knowledge": "x"}, 4]})"), "01100");
+  CHECK_EQ(
+      all(ints, R"({">=": [{"knowledge": "x"}, 2]}, {"<": [{"knowledge": "y"}, 8]}, {"<": [{"knowledge": "x"}, 4]})"),
+      "01100");
+  CHECK_EQ(
+      all(ints, R"({">": [{"knowledge": "x"}, 1]}, {"!=": [{"knowledge": "x"}, 3]}, {"<=": [4, {"knowledge": "x"}]})"),
+      "00010");
+  CHECK_EQ(
+      all(ints, R"({"!=": [{"knowledge": "x"}, 3]}, {">": [{"knowledge": "x"}, 1]}, {"!=": [{"knowledge": "x"}, 2]})"),
+      "00010");
+  CHECK_EQ(all(ints, R"({">": [{"knowledge": "x"}, 3]}, {"<": [{"knowledge": "x"}, 2]})"), "00000");
+  CHECK_EQ(all(ints, R"({"==": [{"knowledge": "x"}, 2]}, {"==": [{"knowledge": "x"}, 2.0]})"), "01000");
+  CHECK_EQ(all(ints, R"({"==": [{"knowledge": "x"}, 2.5]}, {">": [{"knowledge": "x"}, 0]})"), "00000");
+  CHECK_EQ(all(ints, R"({"<": [{"knowledge": "x"}, {"knowledge": "y"}]}, {">": [{"knowledge": "x"}, 3]})"), "00010");
+  const Table floats("float", "[0.5, 1, 1.5, null]");
+  CHECK_EQ(all(floats, R"({">": [{"knowledge": "x"}, 0.5]}, {"<": [{"knowledge": "x"}, 1.5]})"), "0100");
+  CHECK_EQ(all(floats, R"({">": [{"knowledge": "x"}, 1.5]}, {"<": [{"knowledge": "x"}, 0.5]})"), "0000");
+  const Table texts("string", R"(["a", "b", "c", null, "d"])");
+  CHECK_EQ(all(texts, R"({">": [{"knowledge": "x"}, "a"]}, {"<": [{"knowledge": "x"}, "ca"]})"), "01100");
+  CHECK_EQ(all(texts, R"({">": [{"knowledge": "x"}, "bb"]}, {"==": [{"knowledge": "x"}, "bc"]})"), "00000");
+  const Table flags("bool", "[true, false, null]");
+  CHECK_EQ(all(flags, R"({"==": [{"knowledge": "x"}, true]}, {"!=": [{"knowledge": "x"}, false]})"), "100");
+}
+
 TEST("and, or, not; of an empty list, and is true and or is false") {
   const Table table("int", "[1, 2, 3]");
   CHECK_EQ(table.filter(R"({"and": []})"), "111");
