@@ -16,6 +16,10 @@ export class RecentFilters {
     this.#compile = compile;
   }
 
+  clear(): void {
+    this.#filters.clear();
+  }
+
   /** @throws whatever compiling throws. */
   get(expression: FilterExpression): Filter {
     const key = keyOf(expression);

@@ -104,6 +104,11 @@ export class Storage extends Handle<NativeStorage> {
     );
   }
 
+  override close(): Promise<void> {
+    this.#filters.clear();
+    return super.close();
+  }
+
   /** Records. */
   get size(): number {
     return this.read((native) => native.size);

@@ -95,6 +95,11 @@ void ThreadPool::submit(std::function<void()> task) {
   if (wake) wake_.notify_one();
 }
 
+bool ThreadPool::has_idle_thread() {
+  std::lock_guard lock(mutex_);
+  return running_ + queue_.size() < size();
+}
+
 /// Whoever looks out looks into the queue again before it sleeps, so it misses no task that it was not woken for.
 void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
   if (!queue_.empty() || linger_.count() == 0) return;

@@ -37,6 +37,10 @@ class ThreadPool {
   /// `task` must not throw.
   void submit(std::function<void()> task);
 
+  /// Whether a thread has nothing to do, so that a task would be begun at once. Who has only little to share asks
+  /// first: behind a long task it would be for nothing.
+  bool has_idle_thread();
+
   /// Waits until nothing is queued or running, at most `limit`; returns whether that came. For the end of a process.
   bool wait_idle(std::chrono::milliseconds limit);
 

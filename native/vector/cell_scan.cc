@@ -184,7 +184,8 @@ bool CellScan::advance() {
 void CellScan::share_rest() {
   if (!nearest_.full() || rows_left() < kRowsWorthSharing) return;
   CellScan part(*this);
-  parallel_for(query_.pool, query_.workers, 2, 1, nullptr, [&](std::size_t begin, std::size_t end, std::size_t) {
+  ThreadPool* const pool = query_.pool != nullptr && query_.pool->has_idle_thread() ? query_.pool : nullptr;
+  parallel_for(pool, query_.workers, 2, 1, nullptr, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       CellScan& own = i == 0 ? *this : part;
       while (own.advance()) {

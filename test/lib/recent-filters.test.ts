@@ -11,7 +11,7 @@ function counting() {
     return compiled.push(expression) as unknown as Filter;
   });
   const get = (expression: unknown) => filters.get(expression as FilterExpression) as unknown as number;
-  return { compiled, get };
+  return { compiled, get, filters };
 }
 
 const level = (value: unknown) => ({ '<=': [{ knowledge: 'level' }, value] });
@@ -73,6 +73,13 @@ describe('recent filters', () => {
     expect(compiled.length).toBe(17);
     expect(get(level(1))).toBe(1);
     expect(get(level(2))).toBe(18);
+  });
+
+  test('none are kept after clear()', () => {
+    const { filters, get } = counting();
+    get(level(1));
+    filters.clear();
+    expect(get(level(1))).toBe(2);
   });
 
   test('errors, long expressions and what is not plain data are not kept', () => {

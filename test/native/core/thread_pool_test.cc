@@ -43,6 +43,24 @@ TEST("a pool whose threads look out for tasks before they sleep misses none, at 
   CHECK_EQ(runs.load(), kTasks + kTasks / 3 + 50);
 }
 
+TEST("a pool says whether a thread of it has nothing to do") {
+  ThreadPool pool(2);
+  CHECK(pool.has_idle_thread());
+  std::atomic<bool> go{false};
+  const auto wait = [&] {
+    while (!go.load()) std::this_thread::yield();
+  };
+  pool.submit(wait);
+  CHECK(pool.has_idle_thread());
+  pool.submit(wait);
+  CHECK(!pool.has_idle_thread());
+  pool.submit(wait);
+  CHECK(!pool.has_idle_thread());
+  go = true;
+  CHECK(pool.wait_idle(std::chrono::seconds(60)));
+  CHECK(pool.has_idle_thread());
+}
+
 TEST("a pool without threads is refused") {
   CHECK_FAILS(Code::kInvalidArgument, ThreadPool(0));
 }
