@@ -23,6 +23,7 @@ export const checks = [
   check('Biome', () => [biomeProgram(), 'check', '--colors=off', '.']),
   check('clang-format', () => [join(root, 'scripts', 'format-native.mjs'), '--check']),
   check('layers', () => [join(root, 'scripts', 'check-layers.mjs')]),
+  check('links of the documentation', () => [join(root, 'scripts', 'check-links.mjs')]),
   check('third-party list', () => [join(root, 'scripts', 'third-party.mjs'), '--check']),
   check('Unicode tables', () => [join(root, 'scripts', 'generate-unicode.mjs'), '--check']),
   check('types of the tests', () => [tscProgram(), '-p', join(root, 'tsconfig.test.json')]),
