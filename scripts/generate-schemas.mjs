@@ -14,7 +14,7 @@ await runScript('generate-schemas', async (args) => {
   const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
   const { catalogJsonSchema } = await import(join(dist, 'catalog', 'json-schema.js'));
-  const protocol = await import(join(dist, 'protocol', 'json-schemas.js'));
+  const protocol = await import(join(dist, 'agents', 'nodes', 'json-schemas.js'));
   const texts = {
     ...jsonSchemas(),
     ...protocol.jsonSchemas(),

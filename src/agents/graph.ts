@@ -3,8 +3,7 @@ import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { Flow } from './flow.js';
-import type { NodePlan } from './node.js';
-import { nodeTypes } from './nodes/node-types.js';
+import type { NodePlan, NodeType } from './node.js';
 
 /** A checked graph: its nodes in the order in which they run, and how a turn goes through them. */
 export interface GraphPlan {
@@ -12,20 +11,23 @@ export interface GraphPlan {
   readonly flow: Flow;
 }
 
+/** Types of nodes by name. */
+export type NodeTypes = ReadonlyMap<string, NodeType>;
+
 /** Characters of templates parsed between two pauses: some milliseconds. */
 const templatesAtOnce = 32_768;
 
 /** Whether checking the graph takes so long that the event loop should be given back meanwhile. */
-export function isLargeGraph({ nodes }: Graph): boolean {
-  return nodes.reduce((sum, { params }) => sum + templateLength(params), 0) > templatesAtOnce;
+export function isLargeGraph({ nodes }: Graph, types: NodeTypes): boolean {
+  return nodes.reduce((sum, node) => sum + templateLength(node, types), 0) > templatesAtOnce;
 }
 
 /**
  * Checks what a graph means. The order is edges and branches (`on_match`) first, then the order written.
  * @throws UnknownNodeType, UnknownParam, InvalidParam, DuplicateNodeId, DanglingEdge, GraphCycle with the path
  */
-export function planGraph(graph: Graph): GraphPlan {
-  const steps = planInSteps(graph);
+export function planGraph(graph: Graph, types: NodeTypes): GraphPlan {
+  const steps = planInSteps(graph, types);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -33,8 +35,12 @@ export function planGraph(graph: Graph): GraphPlan {
 }
 
 /** The same with pauses, in which others are served. @throws the signal's reason, too */
-export async function planLargeGraph(graph: Graph, signal: AbortSignal): Promise<GraphPlan> {
-  const steps = planInSteps(graph);
+export async function planLargeGraph(
+  graph: Graph,
+  types: NodeTypes,
+  signal: AbortSignal,
+): Promise<GraphPlan> {
+  const steps = planInSteps(graph, types);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -44,7 +50,7 @@ export async function planLargeGraph(graph: Graph, signal: AbortSignal): Promise
 }
 
 /** Yields wherever a pause is due. */
-function* planInSteps(graph: Graph): Generator<void, GraphPlan> {
+function* planInSteps(graph: Graph, types: NodeTypes): Generator<void, GraphPlan> {
   const positions = new Map<string, number>();
   graph.nodes.forEach(({ id }, index) => {
     const first = positions.get(id);
@@ -59,14 +65,16 @@ function* planInSteps(graph: Graph): Generator<void, GraphPlan> {
   });
   const plans: NodePlan[] = [];
   let parsed = 0;
-  for (const { id, type, params } of graph.nodes) {
-    parsed += templateLength(params);
+  for (const node of graph.nodes) {
+    parsed += templateLength(node, types);
     if (parsed > templatesAtOnce) {
       parsed = 0;
       yield;
     }
     const where = `graph.nodes[${plans.length}]`;
-    plans.push((nodeTypes.get(type) ?? refuseType(type, where)).plan(id, params, where));
+    plans.push(
+      (types.get(node.type) ?? refuseType(node.type, where, types)).plan(node.id, node.params, where),
+    );
   }
   const order = executionOrder(graph, successors(graph, plans, positions));
   const nodes = order.map((position) => plans[position] as NodePlan);
@@ -75,7 +83,9 @@ function* planInSteps(graph: Graph): Generator<void, GraphPlan> {
   return { nodes, flow };
 }
 
-const templateLength = ({ query }: Record<string, unknown>) => (typeof query === 'string' ? query.length : 0);
+function templateLength({ type, params }: Graph['nodes'][number], types: NodeTypes): number {
+  return types.get(type)?.templateLength?.(params) ?? 0;
+}
 
 /** For each node, the positions of the nodes that its edges and its branch lead to. */
 function successors(
@@ -130,8 +140,8 @@ function refuseCycle(nodes: Graph['nodes'], next: readonly number[][], done: Rea
   });
 }
 
-function refuseType(type: string, where: string): never {
-  const known = [...nodeTypes.keys()];
+function refuseType(type: string, where: string, types: NodeTypes): never {
+  const known = [...types.keys()];
   const nearest = nearestName(type, known);
   const path = `${where}.type`;
   fail(4001, `${path}: ${JSON.stringify(type)} is not a type of node${didYouMean(nearest)}`, {

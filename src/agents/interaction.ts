@@ -1,5 +1,8 @@
-import type { Component } from '../protocol/components.js';
+import type { SharedComponent } from '../protocol/components.js';
 import { fail } from '../protocol/errors.js';
+
+/** What nodes read and append; each type of node may have some of its own. */
+export type Component = SharedComponent | { readonly _type: string };
 
 /** What one turn is about: the user's message, the turn's variables, and all that its nodes have added. */
 export class Interaction {

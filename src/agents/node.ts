@@ -1,4 +1,4 @@
-import type { EngineDiagnostics, NodeDiagnostics } from '../protocol/frames.js';
+import type { EngineDiagnostics } from '../protocol/frames.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
 import type { Interaction } from './interaction.js';
@@ -13,7 +13,7 @@ export interface NodeResources {
 }
 
 /** What a node tells about one run, beside its time. */
-type NodeReport = Omit<NodeDiagnostics, 'node' | 'type' | 'duration_ms'>;
+type NodeReport = Readonly<Record<string, unknown>>;
 
 export interface NodeOutcome {
   readonly report?: NodeReport;
@@ -44,5 +44,7 @@ export interface NodePlan {
 
 /** A kind of node. `where` is the node's path in the graph, for errors. */
 export interface NodeType {
+  /** Characters of templates that plan() parses: many of them are planned with pauses. */
+  templateLength?(params: Record<string, unknown>): number;
   plan(id: string, params: Record<string, unknown>, where: string): NodePlan;
 }

@@ -1,4 +1,4 @@
-import type { ServerFrames } from '../protocol/frames.js';
+import type { ServerFrames } from '../agents/nodes/wire.js';
 import type { CallOptions } from './call-options.js';
 import type { Channel, SessionFields, TurnEvent } from './channel.js';
 import { streamTurn } from './turn-stream.js';

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
+import type { ServerFrame, ServerFrames } from '../agents/nodes/wire.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';
-import type { Replies, RequestFields, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
+import type { Replies, RequestFields, RequestType } from '../protocol/frames.js';
 import { ConnectionLostError } from './connection-lost-error.js';
 
 /** The most that `max_frame_mb` can be set to; the server's own limit may be lower, and it says so. */

@@ -1,4 +1,5 @@
-import type { RequestFields, ServerFrames } from '../protocol/frames.js';
+import type { ServerFrames } from '../agents/nodes/wire.js';
+import type { RequestFields } from '../protocol/frames.js';
 import type { CallOptions } from './call-options.js';
 import { type ConnectionState, Link, openChannel } from './link.js';
 import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';

@@ -1,7 +1,8 @@
 /** `lorekeep/client`: talks to a lorekeep server over TCP. Field names are the protocol's (docs/protocol.md). */
-export type { Component, Knowledge } from '../protocol/components.js';
+export type { Component, ServerFrames, TurnDiagnostics } from '../agents/nodes/wire.js';
+export type { Knowledge } from '../protocol/components.js';
 export { ServerError } from '../protocol/errors.js';
-export type { RequestFields, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+export type { RequestFields } from '../protocol/frames.js';
 export type { GraphInput as Graph } from '../protocol/graph.js';
 export type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 export { ClientAgent, type TurnOptions } from './agent.js';

@@ -1,5 +1,6 @@
+import type { ServerFrames } from '../agents/nodes/wire.js';
 import { ServerError } from '../protocol/errors.js';
-import type { RequestFields, RequestType, ServerFrames } from '../protocol/frames.js';
+import type { RequestFields, RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
 import type { CallOptions } from './call-options.js';
 import type { Channel, ReplyTo, SessionFields } from './channel.js';

@@ -1,5 +1,5 @@
+import type { ServerFrames } from '../agents/nodes/wire.js';
 import { onAbort } from '../lifecycle/on-abort.js';
-import type { ServerFrames } from '../protocol/frames.js';
 import type { TurnEvent } from './channel.js';
 
 type Heard = TurnEvent | ServerFrames['TurnComplete'];

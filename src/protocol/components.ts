@@ -15,17 +15,6 @@ const knowledgeSchema = z.object({
   ...hitFields,
 });
 
-/** A pattern of a regex_guardrail node that the user's message contains, where it does so first. */
-const guardrailMatchSchema = z.object({
-  _type: z.literal('guardrail_match'),
-  node: z.string().describe('Id of the node that looked.'),
-  pattern: z.string().describe('The pattern as it is written in its file.'),
-  line: z.int().describe('Its line there, from 1.'),
-  match: z.string().describe('What it found, at most 256 characters of it.'),
-  start: z.int().describe('Where in the message, in UTF-16 units from 0.'),
-  end: z.int().describe('Behind its last unit.'),
-});
-
 /** A piece of the reply, made by one node. */
 const characterReplySchema = z.object({
   _type: z.literal('character_reply'),
@@ -33,14 +22,13 @@ const characterReplySchema = z.object({
   text: z.string(),
 });
 
-/** What nodes read and append during a turn: flat objects told apart by `_type`. */
-export const componentSchema = z.discriminatedUnion('_type', [
-  humanMessageSchema,
-  knowledgeSchema,
-  guardrailMatchSchema,
-  characterReplySchema,
-]);
+/** Components that every type of node may read or append; a type's folder has those of its own. */
+export const sharedComponents = [humanMessageSchema, knowledgeSchema, characterReplySchema] as const;
+
+/** What nodes read and append during a turn: a flat object, told apart by `_type`. */
+export const anyComponentSchema = z.looseObject({ _type: z.string() });
 
 export type Knowledge = z.output<typeof knowledgeSchema>;
-export type GuardrailMatch = z.output<typeof guardrailMatchSchema>;
-export type Component = z.output<typeof componentSchema>;
+type CharacterReply = z.output<typeof characterReplySchema>;
+type HumanMessage = z.output<typeof humanMessageSchema>;
+export type SharedComponent = HumanMessage | Knowledge | CharacterReply;

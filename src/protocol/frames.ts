@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyObject, stringArray } from '../schema/bounded.js';
-import { componentSchema } from './components.js';
+import { anyComponentSchema } from './components.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
 
@@ -96,14 +96,11 @@ const errorFields = {
   details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
 };
 
-const nodeDiagnosticsSchema = z.object({
+/** What is told of every node that ran; the node's type adds to it. */
+export const nodeDiagnosticsSchema = z.looseObject({
   node: z.string().describe("The node's id."),
   type: z.string().describe("The node's type."),
   duration_ms: z.number(),
-  embed_ms: z.number().optional().describe('retrieve: the embedding of the query.'),
-  search_ms: z.number().optional().describe('retrieve: the search.'),
-  plan: retrievalPlanSchema.optional().describe('retrieve: how the search was run.'),
-  matches: z.int().optional().describe('regex_guardrail: patterns that matched.'),
 });
 
 /** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
@@ -128,18 +125,35 @@ const debugInfoSchema = z.object({
   ),
 });
 
-const turnDiagnosticsSchema = z.object({
-  queued_ms: z.number().describe('Waiting for earlier turns of the agent.'),
-  duration_ms: z.number().describe('Running.'),
-  nodes: z.array(nodeDiagnosticsSchema).describe('Nodes that ran, in order.'),
-  skipped: z.array(z.string()).describe('Ids of nodes that the turn went past, in order.'),
-  interaction: z.array(componentSchema).optional().describe('Only with include_interaction_in_diagnostics.'),
-});
+/** TurnComplete, by the schemas of a node's diagnostics and of a component. */
+export function turnCompleteSchema<Node extends z.ZodType, Component extends z.ZodType>(
+  node: Node,
+  component: Component,
+) {
+  const diagnostics = z.object({
+    queued_ms: z.number().describe('Waiting for earlier turns of the agent.'),
+    duration_ms: z.number().describe('Running.'),
+    nodes: z.array(node).describe('Nodes that ran, in order.'),
+    skipped: z.array(z.string()).describe('Ids of nodes that the turn went past, in order.'),
+    interaction: z.array(component).optional().describe('Only with include_interaction_in_diagnostics.'),
+  });
+  return z.object({
+    type: z.literal('TurnComplete'),
+    turn_id,
+    status: z.enum(['completed', 'cancelled', 'failed']),
+    text: z.string().describe('The reply: all pieces together; empty when no node made one.'),
+    error: z.object(errorFields).optional().describe('Why a turn failed.'),
+    diagnostics: diagnostics.optional().describe('Only for agents with enable_diagnostics.'),
+    debug_info: debugInfoSchema
+      .optional()
+      .describe('Only for agents with enable_diagnostics, and with include_engine_diagnostics.'),
+  });
+}
 
 export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;
 export type DebugInfo = z.output<typeof debugInfoSchema>;
 export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
-export type TurnDiagnostics = z.output<typeof turnDiagnosticsSchema>;
+export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 
 function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   return z.object({ type: z.literal(type), reply_to: requestIdSchema, ...fields });
@@ -171,17 +185,7 @@ export const serverSchemas = {
     turn_id,
     text: z.string().describe('A piece of the reply, as it is made.'),
   }),
-  TurnComplete: z.object({
-    type: z.literal('TurnComplete'),
-    turn_id,
-    status: z.enum(['completed', 'cancelled', 'failed']),
-    text: z.string().describe('The reply: all pieces together; empty when no node made one.'),
-    error: z.object(errorFields).optional().describe('Why a turn failed.'),
-    diagnostics: turnDiagnosticsSchema.optional().describe('Only for agents with enable_diagnostics.'),
-    debug_info: debugInfoSchema
-      .optional()
-      .describe('Only for agents with enable_diagnostics, and with include_engine_diagnostics.'),
-  }),
+  TurnComplete: turnCompleteSchema(nodeDiagnosticsSchema, anyComponentSchema),
   Error: z.object({
     type: z.literal('Error'),
     reply_to: requestIdSchema.nullable().describe('null when the request had no id that could be read.'),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
+import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
 import { EmbeddingModels, embeddingModelOptions } from '../catalog/embedding-models.js';
 import { homeFolder, packageVersion } from '../config/home.js';
@@ -55,6 +56,7 @@ export class LorekeepServer {
       models,
       files: new FileStorages({ models, log, maxBytes: config.storage_cache_max_mb * 1024 * 1024 }),
       lists: new NodeLists(config),
+      nodeTypes: await loadNodeTypes(),
       root: new StorageRoot(config.storage_root || homeFolder),
       log,
       version: packageVersion,

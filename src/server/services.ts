@@ -1,3 +1,4 @@
+import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { ServerConfig } from '../config/schema.js';
@@ -13,6 +14,7 @@ export interface Services {
   readonly models: EmbeddingModels;
   readonly files: FileStorages;
   readonly lists: NodeLists;
+  readonly nodeTypes: NodeTypes;
   readonly root: StorageRoot;
   readonly log: Log;
   /** The server's version, as Hello tells it. */

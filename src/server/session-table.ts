@@ -24,9 +24,13 @@ export class SessionTable {
         limit: maxSessions,
       });
     }
-    const { models, files, lists, log } = this.#services;
+    const { models, files, lists, nodeTypes, log } = this.#services;
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
-    const session = new Session(this.#services.nextSessionId(), { models, files, lists, root }, log);
+    const session = new Session(
+      this.#services.nextSessionId(),
+      { models, files, lists, nodeTypes, root },
+      log,
+    );
     this.#sessions.set(session.id, session);
     this.#holds.set(session, this.#services.sessionIdle.hold());
     return session;

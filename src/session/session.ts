@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, type AgentOptions } from '../agents/agent.js';
-import { type GraphPlan, isLargeGraph, planGraph, planLargeGraph } from '../agents/graph.js';
+import { type GraphPlan, isLargeGraph, type NodeTypes, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { NodeResources } from '../agents/node.js';
@@ -30,6 +30,7 @@ export const maxAgents = 1024;
 /** Where a session's storages come from, and what its nodes work with. */
 export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
+  readonly nodeTypes: NodeTypes;
 }
 
 /** What to look for without an agent. */
@@ -52,6 +53,7 @@ export class Session {
   readonly id: string;
   readonly storages: StorageSet;
   readonly #resources: NodeResources;
+  readonly #nodeTypes: NodeTypes;
   readonly #log: Log;
   readonly #ending = new AbortController();
   readonly #agents = new Map<string, Agent>();
@@ -69,6 +71,7 @@ export class Session {
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.#resources = { storages: this.storages, root: sources.root, lists: sources.lists };
+    this.#nodeTypes = sources.nodeTypes;
   }
 
   /** Aborted when the session ends; its reason is what requests under way are answered with. */
@@ -78,9 +81,10 @@ export class Session {
 
   /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */
   async createAgent(graph: Graph, options: AgentOptions): Promise<string> {
-    const plan = isLargeGraph(graph)
-      ? await this.#background.track(planLargeGraph(graph, this.signal))
-      : planGraph(graph);
+    const types = this.#nodeTypes;
+    const plan = isLargeGraph(graph, types)
+      ? await this.#background.track(planLargeGraph(graph, types, this.signal))
+      : planGraph(graph, types);
     if (this.#agents.size + this.#agentsOpening >= maxAgents) {
       fail(4013, `the session has ${maxAgents} agents, as many as it may have; destroy one before`, {
         limit: maxAgents,

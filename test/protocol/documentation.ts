@@ -2,14 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { componentSchema } from '../../src/protocol/components.js';
+import { componentSchema, nodeParams, serverSchemas } from '../../src/agents/nodes/wire.js';
 import { errorTable } from '../../src/protocol/errors.js';
-import { requestSchemas, serverSchemas } from '../../src/protocol/frames.js';
-import {
-  cannedResponseParamsSchema,
-  regexGuardrailParamsSchema,
-  retrieveParamsSchema,
-} from '../../src/protocol/graph.js';
+import { requestSchemas } from '../../src/protocol/frames.js';
 import { hitSchema, retrievalPlanSchema } from '../../src/protocol/retrieval.js';
 
 const docs = join(import.meta.dirname, '../../docs');
@@ -35,9 +30,12 @@ export const tables: Record<string, { file: string; render: () => string }> = {
   requests: { file: 'protocol.md', render: () => renderFrames(requestSchemas, ['type', 'id']) },
   replies: { file: 'protocol.md', render: () => renderFrames(serverSchemas, ['type', 'reply_to']) },
   hits: { file: 'protocol.md', render: () => renderObject(hitSchema) },
-  retrieve: { file: 'agents.md', render: () => renderObject(retrieveParamsSchema) },
-  canned_response: { file: 'agents.md', render: () => renderObject(cannedResponseParamsSchema) },
-  regex_guardrail: { file: 'agents.md', render: () => renderObject(regexGuardrailParamsSchema) },
+  ...Object.fromEntries(
+    Object.entries(nodeParams).map(([type, params]) => [
+      type,
+      { file: 'agents.md', render: () => renderObject(params) },
+    ]),
+  ),
   components: { file: 'agents.md', render: renderComponents },
   diagnostics: { file: 'agents.md', render: renderDiagnostics },
 };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { jsonSchemas } from '../../src/agents/nodes/json-schemas.js';
 import { requestSchemas, serverSchemas } from '../../src/protocol/frames.js';
-import { jsonSchemas } from '../../src/protocol/json-schemas.js';
 
 const text = jsonSchemas()['protocol.schema.json'] ?? '';
 const { $defs } = JSON.parse(text) as {

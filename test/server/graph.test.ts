@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isLargeGraph, planGraph, planLargeGraph } from '../../src/agents/graph.js';
+import { loadNodeTypes } from '../../src/agents/nodes/load.js';
 import { type GraphInput, graphSchema } from '../../src/protocol/graph.js';
 import { refused } from '../helpers/errors.js';
 
+const types = await loadNodeTypes();
 const params = { embedded_string_storage: 'docs' };
 const node = (id: string, extra: object = {}) => ({ id, type: 'retrieve', params: { ...params, ...extra } });
 
-const order = (graph: GraphInput) => planGraph(graphSchema.parse(graph)).nodes.map(({ id }) => id);
+const order = (graph: GraphInput) => planGraph(graphSchema.parse(graph), types).nodes.map(({ id }) => id);
 
 const refusal = (graph: GraphInput) => refused(() => order(graph));
 
@@ -38,32 +40,32 @@ describe('a graph of many long templates', () => {
 
   it('is planned in slices, between which the event loop serves others, and with the same outcome', async () => {
     const graph = graphOf(64, 16_384);
-    expect(isLargeGraph(graph)).toBe(true);
+    expect(isLargeGraph(graph, types)).toBe(true);
     let turns = 0;
     const count = () => {
       turns++;
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const { nodes } = await planLargeGraph(graph, signal);
+    const { nodes } = await planLargeGraph(graph, types, signal);
     clearImmediate(next);
     expect(turns).toBeGreaterThanOrEqual(20);
-    expect(nodes.map(({ id }) => id)).toEqual(planGraph(graph).nodes.map(({ id }) => id));
+    expect(nodes.map(({ id }) => id)).toEqual(planGraph(graph, types).nodes.map(({ id }) => id));
   });
 
   it('is refused for the same reasons, and given up when its session ends', async () => {
     const graph = graphOf(64, 16_384);
     const wrong = { ...graph, edges: [['n63', 'n64'] as [string, string]] };
-    await expect(planLargeGraph(wrong, signal)).rejects.toMatchObject({ code: 4005 });
+    await expect(planLargeGraph(wrong, types, signal)).rejects.toMatchObject({ code: 4005 });
     const ending = new AbortController();
-    const planning = planLargeGraph(graph, ending.signal);
+    const planning = planLargeGraph(graph, types, ending.signal);
     ending.abort(new Error('the session ended'));
     await expect(planning).rejects.toThrow('the session ended');
   });
 
   it('is not what most graphs are: they are planned at once', () => {
-    expect(isLargeGraph(graphOf(256, 100))).toBe(false);
-    expect(isLargeGraph(graphOf(1, 16_384))).toBe(false);
+    expect(isLargeGraph(graphOf(256, 100), types)).toBe(false);
+    expect(isLargeGraph(graphOf(1, 16_384), types)).toBe(false);
   });
 });
 
@@ -75,7 +77,7 @@ describe('a graph is refused', () => {
       name: 'UnknownNodeType',
       details: {
         path: 'graph.nodes[1].type',
-        known: ['retrieve', 'canned_response', 'regex_guardrail'],
+        known: ['canned_response', 'regex_guardrail', 'retrieve'],
         nearest: 'retrieve',
       },
     });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { componentSchema } from './components.js';
-import { protocolVersion, requestSchemas, serverSchemas } from './frames.js';
-import { cannedResponseParamsSchema, regexGuardrailParamsSchema, retrieveParamsSchema } from './graph.js';
+import { protocolVersion, requestSchemas } from '../../protocol/frames.js';
+import { componentSchema, nodeParams, serverSchemas } from './wire.js';
 
-/** Params of the node types, under the names that `$defs` has for them. */
-const paramSchemas = {
-  RetrieveParams: retrieveParamsSchema,
-  CannedResponseParams: cannedResponseParamsSchema,
-  RegexGuardrailParams: regexGuardrailParamsSchema,
-};
+/** Params of the node types, under the names that `$defs` has for them: `RetrieveParams`. */
+const paramSchemas = Object.fromEntries(
+  Object.entries(nodeParams).map(([type, params]) => [
+    `${type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Params`,
+    params,
+  ]),
+);
 
 /** The text of schemas/protocol.schema.json, by name: every frame of either side, for clients in other languages. */
 export function jsonSchemas(): Record<string, string> {

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
-import type { GuardrailMatch } from '../../protocol/components.js';
-import { fail } from '../../protocol/errors.js';
-import { regexGuardrailParamsSchema } from '../../protocol/graph.js';
-import type { Interaction } from '../interaction.js';
-import type { Pattern } from '../lists/patterns.js';
-import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
-import { parseParams } from '../params.js';
+import { fail } from '../../../protocol/errors.js';
+import type { Interaction } from '../../interaction.js';
+import type { Pattern } from '../../lists/patterns.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
+import { type GuardrailMatch, schema } from './schema.js';
 
 /** Longest message that is looked at, in UTF-16 units. */
 const maxMessageLength = 131_072;
@@ -23,12 +22,12 @@ const searchedAtOnce = 300_000;
 const longestShownMatch = 256;
 
 /** Looks for patterns in the user's message, adds one component per pattern found, and may send the turn elsewhere. */
-export const regexGuardrail: NodeType = {
+export const node: NodeType = {
   plan(id, params, where): NodePlan {
-    const { string_storage, on_match } = parseParams(regexGuardrailParamsSchema, params, where);
+    const { string_storage, on_match } = parseParams(schema.params, params, where);
     return {
       id,
-      type: 'regex_guardrail',
+      type: schema.type,
       ...(on_match !== undefined && { branch: { target: on_match, path: `${where}.params.on_match` } }),
       open: async ({ lists, root }) => {
         const patterns = await lists.patterns(string_storage, `${where}.params.string_storage`, root);
@@ -40,7 +39,7 @@ export const regexGuardrail: NodeType = {
 
 class RegexGuardrailNode implements AgentNode {
   readonly id: string;
-  readonly type = 'regex_guardrail';
+  readonly type = schema.type;
   readonly #patterns: readonly Pattern[];
   readonly #onMatch: string | undefined;
   readonly #maxLength: number;

@@ -1,7 +1,7 @@
-import { backends } from '../../../lib/index.js';
-import type { LoadedModel } from '../../catalog/loaded-model.js';
-import type { EngineDiagnostics } from '../../protocol/frames.js';
-import { milliseconds } from '../milliseconds.js';
+import { backends } from '../../../../lib/index.js';
+import type { LoadedModel } from '../../../catalog/loaded-model.js';
+import type { EngineDiagnostics } from '../../../protocol/frames.js';
+import { milliseconds } from '../../milliseconds.js';
 
 /** What computes embeddings in this process; asked for once, when models are loaded already. */
 let backend: string | undefined;

@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto';
-import { cannedResponseParamsSchema } from '../../protocol/graph.js';
-import type { Interaction } from '../interaction.js';
-import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
-import { parseParams } from '../params.js';
+import type { Interaction } from '../../interaction.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
 import { Dice, seeds } from './dice.js';
+import { schema } from './schema.js';
 
 /** Replies with a line of a text file, chosen at random or by a seed. */
-export const cannedResponse: NodeType = {
+export const node: NodeType = {
   plan(id, params, where): NodePlan {
-    const { string_storage, seed } = parseParams(cannedResponseParamsSchema, params, where);
+    const { string_storage, seed } = parseParams(schema.params, params, where);
     return {
       id,
-      type: 'canned_response',
+      type: schema.type,
       open: async ({ lists, root }) => {
         const responses = await lists.responses(string_storage, `${where}.params.string_storage`, root);
         return new CannedResponseNode(id, responses, new Dice(seed ?? randomInt(seeds)));
@@ -22,7 +22,7 @@ export const cannedResponse: NodeType = {
 
 class CannedResponseNode implements AgentNode {
   readonly id: string;
-  readonly type = 'canned_response';
+  readonly type = schema.type;
   readonly #responses: readonly string[];
   readonly #dice: Dice;
 

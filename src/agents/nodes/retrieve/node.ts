@@ -1,23 +1,24 @@
-import type { Filter } from '../../../lib/index.js';
-import type { Knowledge } from '../../protocol/components.js';
-import { type RetrieveParams, retrieveParamsSchema } from '../../protocol/graph.js';
-import { checkFusion, compileFilter, searchStorage } from '../../storages/search.js';
-import type { StoragePin } from '../../storages/shared-storage.js';
-import type { Interaction } from '../interaction.js';
-import { milliseconds } from '../milliseconds.js';
-import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../node.js';
-import { parseParams } from '../params.js';
-import { QueryTemplate } from '../query-template.js';
+import type { Filter } from '../../../../lib/index.js';
+import type { Knowledge } from '../../../protocol/components.js';
+import { checkFusion, compileFilter, searchStorage } from '../../../storages/search.js';
+import type { StoragePin } from '../../../storages/shared-storage.js';
+import type { Interaction } from '../../interaction.js';
+import { milliseconds } from '../../milliseconds.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
+import { QueryTemplate } from '../../query-template.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
+import { type RetrieveParams, schema } from './schema.js';
 
 /** Searches a storage with a query made from the interaction, and appends one knowledge component per hit. */
-export const retrieve: NodeType = {
+export const node: NodeType = {
+  templateLength: ({ query }) => (typeof query === 'string' ? query.length : 0),
   plan(id, params, where): NodePlan {
-    const checked = parseParams(retrieveParamsSchema, params, where);
+    const checked = parseParams(schema.params, params, where);
     const query = new QueryTemplate(checked.query, `${where}.params.query`, 4003);
     return {
       id,
-      type: 'retrieve',
+      type: schema.type,
       open: async ({ storages }) => {
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
@@ -46,7 +47,7 @@ interface RetrieveParts {
 
 class RetrieveNode implements AgentNode {
   readonly id: string;
-  readonly type = 'retrieve';
+  readonly type = schema.type;
   readonly #parts: RetrieveParts;
 
   constructor(id: string, parts: RetrieveParts) {

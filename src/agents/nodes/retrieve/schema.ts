@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { querySchema } from '../../../protocol/graph.js';
+import { retrievalFields, retrievalPlanSchema } from '../../../protocol/retrieval.js';
+import type { NodeSchema } from '../../node-schema.js';
+
+export const schema = {
+  type: 'retrieve',
+  params: z.strictObject({
+    embedded_string_storage: z
+      .string()
+      .describe(
+        'Name of a storage of the session, or path of a knowledge base config inside the storage root.',
+      ),
+    ...retrievalFields,
+    query: querySchema,
+  }),
+  report: {
+    embed_ms: z.number().optional().describe('The embedding of the query.'),
+    search_ms: z.number().optional().describe('The search.'),
+    plan: retrievalPlanSchema.optional().describe('How the search was run.'),
+  },
+  components: [],
+} as const satisfies NodeSchema;
+
+export type RetrieveParams = z.output<typeof schema.params>;
