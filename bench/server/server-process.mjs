@@ -5,8 +5,16 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../harness/cache.mjs';
 
-/** @param flags of Node.js, for profiles */
-export async function startServer(folder, settings = {}, flags = []) {
+/**
+ * @param flags of Node.js, for profiles
+ * @param wrapper a command that runs the server, such as `prlimit --nofile=64`; it must become the server by exec
+ */
+export async function startServer(
+  folder,
+  settings = {},
+  flags = [],
+  { wrapper = [], env = process.env } = {},
+) {
   const config = join(folder, 'server-config.json');
   const values = {
     port: 0,
@@ -17,12 +25,12 @@ export async function startServer(folder, settings = {}, flags = []) {
   };
   writeFileSync(config, JSON.stringify(values));
   const program = join(root, 'dist', 'src', 'cli', 'main.js');
-  const child = spawn(process.execPath, [...flags, program, 'serve', '--config', config], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((done) => child.once('close', (code) => done(code)));
+  const [command, ...args] = [...wrapper, process.execPath, ...flags, program, 'serve', '--config', config];
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((done) => child.once('close', (code, signal) => done(signal ?? code)));
   let printed = '';
   const port = await new Promise((found, failed) => {
+    child.once('error', failed);
     child.once('close', (code) => failed(new Error(`the server ended with ${code}:\n${printed}`)));
     child.stdout.on('data', (chunk) => {
       printed = (printed + chunk).slice(-65_536);
@@ -35,6 +43,11 @@ export async function startServer(folder, settings = {}, flags = []) {
   return {
     port,
     pid: child.pid,
+    /** Resolves with the exit status, or with the name of the signal that ended the server. */
+    ended,
+    running: () => child.exitCode === null && child.signalCode === null,
+    /** The last lines of its log. */
+    printed: () => printed,
     /** Resident memory in KiB: all of it, and without the pages of files that the kernel may drop. */
     memory: () => ({ resident: field('VmRSS'), anonymous: field('RssAnon') }),
     handles: () => readdirSync(`/proc/${child.pid}/fd`).length,

@@ -1,11 +1,11 @@
 // The command line of `npm run bench`.
 import { parseArgs } from 'node:util';
-import { presets, trialNames } from './trials.mjs';
+import { ordinaryTrials, presets, trialNames } from './trials.mjs';
 
 export const usage = `npm run bench -- [--quick] [--only NAME,...] [--publish] [--verbose] | --list | --help
 
   --quick    small sizes: everything in under five minutes
-  --only     these trials alone, in the suite's order
+  --only     these trials alone, in the suite's order; "reliability" runs only when it is named
   --publish  put the results into docs/benchmarks/ and bench/README.md, which a full run of all trials does anyway
   --verbose  what each trial says on the way
   --list     the trials, and how long they take
@@ -24,11 +24,11 @@ export function readOptions(args) {
     );
   }
   const preset = values.quick ? presets.quick : presets.full;
-  const all = only === undefined || trialNames.every((name) => only.includes(name));
+  const all = only === undefined || ordinaryTrials.every((name) => only.includes(name));
   return {
     ...values,
     preset,
-    names: trialNames.filter((name) => only?.includes(name) ?? true),
+    names: trialNames.filter((name) => (only ?? ordinaryTrials).includes(name)),
     publish: values.publish || (all && preset === presets.full),
   };
 }

@@ -15,12 +15,12 @@ const pages = ['docs/benchmarks/README.md', 'bench/README.md'];
 const absent = 'Not measured yet.';
 const significant = 5;
 
-/** @param records of trials that ran; those that gave no result leave the published ones as they are. @returns paths written */
+/** The campaign of reliability has a page and a publication of its own. @param records of trials that ran; those that gave no result leave the published ones as they are. @returns paths written */
 export function publish(records, at = root) {
   const folder = join(at, 'docs', 'benchmarks');
   const file = join(folder, 'results.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).trials : [];
-  const fresh = records.filter(({ tables }) => tables !== undefined).map(forPublication);
+  const fresh = records.filter(({ name, tables }) => tables && name !== 'reliability').map(forPublication);
   const newest = new Map([...known, ...fresh].map((record) => [record.name, record]));
   const trials = trialNames.map((name) => newest.get(name)).filter(Boolean);
   mkdirSync(folder, { recursive: true });

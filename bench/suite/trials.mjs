@@ -104,6 +104,17 @@ export const trials = [
       limit: 3,
     },
   },
+  {
+    name: 'reliability',
+    what: 'kills, damaged files, hostile frames and attacks: docs/reliability.md',
+    program: 'reliability/main.mjs',
+    onRequest: true,
+    full: { args: ['--publish'], minutes: 100, limit: 180 },
+    quick: { args: ['--short'], minutes: 2, limit: 6 },
+  },
 ];
 
 export const trialNames = trials.map(({ name }) => name);
+
+/** The trials that run when none is named. */
+export const ordinaryTrials = trials.filter(({ onRequest }) => !onRequest).map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { framed, hostilePayload, rightRequests } from '../../bench/reliability/frames/hostile-frames.mjs';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { random, testSeed } from '../helpers/random.js';
-import { framed, hostilePayload, rightRequests } from '../protocol/hostile-frames.js';
 import { strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 

@@ -17,7 +17,7 @@ const graph = {
 };
 
 /** JSON texts of right requests in one session. */
-export function rightRequests(session_id: string, agent_id: string): string[] {
+export function rightRequests(session_id, agent_id) {
   const session = { id: 1, session_id };
   return [
     { type: 'CreateSessionRequest', id: 'a', storage_data_folder: '' },
@@ -82,27 +82,27 @@ const intruders = [
 ];
 
 /** One payload: a right request, with up to four changes to its bytes. `next` gives numbers from 0, below 1. */
-export function hostilePayload(requests: readonly string[], next: () => number): Buffer {
-  const below = (count: number) => Math.floor(next() * count);
+export function hostilePayload(requests, next) {
+  const below = (count) => Math.floor(next() * count);
   if (below(20) === 0) return Buffer.from(Array.from({ length: below(40) }, () => below(256)));
-  let payload = Buffer.from(requests[below(requests.length)] as string);
+  let payload = Buffer.from(requests[below(requests.length)]);
   for (let changes = below(5); changes > 0; changes--) {
     const from = below(payload.length + 1);
     const to = Math.min(payload.length, from + below(8));
     const kinds = [
       () => Buffer.from([below(256)]),
-      () => Buffer.from(intruders[below(intruders.length)] as string),
+      () => Buffer.from(intruders[below(intruders.length)]),
       () => payload.subarray(below(payload.length), below(payload.length)),
       () => Buffer.alloc(0),
     ];
-    const piece = (kinds[below(kinds.length)] as () => Buffer)();
+    const piece = kinds[below(kinds.length)]();
     payload = Buffer.concat([payload.subarray(0, from), piece, payload.subarray(to)]);
   }
   return payload;
 }
 
 /** A frame of kind 1. */
-export function framed(payload: Buffer): Buffer {
+export function framed(payload) {
   const frame = Buffer.allocUnsafe(5 + payload.length);
   frame.writeUInt8(1);
   frame.writeUInt32BE(payload.length, 1);

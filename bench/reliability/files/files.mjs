@@ -1,0 +1,122 @@
+// Files mutated by bits, lengths and pieces, half of those with checksums with the checksums made right again, given to every loader. Each
+// is refused cleanly or answers as it should; nothing crashes or hangs.
+import { fork } from 'node:child_process';
+import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { menderProgram } from './mender.mjs';
+
+const stuckMs = 30_000;
+const chunk = 20_000;
+/** A loader that crashes at every other file is known well enough after so many. */
+const mostCrashes = 20;
+
+export const files = {
+  name: 'files',
+  what: 'mutated files for every loader',
+  aim: 1_000_000,
+  short: { count: 6000, minutes: 0.6 },
+  long: { count: 1_000_000, minutes: 30 },
+  async run({ folder: given, seed, count, until, say }) {
+    const folder = mkdtempSync(join(memoryFolder(given), 'files-'));
+    let mender = '';
+    try {
+      mender = menderProgram();
+    } catch (error) {
+      say(`checksums are not mended: ${error.message.split('\n')[0]}`);
+    }
+    try {
+      const task = { folder, seed, mender, until, say };
+      const { messages, printed } = await runWorker(task, '', 0, 0);
+      const [loaders] = messages;
+      if (loaders === undefined) throw new Error(`the loaders do not load what is whole: ${printed}`);
+      const weights = loaders.reduce((sum, { weight }) => sum + weight, 0);
+      const outcomes = [];
+      for (const { name, weight } of loaders)
+        outcomes.push(await runLoader(task, name, Math.max(20, Math.round((count * weight) / weights))));
+      return outcomes;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+async function runLoader(task, name, count) {
+  const outcome = { case: name, unit: 'files', tried: 0, crashes: 0, hangs: 0, problems: [] };
+  const sums = { refused: 0, same: 0, other: 0, mended: 0 };
+  for (let from = 0; from < count && Date.now() < task.until && outcome.crashes < mostCrashes; ) {
+    const to = Math.min(count, from + chunk);
+    const { messages, signal, code, hung, printed } = await runWorker(task, name, from, to);
+    const [counts] = messages;
+    if (counts) {
+      outcome.tried += counts.tried;
+      for (const key of Object.keys(sums)) sums[key] += counts[key];
+      outcome.problems.push(...counts.problems.map(({ case: n, what }) => `case ${n}: ${what}`));
+      from = to;
+      continue;
+    }
+    const at = Number(readFileSync(join(task.folder, 'work', 'case'), 'utf8'));
+    outcome.tried += at - from + 1;
+    if (hung) outcome.hangs++;
+    else outcome.crashes++;
+    outcome.problems.push(
+      `case ${at}: ${hung ? 'hangs' : `ends the process with ${signal ?? code}: ${printed.slice(-300)}`}`,
+    );
+    from = at + 1;
+  }
+  const { refused, same, other, mended } = sums;
+  outcome.note = `${refused} refused, ${same} answered as before, ${other} otherwise; ${mended} with mended checksums`;
+  task.say(`${name}: ${outcome.tried} files, ${outcome.note}`);
+  return outcome;
+}
+
+/** Runs a range of cases in a process of its own; one that makes no progress is ended. */
+function runWorker({ folder, seed, mender }, name, from, to) {
+  const work = join(folder, 'work');
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  const args = [work, String(seed), name, String(from), String(to), mender];
+  const env = { ...process.env, LOREKEEP_CACHE: join(work, 'cache') };
+  const child = fork(join(import.meta.dirname, 'worker.mjs'), args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const messages = [];
+  let [printed, hung, last] = ['', false, ''];
+  child.on('message', (message) => messages.push(message));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      printed = (printed + text).slice(-2000);
+    });
+  }
+  const watching = setInterval(() => {
+    const at = caseOf(work);
+    hung = at === last && messages.length === 0;
+    last = at;
+    if (hung) child.kill('SIGKILL');
+  }, stuckMs);
+  return new Promise((done) => {
+    child.once('close', (code, signal) => {
+      clearInterval(watching);
+      done({ messages, code, signal, hung, printed });
+    });
+  });
+}
+
+function caseOf(work) {
+  try {
+    return readFileSync(join(work, 'case'), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** A folder in memory where there is one: a million files need no disk. */
+function memoryFolder(otherwise) {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    mkdirSync(otherwise, { recursive: true });
+    return otherwise;
+  }
+}

@@ -1,0 +1,243 @@
+// SIGKILL at the system calls with which builds and servers change files: before each, with half of it done, and after it. Readers run
+// all the time. After each kill the knowledge bases open and answer as before (or as the new state does), nothing else in the folder
+// has changed, and the next run of the same program leaves no temporary file.
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { LorekeepError } from '../../lorekeep.mjs';
+import { Sample } from '../sample.mjs';
+import { linesOf, stepper, trace } from '../trace/stepper.mjs';
+import { converse, scenarios } from './scenarios.mjs';
+
+const hows = ['before', 'torn', 'after'];
+const products = /^(kb\.(index|bm25|embeddings)|plain\.bm25)(\.\d+-\d+\.tmp)?$|^(cache|logs)\/|^trace\.txt$/;
+const temporary = /\.tmp$/;
+
+export const kills = {
+  name: 'kills',
+  what: 'SIGKILL at system calls of builds and of a server that writes, with readers in a loop',
+  aim: 1000,
+  short: { count: 12, minutes: 1 },
+  long: { count: 1000, minutes: 40 },
+  async run({ folder, seed, count, until, say }) {
+    const tool = stepper();
+    if (tool.reason) return [{ case: 'all', skipped: tool.reason }];
+    const campaign = new KillCampaign(await prepared(join(folder, 'kills'), seed), tool.path, say);
+    try {
+      return await campaign.run(count, until);
+    } finally {
+      await campaign.close();
+    }
+  },
+};
+
+async function prepared(folder, seed) {
+  const sample = await new Sample(folder, { seed }).write();
+  sample.changedRecords = sample.makeRecords();
+  sample.writeJson('questions.json', { questions: sample.questions });
+  const own = {
+    models_catalog_path: 'models.json',
+    storage_root: '.',
+    logs_dir: 'logs',
+    log_flush_on: 'trace',
+  };
+  sample.writeJson('server-config.json', { port: 0, log_level: 'debug', ...own });
+  await sample.build();
+  await sample.build('plain.json');
+  return sample;
+}
+
+class KillCampaign {
+  #sample;
+  #stepper;
+  #say;
+  #reader;
+
+  constructor(sample, path, say) {
+    this.#sample = sample;
+    this.#stepper = path;
+    this.#say = say;
+  }
+
+  /** Spreads `count` kills over the scenarios' calls; with more kills than there are places, all places again. */
+  async run(count, until) {
+    this.answers = await this.#sample.answers();
+    this.#reader = fork(join(import.meta.dirname, 'reader.mjs'), [this.#sample.folder]);
+    await message(this.#reader);
+    const outcomes = [];
+    for (const scenario of scenarios) {
+      const outcome = { case: scenario.name, unit: 'kills', tried: 0, reads: 0, problems: [] };
+      outcomes.push(outcome);
+      const calls = await this.#list(scenario, outcome);
+      const share = Math.ceil(count / scenarios.length);
+      for (const [place, how] of places(calls, share)) {
+        if (Date.now() > until) break;
+        await this.#kill(scenario, place, how, outcome);
+      }
+      outcome.note = `${calls.length} system calls, ${outcome.reads} openings by readers`;
+      this.#say(`${scenario.name}: ${outcome.tried} kills at ${calls.length} calls`);
+    }
+    return outcomes;
+  }
+
+  async close() {
+    this.#reader?.disconnect();
+    await this.#sample.close();
+  }
+
+  async #restore() {
+    const sample = this.#sample;
+    sample.writeJson('records.json', sample.records);
+    await sample.build();
+    await sample.build('plain.json');
+  }
+
+  async #list(scenario, outcome) {
+    await this.#restore();
+    scenario.prepare(this.#sample);
+    const out = this.#sample.at('trace.txt');
+    const code = await this.#trace(scenario, ['list', this.#sample.folder, out]);
+    if (code !== 0) outcome.problems.push(`the program ended with ${code} by itself`);
+    return linesOf(out).filter((line) => !line.includes('/trace.txt'));
+  }
+
+  async #kill(scenario, place, how, outcome) {
+    const sample = this.#sample;
+    await this.#restore();
+    scenario.prepare(sample);
+    const before = bystanders(sample.folder);
+    const changed = scenario.changed ? await sample.answers('plain.json') : undefined;
+    const allowed = [changed ?? this.answers];
+    const refusals = scenario.refusals ?? {};
+    // A server is the only writer of its sidecars here: readers would write them first.
+    const reading = !scenario.serves;
+    if (reading) this.#reader.send({ allowed: { 'kb.json': allowed, 'plain.json': allowed }, refusals });
+    const code = await this.#trace(scenario, ['kill', sample.folder, String(place), how]);
+    const where = `${scenario.name}, ${how} call ${place}`;
+    const problem = (what) => outcome.problems.push(`${where}: ${what}`);
+    if (reading) {
+      this.#reader.send({ stop: true });
+      const { opens, problems } = await message(this.#reader);
+      outcome.reads += opens;
+      for (const what of problems.slice(0, 3)) problem(what);
+    }
+    if (code === 3) return; // fewer calls this time: threads write in another order
+    outcome.tried++;
+    for (const config of ['kb.json', 'plain.json'])
+      await this.#reopen(config, allowed, refusals[config], problem);
+    for (const what of unexpected(before, bystanders(sample.folder))) problem(what);
+    await this.#runAgain(scenario, allowed, problem);
+  }
+
+  async #reopen(config, allowed, refusals, problem) {
+    try {
+      if (!allowed.includes(await this.#sample.answers(config))) problem(`${config} answers otherwise`);
+    } catch (error) {
+      if (!(error instanceof LorekeepError)) problem(`${config}: ${error.stack}`);
+      else if (!refusals?.includes(error.code)) problem(`${config}: ${error.code}: ${error.message}`);
+    }
+  }
+
+  /** What the killed program was to do is done, without its leftovers. */
+  async #runAgain(scenario, allowed, problem) {
+    const sample = this.#sample;
+    if (scenario.serves) {
+      const code = await this.#trace(scenario, ['list', '/nowhere', sample.at('trace.txt')]);
+      if (code !== 0) problem(`the next server ended with ${code}`);
+      for (const line of logLines(sample.folder))
+        if (!isJson(line)) problem(`the log has ${line.slice(0, 80)}`);
+    } else {
+      await sample.build();
+    }
+    await this.#reopen('kb.json', allowed, undefined, problem);
+    for (const name of files(sample.folder).filter((name) => temporary.test(name))) {
+      problem(`${name.replace(/[0-9a-f-]{36}/, 'UUID')} is left for ever`);
+      rmSync(sample.at(name));
+    }
+  }
+
+  /** Runs the scenario's program under the stepper, with its clients when it is a server. @returns the exit status */
+  async #trace(scenario, args) {
+    const sample = this.#sample;
+    const env = { ...process.env, LOREKEEP_CACHE: sample.at('cache'), UV_USE_IO_URING: '0' };
+    const traced = trace(this.#stepper, args, scenario.command(sample), env);
+    if (!scenario.serves) return traced.ended;
+    const port = await portOf(traced);
+    if (port !== undefined) await converse(port).catch(() => {});
+    if (args[0] !== 'kill') endProgram(traced.child.pid);
+    else setTimeout(() => endProgram(traced.child.pid), 2000).unref();
+    return traced.ended;
+  }
+}
+
+/** Each call in each way, or as many of these as `count` says, evenly spread. */
+function places(calls, count) {
+  const all = calls.flatMap((_, place) => hows.map((how) => [place + 1, how]));
+  if (all.length === 0) return [];
+  if (count >= all.length) return Array.from({ length: count }, (_, n) => all[n % all.length]);
+  return Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)]);
+}
+
+const message = (child) => new Promise((told) => child.once('message', told));
+
+/** Resolves with the port that the server says, or undefined when it ends before. */
+function portOf({ ended, output, child }) {
+  return new Promise((found) => {
+    ended.then(() => found(undefined));
+    child.stdout.on('data', () => {
+      const match = /"port":(\d+)/.exec(output());
+      if (match) found(Number(match[1]));
+    });
+  });
+}
+
+/** SIGTERM to what a stepper runs. */
+function endProgram(stepperPid) {
+  try {
+    const children = readFileSync(`/proc/${stepperPid}/task/${stepperPid}/children`, 'utf8').trim();
+    if (children) process.kill(Number(children.split(' ')[0]), 'SIGTERM');
+  } catch {
+    // it has ended
+  }
+}
+
+function files(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+/** Name and content of every file that no scenario writes. */
+function bystanders(folder) {
+  const own = files(folder).filter((name) => !products.test(name));
+  return new Map(
+    own.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+function unexpected(before, after) {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names]
+    .filter((name) => before.get(name) !== after.get(name))
+    .map((name) => `${name} has changed`);
+}
+
+function logLines(folder) {
+  const log = join(folder, 'logs', 'service.log');
+  return existsSync(log) && statSync(log).size > 0 ? linesOf(log) : [];
+}
+
+function isJson(line) {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,14 @@
+// The kinds of trouble that the campaign makes. Each has
+//
+//   name, what   for people
+//   aim          how many it is meant to try, in all
+//   short, long  {count, minutes}: what it tries by default, and when it ends early
+//   run({folder, seed, count, until, short, say})  gives outcomes:
+//     {case, unit, tried, problems: [text], crashes, hangs, outside, starved, note} or {case, skipped: reason}
+//     Each crash, hang, read outside and starved client is a problem, too; the others are wrong answers or wrong states.
+import { files } from './files/files.mjs';
+import { frames } from './frames/frames.mjs';
+import { kills } from './kills/kills.mjs';
+
+export const kinds = [kills, files, frames];
+export const kindNames = kinds.map(({ name }) => name);

@@ -1,0 +1,36 @@
+// The reliability campaign: makes trouble of every kind, and counts what went wrong.
+//
+//   node bench/reliability/main.mjs [--kinds kills,files] [--short] [--seed 1] [--count N] [--minutes M] [--publish]
+//
+// --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in at most two minutes. --publish
+// puts the results into docs/reliability.md, in place of earlier ones of the same kinds. `npm run bench -- --only reliability` runs all
+// kinds. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTrial } from '../harness/trial.mjs';
+import { kindNames } from './kinds.mjs';
+import { publish } from './publish.mjs';
+import { campaignTable } from './report.mjs';
+import { runKinds } from './run.mjs';
+
+const options = { kinds: '', short: false, seed: 1, count: 0, minutes: 0, publish: false };
+
+await runTrial('reliability', options, async ({ kinds, publish: publishing, ...values }) => {
+  const chosen = kinds === '' ? kindNames : kinds.split(',');
+  const unknown = chosen.find((name) => !kindNames.includes(name));
+  if (unknown !== undefined) throw new Error(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
+  try {
+    const results = await runKinds(chosen, { ...values, folder, say: (line) => console.log(line) });
+    if (publishing) publish(results);
+    const failed = results.flatMap(({ kind, outcomes }) =>
+      outcomes.flatMap(({ case: name, problems }) =>
+        problems.map((reason) => ({ name: `${kind}, ${name}`, reason })),
+      ),
+    );
+    return { data: `seed ${values.seed}`, tables: [campaignTable(results)], failed, detail: { results } };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,129 @@
+// The knowledge bases that the campaign works on, and what they answer: a folder of two over the same records,
+//
+//   kb.json      index_file, its text index beside it, embeddings_file
+//   plain.json   bm25_file alone: indexes are made on opening
+//
+// with a model of a few kilobytes, a catalog and a server config. Everything follows from the seed.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTinyModel } from '../../dist/src/tiny-model/index.js';
+import { buildKnowledgeBase, EmbeddingModel, openKnowledgeBase } from '../lorekeep.mjs';
+import { Random } from './random.mjs';
+
+export const modelName = 'tiny';
+const dimension = 64;
+const wordsPerRecord = 12;
+const years = 20;
+const questions = 6;
+const modes = ['dense', 'lexical', 'hybrid'];
+const topK = 5;
+const fields = [
+  { name: 'year', type: 'int', optional: true },
+  { name: 'tags', type: 'set<string>', optional: true },
+];
+export const configs = {
+  'kb.json': {
+    records_file: 'records.json',
+    index_file: 'kb.index',
+    embeddings_file: 'kb.embeddings',
+    fields,
+  },
+  'plain.json': { records_file: 'records.json', bm25_file: 'plain.bm25', fields },
+};
+const syllables = ['ba', 'ko', 'lu', 'mi', 'ne', 'ro', 'sa', 'ti', 'vu', 'zy'];
+
+export class Sample {
+  #model;
+
+  constructor(folder, { seed, records = 60 }) {
+    this.folder = folder;
+    this.random = new Random(seed);
+    this.count = records;
+    this.words = Array.from({ length: 150 }, () =>
+      Array.from({ length: 2 + this.random.below(3) }, () => this.random.of(syllables)).join(''),
+    );
+    this.questions = Array.from({ length: questions }, () => this.#text(3));
+  }
+
+  at = (...names) => join(this.folder, ...names);
+
+  /** Writes everything but the index files. */
+  async write() {
+    mkdirSync(this.folder, { recursive: true });
+    this.records = this.makeRecords();
+    this.writeJson('records.json', this.records);
+    for (const [name, config] of Object.entries(configs))
+      this.writeJson(name, { embedding_model: modelName, ...config });
+    this.writeJson('models.json', {
+      version: 1,
+      models: [{ name: modelName, model_type: 'embedding', variants: [{ file: 'tiny.gguf' }] }],
+    });
+    await createTinyModel({ texts: [this.words.join(' ')], path: this.at('tiny.gguf'), dimension });
+    this.#model = await EmbeddingModel.load(this.at('tiny.gguf'), { threads: 1 });
+    return this;
+  }
+
+  makeRecords() {
+    return Array.from({ length: this.count }, (_, n) => ({
+      id: `r${n}`,
+      text: `${this.#text(wordsPerRecord)} ${n}`,
+      metadata: { year: 2000 + this.random.below(years), tags: [this.random.of(this.words)] },
+    }));
+  }
+
+  get models() {
+    return async () => ({ model: this.#model });
+  }
+
+  writeJson(name, value) {
+    writeFileSync(this.at(name), JSON.stringify(value));
+  }
+
+  build(config = 'kb.json') {
+    return buildKnowledgeBase(this.at(config), { models: this.models });
+  }
+
+  /** What a knowledge base answers to every question in every mode, as one text. */
+  async answers(config = 'kb.json') {
+    const opened = await openKnowledgeBase(this.at(config), { models: this.models });
+    try {
+      return await answersOf(opened, this.questions);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  async close() {
+    await this.#model?.close();
+  }
+
+  #text(length) {
+    return Array.from({ length }, () => this.random.of(this.words)).join(' ');
+  }
+}
+
+/** Answers of an opened knowledge base. */
+export async function answersOf(opened, texts) {
+  const answers = [opened.size];
+  for (const text of texts) {
+    for (const mode of modes) {
+      const { hits } = await opened.search({ text, mode, topK });
+      answers.push(hits.map(plainHit));
+    }
+  }
+  return JSON.stringify(answers);
+}
+
+/** Answers of a client's session, of the same form. */
+export async function answersOfSession(session, name, size, texts) {
+  const answers = [size];
+  for (const text of texts) {
+    for (const mode of modes) {
+      const { hits } = await session.search({ name, text, mode, top_k: topK });
+      answers.push(hits.map(plainHit));
+    }
+  }
+  return JSON.stringify(answers);
+}
+
+const plainHit = ({ id, text, score, metadata }) => [id, text, Number(score.toFixed(5)), metadata];

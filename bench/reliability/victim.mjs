@@ -1,0 +1,81 @@
+// A well-behaved client beside an attack: pings and searches all the time, and compares every answer with the one that it got alone.
+import { connect } from '../lorekeep.mjs';
+import { percentile } from '../server/server-process.mjs';
+import { answersOfSession } from './sample.mjs';
+
+/** Longest that a request may take before its client counts as starved. */
+export const starvedMs = 10_000;
+
+export class Victim {
+  pings = [];
+  searches = [];
+  problems = [];
+  starved = 0;
+  #stopped = false;
+
+  /** Connects, and loads the knowledge base `config` of the sample that the server serves. */
+  static async connect(port, sample, config = 'kb.json') {
+    const victim = new Victim();
+    victim.client = await connect({ port });
+    victim.session = await victim.client.createSession();
+    const { record_count } = await victim.session.createEmbeddedStringStorage({
+      name: 'docs',
+      config_path: config,
+    });
+    victim.ask = () => answersOfSession(victim.session, 'docs', record_count, sample.questions);
+    victim.expected = await victim.ask();
+    return victim;
+  }
+
+  start() {
+    this.done = Promise.all([
+      this.#loop(this.pings, () => this.client.ping()),
+      this.#loop(this.searches, () => this.#search()),
+    ]);
+  }
+
+  /** Problems and times, when what is under way has been answered. */
+  async stop() {
+    this.#stopped = true;
+    await this.done;
+    await this.client.close();
+    const p = (values, share) => (values.length === 0 ? undefined : percentile(values, share));
+    return {
+      requests: this.pings.length + this.searches.length,
+      starved: this.starved,
+      problems: this.problems,
+      pingP50: p(this.pings, 0.5),
+      pingP99: p(this.pings, 0.99),
+      searchP50: p(this.searches, 0.5),
+      searchP99: p(this.searches, 0.99),
+      slowest: Math.max(0, ...this.pings, ...this.searches),
+    };
+  }
+
+  async #loop(times, act) {
+    while (!this.#stopped && this.problems.length < 5) {
+      const begin = performance.now();
+      let timer;
+      const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error('starved')), starvedMs);
+      });
+      try {
+        await Promise.race([act(), late]);
+        times.push(performance.now() - begin);
+      } catch (error) {
+        if (error.message === 'starved') {
+          this.starved++;
+          this.problems.push(`no answer in ${starvedMs / 1000} s`);
+        } else this.problems.push(`${error.name}: ${error.message}`);
+        return;
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  }
+
+  async #search() {
+    const answers = await this.ask();
+    if (answers !== this.expected) this.problems.push('wrong answer');
+  }
+}
