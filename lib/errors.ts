@@ -19,6 +19,18 @@ export type ErrorCode = keyof typeof errorCodes;
 /** Named facts about an error: numbers and strings, or lists of such objects. */
 export type ErrorDetail = Readonly<Record<string, unknown>>;
 
+/** The parts of a message, and other facts. */
+export interface ErrorFacts extends ErrorDetail {
+  /** Path of the file that it is about. */
+  readonly file?: string | undefined;
+  /** The argument, the option, or the field of the file: `rrf.weights`, `strings[3]`. */
+  readonly field?: string | undefined;
+  /** What is wrong, without the place. */
+  readonly reason: string;
+  /** What to do about it. */
+  readonly remedy?: string | undefined;
+}
+
 /** What every function of the library rejects with. Branch on `code`; show `message`. */
 export class LorekeepError extends Error {
   override readonly name: string = 'LorekeepError';
@@ -29,6 +41,14 @@ export class LorekeepError extends Error {
     super(message, options);
     this.code = code;
     this.detail = detail;
+  }
+
+  /** An error whose message is made of its facts: `file: field: reason; remedy`. All of them are in `detail`. */
+  static about(code: ErrorCode, facts: ErrorFacts, options?: ErrorOptions): LorekeepError {
+    const { file, field, reason, remedy } = facts;
+    const places = [file, field].filter((place) => place !== undefined && place !== '');
+    const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
+    return new LorekeepError(code, [...places, sentence].join(': '), facts, options);
   }
 }
 

@@ -137,11 +137,19 @@ export class Storage extends Handle<NativeStorage> {
     return new Filter(this.read((native) => native.compileFilter(expression)));
   }
 
+  /**
+   * As compileFilter(), but the storage keeps the latest few and gives the same one for the same expression.
+   * @internal Not the caller's to close.
+   */
+  keptFilter(expression: Filter | FilterExpression): Filter {
+    return expression instanceof Filter ? expression : this.#filters.get(expression);
+  }
+
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
-    const { signal, variables, filter: given } = options;
-    const filter = given === undefined || given instanceof Filter ? given : this.#filters.get(given);
+    const { signal, variables } = options;
+    const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
     const now = () => this.#searchNow(request, filter, variables);
     return this.runSearch(signal, now, async (native, cancel) => {
       const { vector, text } = request;

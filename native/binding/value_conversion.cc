@@ -13,6 +13,10 @@ constexpr double kInt64End = 9223372036854775808.0;  // 2^63
 
 filter::Value convert(const Napi::Value& value, const char* name, int depth);
 
+[[noreturn]] void refuse(const std::string& name, const std::string& reason) {
+  fail(Code::kInvalidArgument, name + ": " + reason, {{"field", name}, {"reason", reason}});
+}
+
 filter::Value convert_number(double number) {
   const bool whole = number == std::floor(number) && number >= -kInt64End && number < kInt64End;
   return whole ? filter::Value(static_cast<std::int64_t>(number)) : filter::Value(number);
@@ -21,7 +25,7 @@ filter::Value convert_number(double number) {
 filter::Value convert_bigint(const Napi::BigInt& value, const char* name) {
   bool lossless = false;
   const std::int64_t whole = value.Int64Value(&lossless);
-  if (!lossless) fail(Code::kInvalidArgument, std::string(name) + ": a BigInt in it does not fit 64 bits");
+  if (!lossless) refuse(name, "a BigInt in it does not fit 64 bits");
   return filter::Value(whole);
 }
 
@@ -50,7 +54,7 @@ filter::Value convert_object(const Napi::Object& object, const char* name, int d
 }
 
 filter::Value convert(const Napi::Value& value, const char* name, int depth) {
-  if (depth > kMostDepth) fail(Code::kInvalidArgument, std::string(name) + ": nested too deeply, or a cycle");
+  if (depth > kMostDepth) refuse(name, "nested too deeply, or a cycle");
   if (value.IsNull()) return filter::Value(nullptr);
   if (value.IsBoolean()) return filter::Value(value.As<Napi::Boolean>().Value());
   if (value.IsNumber()) return convert_number(value.As<Napi::Number>().DoubleValue());
@@ -58,7 +62,7 @@ filter::Value convert(const Napi::Value& value, const char* name, int depth) {
   if (value.IsString()) return filter::Value(value.As<Napi::String>().Utf8Value());
   if (value.IsArray()) return convert_array(value.As<Napi::Array>(), name, depth + 1);
   if (value.IsObject() && !value.IsFunction()) return convert_object(value.As<Napi::Object>(), name, depth + 1);
-  fail(Code::kInvalidArgument, std::string(name) + ": only what JSON can hold is expected");
+  refuse(name, "only what JSON can hold is expected");
 }
 
 }  // namespace

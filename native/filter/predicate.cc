@@ -10,9 +10,15 @@ namespace lorekeep::filter {
 namespace {
 
 [[noreturn]] void refuse(const VariableUse& use, const std::string& expected, const std::string& found) {
-  fail(Code::kInvalidArgument,
-       "filter: " + use.path + ": variable " + quoted(use.name) + ": expected " + expected + ", found " + found,
-       {{"path", use.path}, {"variable", use.name}, {"expected", expected}, {"found", found}});
+  const std::string reason =
+      use.path + ": variable " + quoted(use.name) + ": expected " + expected + ", found " + found;
+  fail(Code::kInvalidArgument, "filter: " + reason,
+       {{"field", "filter"},
+        {"reason", reason},
+        {"path", use.path},
+        {"variable", use.name},
+        {"expected", expected},
+        {"found", found}});
 }
 
 Scalar checked_scalar(const VariableUse& use, const Value& value) {

@@ -13,13 +13,11 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& expected, const std::string& found,
                          const std::string& nearest = {}) {
-  Details details = {{"path", path}, {"expected", expected}, {"found", found}};
-  std::string message = "filter: " + path + ": expected " + expected + ", found " + found;
-  if (!nearest.empty()) {
-    message += "; did you mean " + quoted(nearest) + "?";
-    details.emplace_back("nearest", nearest);
-  }
-  fail(Code::kInvalidArgument, message, std::move(details));
+  std::string reason = path + ": expected " + expected + ", found " + found;
+  if (!nearest.empty()) reason += "; did you mean " + quoted(nearest) + "?";
+  Details details = {{"field", "filter"}, {"reason", reason}, {"path", path}, {"expected", expected}, {"found", found}};
+  if (!nearest.empty()) details.emplace_back("nearest", nearest);
+  fail(Code::kInvalidArgument, "filter: " + reason, std::move(details));
 }
 
 const std::vector<std::string>& operator_names() {

@@ -1,7 +1,7 @@
-import type { EmbeddingModel, EmbedResult, ItemError, ModelFacts } from '../../lib/index.js';
+import type { EmbeddingModel, ModelFacts } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
-import { fail, type ServerError, serverError } from '../protocol/errors.js';
+import { fail } from '../protocol/errors.js';
 import type { CatalogEntry } from './schema.js';
 
 /** How a model that nothing uses is unloaded, and comes back. */
@@ -87,28 +87,6 @@ export class LoadedModel {
     return this.#entry.fusion;
   }
 
-  /** One row of length 1. @throws TextError; AbortError */
-  async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
-    return (await this.embedQueryCounted(text, signal)).vectors;
-  }
-
-  /** As embedQuery(), with the tokens and batches that it took. */
-  async embedQueryCounted(text: string, signal: AbortSignal): Promise<EmbedResult> {
-    // A prefix alone has an embedding, too, and it means nothing.
-    if (text.trim() === '') throw new TextError({ ...emptyQuery, limit: this.#facts.contextSize });
-    return this.#embed([this.queryPrefix + text], signal);
-  }
-
-  /**
-   * Rows of length 1, row-major, one per text. Queries of others get in between its batches.
-   * @throws TextError for the first text that fails; AbortError
-   */
-  async embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array> {
-    const prefix = this.documentPrefix;
-    const prefixed = prefix === '' ? texts : texts.map((text) => prefix + text);
-    return (await this.#embed(prefixed, signal)).vectors;
-  }
-
   /** Waits for what it embeds. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -116,18 +94,6 @@ export class LoadedModel {
     await this.#reloading?.catch(() => {});
     await this.#unloading;
     await this.#native?.close();
-  }
-
-  async #embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedResult> {
-    const release = this.hold();
-    try {
-      const model = await this.inMemory();
-      const result = await model.embedSettled(texts, { signal });
-      if (result.errors[0] !== undefined) throw new TextError(result.errors[0]);
-      return result;
-    } finally {
-      release();
-    }
   }
 
   #unload(): void {
@@ -153,30 +119,3 @@ export class LoadedModel {
     return model;
   }
 }
-
-/** A text that the model cannot embed. */
-export class TextError extends Error {
-  override readonly name = 'TextError';
-  /** Position in the texts given, why, how many tokens it has and how many the model takes. */
-  readonly item: ItemError;
-
-  constructor(item: ItemError) {
-    super(item.message);
-    this.item = item;
-  }
-
-  /** Whether it has nothing that the model can see. */
-  get isUnseen(): boolean {
-    return this.item.code === 'INVALID_ARGUMENT';
-  }
-
-  /** The error for the one text of a request, which is, or comes from, the field `path`. */
-  toServerError(path: string): ServerError {
-    const { code, tokens, limit, message } = this.item;
-    return serverError(errorCodes[code], `${path}: ${message}`, { path, tokens, limit }, { cause: this });
-  }
-}
-
-const emptyQuery = { index: 0, code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;
-
-const errorCodes = { TEXT_TOO_LONG: 5002, INVALID_ARGUMENT: 5004, MODEL_INVALID: 5005 } as const;

@@ -5,7 +5,7 @@ import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { indexFingerprint } from './model.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
-import { findSource, type OpenKnowledgeBaseOptions, type Source } from './source.js';
+import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { buildVectors } from './vectors.js';
 import { writeWords } from './words.js';
 

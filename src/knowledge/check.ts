@@ -6,7 +6,7 @@ import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
-import { configArgument, type OpenKnowledgeBaseOptions, unknownModel } from './source.js';
+import { configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
 import { openVectors, vectorsWarning } from './vectors.js';
 import { reuseWords } from './words.js';
 
@@ -65,19 +65,13 @@ export async function checkKnowledgeBase(
   for (const message of warnings)
     findings.push({ severity: 'warning', code: 'NO_EFFECT', file: path, message });
   const model =
-    models && (await found(findings, path, () => findModel(path, config.embedding_model, models)));
+    models && (await found(findings, path, () => findModel({ path, config }, modelResolver(models))));
   const files = await found(findings, path, () =>
     resolveFiles(config, options.resolvePath ?? besideConfig(path)),
   );
   const records = files && (await checkFiles({ path, config, files, model, signal, findings }));
   const ok = findings.every(({ severity }) => severity !== 'error');
   return { ok, findings, records };
-}
-
-async function findModel(path: string, name: string, models: OpenKnowledgeBaseOptions['models']) {
-  const model = await modelResolver(models)(name);
-  if (model === undefined) throw unknownModel(path, name);
-  return model;
 }
 
 /** How many records there are, when they can be read. */

@@ -1,14 +1,16 @@
 import {
   EmbeddingModel,
   type HnswOptions,
+  type ItemError,
   LorekeepError,
   type ProgressOptions,
   Storage,
   type Tokenizer,
 } from '../../lib/index.js';
-import { SearchableStorage } from './knowledge-base.js';
-import { type KnowledgeModel, textsError } from './model.js';
+import { listed } from '../schema/messages.js';
+import { type KnowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
+import { SearchableStorage } from './searchable.js';
 
 export interface CreateStorageOptions extends ProgressOptions, HnswOptions {
   /** One record each; ids are "0", "1" and so on. */
@@ -44,27 +46,43 @@ export async function createStorage(options: CreateStorageOptions): Promise<Sear
   checkStrings(strings);
   const model = given instanceof EmbeddingModel ? { model: given } : given;
   if (!(model?.model instanceof EmbeddingModel)) {
-    throw new LorekeepError('INVALID_ARGUMENT', 'model: an EmbeddingModel is expected', {
-      argument: 'model',
+    throw LorekeepError.about('INVALID_ARGUMENT', {
+      field: 'model',
+      reason: 'an EmbeddingModel is expected',
     });
   }
   const { documentPrefix = '' } = model;
   const texts = documentPrefix === '' ? strings : strings.map((text) => documentPrefix + text);
-  const { vectors, errors } = await model.model.embedSettled(texts, { signal, onProgress });
-  if (errors.length > 0) throw textsError('strings', errors);
-  const records = strings.map((text, position) => ({ id: String(position), text }));
-  const storage = await Storage.build(records, vectors, model.model.dimension, { ...index, signal });
-  return new SearchableStorage(storage, model, { embedded: strings.length, reused: 0, truncated: 0 });
+  return withModel(model, async (native) => {
+    const { vectors, errors } = await native.embedSettled(texts, { signal, onProgress });
+    if (errors.length > 0) throw stringsError(errors);
+    const records = strings.map((text, position) => ({ id: String(position), text }));
+    const storage = await Storage.build(records, vectors, native.dimension, { ...index, signal });
+    return new SearchableStorage(storage, model, { embedded: strings.length, reused: 0, truncated: 0 });
+  });
 }
 
-function checkStrings(strings: readonly unknown[]): void {
+/** @throws INVALID_ARGUMENT for no strings, and for one that is empty or no string, by position */
+export function checkStrings(strings: readonly unknown[]): void {
   if (!Array.isArray(strings) || strings.length === 0) {
-    throw new LorekeepError('INVALID_ARGUMENT', 'strings: an array of at least one string is expected', {
-      argument: 'strings',
-    });
+    const reason = 'an array of at least one string is expected';
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'strings', reason });
   }
-  const wrong = strings.findIndex((text) => typeof text !== 'string' || text.trim() === '');
-  if (wrong < 0) return;
-  const what = typeof strings[wrong] === 'string' ? 'the string is empty' : 'a string is expected';
-  throw new LorekeepError('INVALID_ARGUMENT', `strings[${wrong}]: ${what}`, { index: wrong });
+  const index = strings.findIndex((text) => typeof text !== 'string' || text.trim() === '');
+  if (index < 0) return;
+  const reason = typeof strings[index] === 'string' ? 'the string is empty' : 'a string is expected';
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: `strings[${index}]`, reason, index });
+}
+
+/** The error about strings that the model cannot embed: `detail` is about the first. */
+function stringsError(errors: readonly ItemError[]): LorekeepError {
+  const { code, index, message: reason, tokens, limit } = errors[0] as ItemError;
+  const lines = listed(errors, (error) => `strings[${error.index}]: ${error.message}`);
+  return new LorekeepError(code, lines.join('\n'), {
+    field: `strings[${index}]`,
+    reason,
+    index,
+    tokens,
+    limit,
+  });
 }

@@ -1,7 +1,7 @@
 import { EmbeddingRows, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
 import { embeddingsKey, recordsError } from './model.js';
 import type { PhaseReport } from './progress.js';
-import type { Source } from './source.js';
+import type { Source } from './resolve.js';
 
 /** Where the embeddings of a knowledge base came from. */
 export interface EmbeddingCounts {

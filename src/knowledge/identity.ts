@@ -1,30 +1,72 @@
+import { type BigIntStats, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
-import { loadKnowledgeBaseConfig } from './config.js';
-import { type PathResolver, resolveFiles } from './paths.js';
+import { type ConfigFiles, sourcePaths } from './paths.js';
+import { type ResolvedSource, resolveSource } from './resolve.js';
 
-/**
- * A text that is the same for two openings of a config file exactly when they read the same files: device, inode, size and
- * time of change of the config and of the files it names. Files that opening makes are not among them.
- * @throws as openKnowledgeBase() does for the config, and for absent files
- */
-export async function fileIdentity(configPath: string, resolvePath: PathResolver): Promise<string> {
-  const own = await identity(configPath);
-  const { config } = await loadKnowledgeBaseConfig(configPath);
-  const { records, index } = await resolveFiles(config, resolvePath);
-  const named = index === undefined ? [records] : [records, index];
-  return JSON.stringify([own, ...(await Promise.all(named.map(identity)))]);
+/** A resolved config together with what tells its files from other ones. */
+export interface IdentifiedSource {
+  source: ResolvedSource;
+  identity: FilesIdentity;
 }
 
-async function identity(path: string): Promise<string> {
+/** @throws as openKnowledgeBase() does for the config, and for absent files */
+export async function identifySource({
+  name,
+  config: path,
+  resolvePath,
+  links,
+}: ConfigFiles): Promise<IdentifiedSource> {
+  const own = await found(path);
+  const source = await resolveSource(path, resolvePath);
+  const { records, index } = source.files;
+  const named = await Promise.all((index === undefined ? [records] : [records, index]).map(found));
+  return { source, identity: new FilesIdentity(sourcePaths(name, source.config), [own, ...named], links) };
+}
+
+/**
+ * What an opening read: device, inode, size and time of change of the config and of the files that it names. Files that
+ * opening makes are not among them.
+ */
+export class FilesIdentity {
+  /** The same for two openings exactly when they read the same files. */
+  readonly key: string;
+  readonly #files: readonly (readonly [path: string, found: BigIntStats])[];
+  readonly #links: ReadonlyMap<string, string>;
+
+  /** `found` is what each of the paths led to. */
+  constructor(paths: readonly string[], found: readonly BigIntStats[], links: ReadonlyMap<string, string>) {
+    this.key = found.map(({ dev, ino, size, mtimeNs }) => [dev, ino, size, mtimeNs].join(':')).join(' ');
+    this.#files = found.map((each, index) => [paths[index] as string, each]);
+    this.#links = links;
+  }
+
+  /**
+   * Whether opening would read the same files again: every path still leads to the same, unchanged file. Asks the file system
+   * on this thread: that takes some 4 µs a path, and handing it to another thread takes longer than a short search.
+   */
+  isCurrent(): boolean {
+    try {
+      for (const [path, real] of this.#links) if (realpathSync.native(path) !== real) return false;
+      return this.#files.every(([path, found]) => isSame(statSync(path, precise), found));
+    } catch {
+      return false;
+    }
+  }
+}
+
+const precise = { bigint: true } as const;
+
+const isSame = (a: BigIntStats, b: BigIntStats) =>
+  a.ino === b.ino && a.mtimeNs === b.mtimeNs && a.size === b.size && a.dev === b.dev;
+
+async function found(path: string): Promise<BigIntStats> {
   try {
-    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs].join(':');
+    return await stat(path, precise);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const detail = { file: path };
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new LorekeepError('NOT_FOUND', `${path}: the file does not exist`, detail, { cause });
-    throw new LorekeepError('IO', `${path}: cannot be read: ${message}`, detail, { cause });
+      throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
+    throw LorekeepError.about('IO', { file: path, reason: `cannot be read: ${message}` }, { cause });
   }
 }

@@ -11,18 +11,19 @@ export {
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { type CreateStorageOptions, createStorage } from './create-storage.js';
 export type { EmbeddingCounts } from './embeddings.js';
-export { KnowledgeBase, SearchableStorage } from './knowledge-base.js';
+export { KnowledgeBase } from './knowledge-base.js';
 export {
   type CachedOpenOptions,
   KnowledgeBaseCache,
   type KnowledgeBaseCacheOptions,
-  type KnowledgeBasePin,
 } from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
 export type { KnowledgeModel, ModelResolver, ModelSource } from './model.js';
 export { openKnowledgeBase } from './open.js';
-export type { ConfigFiles, PathResolver } from './paths.js';
+export type { ConfigFiles, ConfigPlace, PathResolver } from './paths.js';
+export type { Pin } from './pin.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
+export type { OpenKnowledgeBaseOptions } from './resolve.js';
 export type { KnowledgeSearchOptions } from './search-options.js';
-export type { OpenKnowledgeBaseOptions } from './source.js';
+export { SearchableStorage, type SearchOutcome } from './searchable.js';

@@ -1,14 +1,16 @@
 import { LorekeepError } from '../../lib/index.js';
 import { defaultCacheBytes } from './default-cache-bytes.js';
-import { fileIdentity } from './identity.js';
+import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import { type ModelResolver, type ModelSource, modelResolver } from './model.js';
-import { openKnowledgeBase } from './open.js';
+import { openSource } from './open.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
-import { type ConfigFiles, plainFiles } from './paths.js';
+import { type ConfigFiles, type ConfigPlace, plainPlace } from './paths.js';
+import type { Pin } from './pin.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
-import { configArgument } from './source.js';
+import { noProgress } from './progress.js';
+import { configArgument, findModel, type ResolvedSource } from './resolve.js';
 
 export interface KnowledgeBaseCacheOptions {
   /** Gives the model that a config file names. */
@@ -22,20 +24,13 @@ export interface KnowledgeBaseCacheOptions {
   log?: KnowledgeLog | undefined;
 }
 
+/** Config files that are recognised without being read again. */
+const mostPlaces = 256;
+
 const known: OptionNames<KnowledgeBaseCacheOptions> = { models: true, maxBytes: true, log: true };
 
 export interface CachedOpenOptions {
   signal?: AbortSignal | undefined;
-}
-
-/** One holder's claim on a shared knowledge base, which stays open and the same until every claim is released. */
-export interface KnowledgeBasePin extends AsyncDisposable {
-  /** Not to be closed by its holders. */
-  readonly knowledgeBase: KnowledgeBase;
-  /** Another claim on the same one. Precondition: this one is not released. */
-  again(): KnowledgeBasePin;
-  /** Gives the claim up. Once is enough, twice is fine. */
-  release(): Promise<void>;
 }
 
 /**
@@ -47,7 +42,8 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   readonly #models: ModelResolver;
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
-
+  /** What the latest places were found to be, the least recently used first. */
+  readonly #places = new Map<string, FilesIdentity>();
   #closed = false;
 
   /** @throws INVALID_ARGUMENT */
@@ -55,9 +51,8 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     checkOptionNames(options, known, 'KnowledgeBaseCache');
     const { models, maxBytes = defaultCacheBytes(), log = noLog } = options;
     if (typeof maxBytes !== 'number' || !(maxBytes >= 0)) {
-      throw new LorekeepError('INVALID_ARGUMENT', 'maxBytes: a number of at least 0 is expected', {
-        argument: 'maxBytes',
-      });
+      const reason = 'a number of at least 0 is expected';
+      throw LorekeepError.about('INVALID_ARGUMENT', { field: 'maxBytes', reason });
     }
     this.#models = modelResolver(models);
     this.#log = log;
@@ -80,30 +75,55 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   }
 
   /**
-   * A claim on the knowledge base of a config file, whose relative paths start at its folder.
+   * A pin on the knowledge base of a config file, whose relative paths start at its folder.
    * @throws as openKnowledgeBase(); CLOSED after close(); the signal's reason
    */
-  async open(configPath: string, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
-    return this.openFiles(plainFiles(configArgument(configPath)), options);
+  open(configPath: string, options: CachedOpenOptions = {}): Promise<Pin<KnowledgeBase>> {
+    return this.openPlace(plainPlace(configArgument(configPath)), options);
   }
 
-  /** As open(), for files that were resolved in another way. They are closed when they are not needed any more. */
-  async openFiles(files: ConfigFiles, options: CachedOpenOptions = {}): Promise<KnowledgeBasePin> {
-    const { signal = new AbortController().signal } = options;
+  /** As open(), for a config whose files are resolved in another way. */
+  async openPlace(place: ConfigPlace, options: CachedOpenOptions = {}): Promise<Pin<KnowledgeBase>> {
+    const { signal } = options;
+    if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
+    signal?.throwIfAborted();
+    return this.#known(place.key) ?? this.#resolve(place, signal);
+  }
+
+  /** A pin on what this place was found to be before, if that is loaded and no file has changed. */
+  #known(place: string): Pin<KnowledgeBase> | undefined {
+    const identity = this.#places.get(place);
+    if (identity === undefined) return undefined;
+    this.#places.delete(place);
+    const pin = identity.isCurrent() ? this.#pins.find(identity.key) : undefined;
+    if (pin !== undefined) this.#places.set(place, identity);
+    return pin;
+  }
+
+  async #resolve(place: ConfigPlace, signal = new AbortController().signal): Promise<Pin<KnowledgeBase>> {
+    const files = await place.open();
     let loading = false;
-    const load = (abort: AbortSignal) => {
-      loading = true;
-      return this.#load(files, abort).finally(() => files.close());
-    };
     try {
-      if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
-      const key = await fileIdentity(files.config, files.resolvePath);
-      return claim(await this.#pins.acquire(key, files.name, load, signal));
+      const { source, identity } = await identifySource(files);
+      const load = (abort: AbortSignal) => {
+        loading = true;
+        return this.#load(source, files, abort).finally(() => files.close());
+      };
+      const pin = await this.#pins.acquire(identity.key, files.name, load, signal);
+      this.#remember(place.key, identity);
+      return pin;
     } catch (error) {
       throw shownError(error, files.shown);
     } finally {
       if (!loading) await files.close();
     }
+  }
+
+  #remember(place: string, identity: FilesIdentity): void {
+    this.#places.set(place, identity);
+    if (this.#places.size <= mostPlaces) return;
+    const [oldest] = this.#places.keys();
+    this.#places.delete(oldest as string);
   }
 
   /** Closes what nobody holds; the others close when they are released. Resolves when no load is under way. */
@@ -116,28 +136,21 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.close();
   }
 
-  async #load(files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {
+  async #load(source: ResolvedSource, files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {
     const started = performance.now();
-    const { config, resolvePath } = files;
     const log = shownLog(this.#log, files);
-    const options = { models: this.#models, resolvePath, signal, log };
-    const opened = await openKnowledgeBase(config, options).catch((error) => {
+    for (const warning of source.warnings) log.warn({ file: source.path }, warning);
+    try {
+      const model = await findModel(source, this.#models);
+      const opened = await openSource({ ...source, model, log, signal, onProgress: noProgress });
+      const ms = Math.round(performance.now() - started);
+      const { size, dimension, bytes } = opened;
+      log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
+      return opened;
+    } catch (error) {
       throw shownError(error, files.shown);
-    });
-    const ms = Math.round(performance.now() - started);
-    const { size, dimension, bytes } = opened;
-    log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
-    return opened;
+    }
   }
-}
-
-function claim(pin: Awaited<ReturnType<PinCache<KnowledgeBase>['acquire']>>): KnowledgeBasePin {
-  return {
-    knowledgeBase: pin.value,
-    again: () => claim(pin.again()),
-    release: () => pin.release(),
-    [Symbol.asyncDispose]: () => pin.release(),
-  };
 }
 
 /** The error in terms of paths. */

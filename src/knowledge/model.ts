@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto';
-import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import {
+  EmbeddingModel,
+  type EmbedResult,
+  type ItemError,
+  LorekeepError,
+  type Records,
+} from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { listed } from '../schema/messages.js';
 
 /** An embedding model, and what it wants to see before a text. */
 export interface KnowledgeModel {
+  /** What a catalog calls it; for diagnostics. */
+  readonly name?: string;
   readonly model: EmbeddingModel;
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;
@@ -12,6 +20,23 @@ export interface KnowledgeModel {
   readonly documentPrefix?: string | undefined;
   /** What hybrid search uses unless it says otherwise; a catalog entry's `fusion`. Default: equal weights. */
   readonly fusion?: ModelFusion | undefined;
+  /** Keeps the model in memory until the result is called. Default: it is always there. */
+  hold?(): () => void;
+  /** Brings the model back to memory. Default: it is always there. */
+  inMemory?(): Promise<EmbeddingModel>;
+}
+
+/** Works with a model that stays in memory meanwhile. */
+export async function withModel<T>(
+  model: KnowledgeModel,
+  work: (model: EmbeddingModel) => Promise<T>,
+): Promise<T> {
+  const letGo = model.hold?.();
+  try {
+    return await work((await model.inMemory?.()) ?? model.model);
+  } finally {
+    letGo?.();
+  }
 }
 
 /** Gives the model that a config file names, or undefined when there is none of that name. It stays the caller's. */
@@ -24,15 +49,17 @@ export type ModelSource = ModelResolver | { resolve: ModelResolver };
 export function modelResolver(models: ModelSource): ModelResolver {
   if (typeof models === 'function') return async (name) => checked(await models(name), name);
   if (typeof models?.resolve === 'function') return async (name) => checked(await models.resolve(name), name);
-  const message = 'models: CatalogModels, or a function that gives a model for a name, is expected';
-  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'models' });
+  throw LorekeepError.about('INVALID_ARGUMENT', {
+    field: 'models',
+    reason: 'CatalogModels, or a function that gives a model for a name, is expected',
+  });
 }
 
 function checked(found: KnowledgeModel | undefined, name: string): KnowledgeModel | undefined {
   if (found === undefined) return undefined;
   const refuse = (what: string) => {
-    const message = `models: what it gives for ${JSON.stringify(name)}: ${what} is expected`;
-    return new LorekeepError('INVALID_ARGUMENT', message, { argument: 'models' });
+    const reason = `what it gives for ${JSON.stringify(name)}: ${what} is expected`;
+    return LorekeepError.about('INVALID_ARGUMENT', { field: 'models', reason });
   };
   if (!(found?.model instanceof EmbeddingModel))
     throw refuse('{ model } with an EmbeddingModel, or undefined,');
@@ -75,35 +102,31 @@ export function recordsError(records: Records, file: string, errors: readonly It
   return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
 }
 
-/** The error about texts of an argument that a model cannot embed. Precondition: there is one. */
-export function textsError(argument: string, errors: readonly ItemError[]): LorekeepError {
-  const { code, index, tokens, limit } = errors[0] as ItemError;
-  const lines = listed(errors, (error) => `${argument}[${error.index}]: ${error.message}`);
-  return new LorekeepError(code, lines.join('\n'), { argument, index, tokens, limit });
-}
-
 /**
  * The embedding of a query, behind the prefix that the model wants.
- * @throws TEXT_TOO_LONG; INVALID_ARGUMENT with `detail.argument` "text" for a text in which the model sees nothing
+ * @throws TEXT_TOO_LONG, MODEL_INVALID; INVALID_ARGUMENT for a text in which the model sees nothing; all with `detail.field` "text"
  */
-export async function embedQuery(
-  { model, queryPrefix = '' }: KnowledgeModel,
+export function embedQuery(
+  model: KnowledgeModel,
   text: string,
   signal: AbortSignal | undefined,
-): Promise<Float32Array> {
-  // A prefix alone has an embedding, too, and it means nothing.
-  if (text.trim() === '') throw new LorekeepError('INVALID_ARGUMENT', 'text: the text is empty', emptyText);
-  const { vectors, errors } = await model.embedSettled([queryPrefix + text], { signal });
-  if (errors[0] === undefined) return vectors;
-  const { code, message, tokens, limit } = errors[0];
-  throw new LorekeepError(code, `text: ${message}`, { argument: 'text', tokens, limit });
+): Promise<EmbedResult> {
+  return withModel(model, async (native) => {
+    // A prefix alone has an embedding, too, and it means nothing.
+    if (text.trim() === '') throw textError({ ...emptyText, limit: native.facts.contextSize });
+    const result = await native.embedSettled([(model.queryPrefix ?? '') + text], { signal });
+    if (result.errors[0] !== undefined) throw textError(result.errors[0]);
+    return result;
+  });
 }
 
-const emptyText = { argument: 'text', tokens: 0 };
+const emptyText = { code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;
+
+function textError({ code, message: reason, tokens, limit }: Omit<ItemError, 'index'>): LorekeepError {
+  return LorekeepError.about(code, { field: 'text', reason, tokens, limit });
+}
 
 /** Whether an error is about a query in which the model sees nothing: words may find something yet. */
 export function isUnseenText(error: unknown): boolean {
-  return (
-    error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT' && error.detail.argument === 'text'
-  );
+  return error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT' && error.detail.field === 'text';
 }

@@ -1,9 +1,10 @@
 import { type Records, Storage, type VectorIndex } from '../../lib/index.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
+import { withModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
-import { findSource, type OpenKnowledgeBaseOptions, type Source } from './source.js';
+import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { buildVectors, openVectors, vectorsWarning } from './vectors.js';
 import { openWords } from './words.js';
 
@@ -16,7 +17,15 @@ export async function openKnowledgeBase(
   configPath: string,
   options: OpenKnowledgeBaseOptions,
 ): Promise<KnowledgeBase> {
-  const source = await findSource(configPath, options);
+  return openSource(await findSource(configPath, options));
+}
+
+/** As openKnowledgeBase(), from what is resolved already. */
+export function openSource(source: Source): Promise<KnowledgeBase> {
+  return withModel(source.model, () => openFiles(source));
+}
+
+async function openFiles(source: Source): Promise<KnowledgeBase> {
   const { config, warnings, model, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
   await using records = await report.run(

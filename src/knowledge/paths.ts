@@ -31,21 +31,32 @@ export interface ConfigFiles {
   /** Where to read the config; it may be another name of the same file. */
   readonly config: string;
   readonly resolvePath: PathResolver;
+  /** Paths with links on them that were followed to find the config, and where they led. */
+  readonly links: ReadonlyMap<string, string>;
   /** A text for people: with paths in place of the names that config and resolvePath gave. */
   shown(text: string): string;
   /** The names mean nothing afterwards; what was opened by them stays open. */
   close(): Promise<void>;
 }
 
-/** The files at the paths that a config names, without bounds. */
-export function plainFiles(configPath: string): ConfigFiles {
-  return {
+/** How a config file is named, before anything of it is looked at. */
+export interface ConfigPlace {
+  /** The same for two places exactly when they are one name within the same bounds. */
+  readonly key: string;
+  open(): Promise<ConfigFiles>;
+}
+
+/** A config file that names files without bounds. */
+export function plainPlace(configPath: string): ConfigPlace {
+  const files: ConfigFiles = {
     name: configPath,
     config: configPath,
     resolvePath: besideConfig(configPath),
+    links: new Map(),
     shown: (text) => text,
     close: async () => {},
   };
+  return { key: configPath, open: async () => files };
 }
 
 export async function resolveFiles(
@@ -60,6 +71,12 @@ export async function resolveFiles(
     embeddings:
       embeddings_file === undefined ? undefined : await resolvePath(embeddings_file, 'embeddings_file', true),
   };
+}
+
+/** Where the files lie whose change makes an opened knowledge base outdated; those that opening makes are not among them. */
+export function sourcePaths(configPath: string, { records_file, index_file }: KnowledgeBaseConfig): string[] {
+  const named = index_file === undefined ? [records_file] : [records_file, index_file];
+  return [configPath, ...named.map((path) => resolve(dirname(configPath), path))];
 }
 
 /** index_file with the extension .bm25 in place of its own. */

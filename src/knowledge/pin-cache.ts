@@ -1,19 +1,11 @@
 import { Background } from '../lifecycle/background.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
+import { type Holdable, Holders, type Pin } from './pin.js';
 
 /** What a cache keeps: it weighs bytes, and is closed once nobody can get it any more. */
-export interface Cacheable {
+export interface Cacheable extends Holdable {
   readonly bytes: number;
   close(): Promise<void>;
-}
-
-/** One holder's claim. The value stays open until every pin on it is released, and longer if the cache keeps it. */
-export interface Pin<T> {
-  readonly value: T;
-  /** Another claim on the same value. Precondition: this one is not released. */
-  again(): Pin<T>;
-  /** Gives the claim up; resolves when what had to be closed for it is closed. Once is enough, twice is fine. */
-  release(): Promise<void>;
 }
 
 /** Pinned: somebody holds it. OnDemand: nobody does, and it may be evicted. */
@@ -28,13 +20,18 @@ export interface EntryFacts {
   bytes: number;
 }
 
-interface Entry<T> {
+interface Loaded<T extends Cacheable> {
+  readonly value: T;
+  readonly bytes: number;
+  readonly holders: Holders<T>;
+}
+
+interface Entry<T extends Cacheable> {
   readonly key: string;
   readonly name: string;
-  loading: Promise<T>;
-  value?: T;
-  bytes: number;
-  pins: number;
+  loading: Promise<Loaded<T>>;
+  /** Absent while it is loading, and once it is evicted. */
+  loaded?: Loaded<T>;
   /** Requests that wait for the load. */
   waiting: number;
   /** A later version of the same name was asked for: nobody will ask for this one again. */
@@ -75,12 +72,17 @@ export class PinCache<T extends Cacheable> {
   }
 
   entries(): EntryFacts[] {
-    return [...this.#entries.values()].map(({ name, value, pins, bytes }) => ({
-      name,
-      state: value === undefined ? 'Loading' : pins > 0 ? 'Pinned' : 'OnDemand',
-      pins,
-      bytes,
-    }));
+    return [...this.#entries.values()].map(({ name, loaded }) => {
+      const pins = loaded?.holders.count ?? 0;
+      const state = loaded === undefined ? 'Loading' : pins > 0 ? 'Pinned' : 'OnDemand';
+      return { name, state, pins, bytes: loaded?.bytes ?? 0 };
+    });
+  }
+
+  /** A pin on the value of `key`, if it is loaded. */
+  find(key: string): Pin<T> | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.loaded && this.#pin(entry, entry.loaded);
   }
 
   /**
@@ -95,7 +97,7 @@ export class PinCache<T extends Cacheable> {
   ): Promise<Pin<T>> {
     signal.throwIfAborted();
     const entry = this.#entries.get(key) ?? this.#start(key, name, load);
-    if (entry.value !== undefined) return this.#pin(entry, entry.value);
+    if (entry.loaded !== undefined) return this.#pin(entry, entry.loaded);
     entry.waiting++;
     try {
       return this.#pin(entry, await untilAborted(entry.loading, signal));
@@ -119,48 +121,39 @@ export class PinCache<T extends Cacheable> {
       key,
       name,
       abort,
-      bytes: 0,
-      pins: 0,
       waiting: 0,
       outdated: false,
-      loading: load(abort.signal),
+      loading: load(abort.signal).then((value) => ({
+        value,
+        bytes: value.bytes,
+        holders: new Holders(value, () => this.#settle(entry)),
+      })),
     };
     this.#entries.set(key, entry);
-    const loaded = (value: T) => {
-      entry.value = value;
-      entry.bytes = value.bytes;
-      this.#bytes += entry.bytes;
+    const keep = (loaded: Loaded<T>) => {
+      entry.loaded = loaded;
+      this.#bytes += loaded.bytes;
       if (entry.waiting === 0) this.#settle(entry);
       this.#shrink();
     };
-    this.#background.track(entry.loading.then(loaded, () => this.#forget(entry)));
+    this.#background.track(entry.loading.then(keep, () => this.#forget(entry)));
     return entry;
   }
 
-  #pin(entry: Entry<T>, value: T): Pin<T> {
-    entry.pins++;
+  #pin(entry: Entry<T>, { holders }: Loaded<T>): Pin<T> {
     this.#idle.delete(entry);
-    let held = true;
-    return {
-      value,
-      again: () => this.#pin(entry, value),
-      release: async () => {
-        if (!held) return;
-        held = false;
-        entry.pins--;
-        await this.#settle(entry);
-      },
-    };
+    return holders.pin();
   }
 
   /** Decides what becomes of an entry that may have lost its last holder. */
   async #settle(entry: Entry<T>): Promise<void> {
-    if (entry.pins > 0 || entry.waiting > 0) return;
-    if (entry.value === undefined) {
+    if (entry.waiting > 0) return;
+    if (entry.loaded === undefined) {
       this.#forget(entry);
       entry.abort.abort();
       return;
     }
+    if (entry.loaded.holders.count > 0) return;
     if (this.#closing || entry.outdated || this.#entries.get(entry.key) !== entry) return this.#evict(entry);
     this.#idle.add(entry);
     await this.#shrink();
@@ -184,9 +177,10 @@ export class PinCache<T extends Cacheable> {
   }
 
   async #evict(entry: Entry<T>): Promise<void> {
-    const { value, name, bytes } = entry;
-    if (value === undefined) return;
-    delete entry.value;
+    const { loaded, name } = entry;
+    if (loaded === undefined) return;
+    const { value, bytes } = loaded;
+    delete entry.loaded;
     this.#idle.delete(entry);
     this.#forget(entry);
     this.#bytes -= bytes;

@@ -1,6 +1,6 @@
 import { Records } from '../../lib/index.js';
 import { withIndexRemedy } from './index-error.js';
-import type { Source } from './source.js';
+import type { Source } from './resolve.js';
 
 /**
  * The records that the index file carries, as long as they are those of the records file; else the records file is read,

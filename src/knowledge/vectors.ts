@@ -3,7 +3,7 @@ import { type EmbeddedRecords, embedRecords } from './embeddings.js';
 import { withIndexRemedy } from './index-error.js';
 import { indexFingerprint } from './model.js';
 import type { PhaseReport } from './progress.js';
-import type { Source } from './source.js';
+import type { Source } from './resolve.js';
 
 /** An index over records that were embedded for it. */
 export interface BuiltVectors extends Omit<EmbeddedRecords, 'rows'> {

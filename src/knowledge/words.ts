@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/index.js';
 import type { PhaseReport } from './progress.js';
-import type { Source } from './source.js';
+import type { Source } from './resolve.js';
 import { warnOfTokenizer } from './tokenizer-fit.js';
 
 type WordsSource = Pick<Source, 'config' | 'files' | 'log' | 'signal'>;

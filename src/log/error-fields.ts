@@ -46,6 +46,5 @@ function quotesClients(error: Error): boolean {
   const { code } = error as { code?: unknown };
   // Codes of the protocol are numbers. Node's own argument errors show the value that they received.
   if (typeof code === 'number') return true;
-  if (typeof code === 'string') return code.startsWith('ERR_INVALID') || code === 'ERR_ASSERTION';
-  return error.name === 'TextError';
+  return typeof code === 'string' && (code.startsWith('ERR_INVALID') || code === 'ERR_ASSERTION');
 }

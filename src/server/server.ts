@@ -12,7 +12,7 @@ import { Activity } from '../lifecycle/activity.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
-import { FileStorages } from '../storages/file-storages.js';
+import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { StorageRoot } from '../storages/storage-root.js';
 import { Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { Listener } from './listener.js';
@@ -54,7 +54,7 @@ export class LorekeepServer {
     const services = {
       config,
       models,
-      files: new FileStorages({ models, log, maxBytes: config.storage_cache_max_mb * 1024 * 1024 }),
+      files: new KnowledgeBaseStorages({ models, log, maxBytes: config.storage_cache_max_mb * 1024 * 1024 }),
       lists: new NodeLists(config),
       nodeTypes: await loadNodeTypes(),
       root: new StorageRoot(config.storage_root || homeFolder),

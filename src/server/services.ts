@@ -5,14 +5,14 @@ import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { Log } from '../log/log.js';
-import type { FileStorages } from '../storages/file-storages.js';
+import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 
 /** What the parts of a running server share; made by the composition root. */
 export interface Services {
   readonly config: ServerConfig;
   readonly models: EmbeddingModels;
-  readonly files: FileStorages;
+  readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
   readonly root: StorageRoot;

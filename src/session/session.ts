@@ -12,14 +12,9 @@ import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import {
-  checkFusion,
-  compileFilter,
-  type Query,
-  type SearchOutcome,
-  searchStorage,
-} from '../storages/search.js';
+import { StorageSearch, type WireOutcome } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
+import type { SearchPlaces } from '../storages/wire-errors.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
 const maxUnfinishedTurns = 1024;
@@ -43,7 +38,7 @@ export interface SearchRequest extends Retrieval {
 
 /** Where the outcome of a search goes. */
 export interface SearchOutlet {
-  send(outcome: SearchOutcome): void;
+  send(outcome: WireOutcome): void;
   /** As a turn's: resolves when the client can be sent more. */
   room: TurnOutlet['room'];
 }
@@ -107,11 +102,10 @@ export class Session {
 
   /** Searches a storage without an agent; resolves when the outcome is sent. */
   search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
-    const { variables, query } = request;
-    const template = new QueryTemplate(query, 'query', 1004);
-    const text = template.render(new Interaction(request.text, variables));
-    const wanted = { text, textPath: template.origin, retrieval: request, variables };
-    return this.#background.track(this.#searchPinned(name, wanted, outlet));
+    const template = new QueryTemplate(request.query, 'query', 1004);
+    const text = template.render(new Interaction(request.text, request.variables));
+    const places = { text: template.origin, filter: 'filter', rrf: 'rrf', invalid: 1004 } as const;
+    return this.#background.track(this.#search(name, { ...request, text }, places, outlet));
   }
 
   /**
@@ -168,23 +162,20 @@ export class Session {
     return id;
   }
 
-  async #searchPinned(
+  async #search(
     name: string,
-    query: Pick<Query, 'text' | 'textPath' | 'retrieval' | 'variables'>,
+    request: SearchRequest,
+    places: SearchPlaces,
     outlet: SearchOutlet,
   ): Promise<void> {
     const pin = await this.storages.pin(name, 'name');
-    let filter: Query['filter'];
     let giveRoomBack = () => {};
     try {
-      checkFusion(pin, query.retrieval, 'rrf', 1004);
-      filter = compileFilter(pin, query.retrieval.filter, 'filter', 1004);
+      const search = new StorageSearch(pin, request, places);
       giveRoomBack = await outlet.room(this.signal);
-      const checked = { ...query, filter, filterPath: 'filter', invalid: 1004 } as const;
-      outlet.send(await searchStorage(pin, checked, this.signal));
+      outlet.send(await search.run(request.text, request.variables, this.signal));
     } finally {
       giveRoomBack();
-      await filter?.close();
       await pin.release();
     }
   }

@@ -1,10 +1,12 @@
-import { Storage } from '../../lib/index.js';
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
-import { type LoadedModel, TextError } from '../catalog/loaded-model.js';
+import type { LoadedModel } from '../catalog/loaded-model.js';
 import type { CatalogEntry } from '../catalog/schema.js';
-import { fail, serverError } from '../protocol/errors.js';
+import { checkStrings, createStorage } from '../knowledge/create-storage.js';
+import { Holders, type Pin } from '../knowledge/pin.js';
+import type { SearchableStorage } from '../knowledge/searchable.js';
+import { fail } from '../protocol/errors.js';
 import { requireEmbeddingModel } from './embedding-model-name.js';
-import { SharedStorage } from './shared-storage.js';
+import { stringsError } from './wire-errors.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
 const maxInlineStrings = 100_000;
@@ -32,38 +34,28 @@ export function checkInlineSource(
       },
     );
   }
-  const empty = strings.findIndex((text) => text.trim() === '');
-  if (empty >= 0)
-    fail(8003, `strings[${empty}]: the string is empty`, { path: `strings[${empty}]`, index: empty });
+  try {
+    checkStrings(strings);
+  } catch (error) {
+    throw stringsError(error);
+  }
   return requireEmbeddingModel(models, embeddingModel, 'embedding_model');
 }
 
 /**
- * Embeds every string and indexes it; ids are "0", "1" and so on. Nothing is written to disk.
+ * Embeds every string and indexes it; ids are "0", "1" and so on. Nothing is written to disk. It is closed when its last
+ * holder lets go.
  * @throws InvalidEmbeddedStringStorageData that names the string's index; AbortError once the signal is aborted.
  */
-export async function buildInlineStorage(
+export async function createInlineStorage(
   strings: readonly string[],
   model: LoadedModel,
   signal: AbortSignal,
-): Promise<SharedStorage> {
-  const vectors = await embedStrings(strings, model, signal);
-  const records = strings.map((text, index) => ({ id: String(index), text }));
-  return new SharedStorage(await Storage.build(records, vectors, model.dimension, { signal }), model);
-}
-
-async function embedStrings(
-  strings: readonly string[],
-  model: LoadedModel,
-  signal: AbortSignal,
-): Promise<Float32Array> {
+): Promise<Pin<SearchableStorage>> {
   try {
-    return await model.embedDocuments(strings, signal);
+    const storage = await createStorage({ strings, model, signal });
+    return new Holders(storage, () => storage.close()).pin();
   } catch (error) {
-    if (!(error instanceof TextError)) throw error;
-    const { code, index, tokens, limit, message } = error.item;
-    if (code === 'MODEL_INVALID') throw error;
-    const path = `strings[${index}]`;
-    throw serverError(8003, `${path}: ${message}`, { path, index, tokens, limit }, { cause: error });
+    throw stringsError(error);
   }
 }

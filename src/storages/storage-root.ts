@@ -1,6 +1,6 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep, win32 } from 'node:path';
-import type { ConfigFiles } from '../knowledge/index.js';
+import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import { type ErrorCode, type ErrorDetails, fail } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
 
@@ -44,6 +44,11 @@ export class StorageRoot {
     }
   }
 
+  /** A config file by the name that a request gives it. What open() throws is openConfig()'s. */
+  place(path: string, where: string): ConfigPlace {
+    return { key: `${this.#folder}\0${path}`, open: () => this.openConfig(path, where) };
+  }
+
   /**
    * A config file and the files that it names, at real paths inside the root. They stay open until close(): what is
    * loaded from them is what was checked, whatever is put in their place meanwhile.
@@ -65,6 +70,7 @@ export class StorageRoot {
       return {
         name: real,
         config,
+        links: followed([this.#folder, root], [resolve(this.#folder, path), real]),
         resolvePath: (file, field, written) => {
           const key = `${written}:${file}`;
           const known = names.get(key) ?? hold(written, fileInConfig(file, field, named));
@@ -98,6 +104,11 @@ export class StorageRoot {
       return fail(3010, `${where}: the storage root is absent or cannot be read`, { path: where });
     }
   }
+}
+
+/** Paths that links are on, and where they lead. */
+function followed(...paths: [path: string, real: string][]): Map<string, string> {
+  return new Map(paths.filter(([path, real]) => path !== real));
 }
 
 /** How a file was named, and what is answered when it cannot be had. */

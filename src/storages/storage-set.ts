@@ -1,12 +1,12 @@
 import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { CatalogEntry } from '../catalog/schema.js';
+import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { Background } from '../lifecycle/background.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import { fail } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
-import type { FileStorages } from './file-storages.js';
-import { buildInlineStorage, checkInlineSource, type InlineSource } from './inline-storage.js';
-import type { StoragePin } from './shared-storage.js';
+import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
+import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
@@ -21,7 +21,7 @@ export interface StorageFacts {
 /** Where a session's storages come from. */
 export interface StorageSources {
   readonly models: EmbeddingModels;
-  readonly files: FileStorages;
+  readonly files: KnowledgeBaseStorages;
   /** What paths start at. */
   readonly root: StorageRoot;
 }
@@ -34,7 +34,7 @@ export class StorageSet {
   readonly #sources: StorageSources;
   readonly #signal: AbortSignal;
   /** The session's own pins. */
-  readonly #named = new Map<string, Promise<StoragePin>>();
+  readonly #named = new Map<string, Promise<Pin<SearchableStorage>>>();
   /** Creations and destructions under way, whose names may be gone from #named. */
   readonly #background = new Background();
 
@@ -69,10 +69,10 @@ export class StorageSet {
    * A claim of the caller's own on the storage of a name, or of a config file. `where` names the field in errors.
    * @throws StorageNotFound; for a path, as createFromFile()
    */
-  async pin(name: string, where: string): Promise<StoragePin> {
+  async pin(name: string, where: string): Promise<Pin<SearchableStorage>> {
     if (isPath(name)) return this.#background.track(this.#pinFile(name, where));
     const making = this.#find(name, where);
-    return making.then((claim) => claim.again()).catch(() => this.#refuse(name, where));
+    return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
   /** Releases the session's claims once the creations under way have ended; the signal must be aborted before. */
@@ -102,28 +102,28 @@ export class StorageSet {
     this.#signal.throwIfAborted();
   }
 
-  async #create(name: string, make: () => Promise<StoragePin>): Promise<StorageFacts> {
+  async #create(name: string, make: () => Promise<Pin<SearchableStorage>>): Promise<StorageFacts> {
     const making = this.#background.track(make());
     this.#named.set(name, making);
     try {
-      const { storage } = await making;
-      return { recordCount: storage.size, dimension: storage.dimension };
+      const { value } = await making;
+      return { recordCount: value.size, dimension: value.dimension };
     } catch (error) {
       if (this.#named.get(name) === making) this.#named.delete(name);
       throw error;
     }
   }
 
-  async #make(strings: readonly string[], entry: CatalogEntry): Promise<StoragePin> {
+  async #make(strings: readonly string[], entry: CatalogEntry): Promise<Pin<SearchableStorage>> {
     const model = await untilAborted(this.#sources.models.load(entry), this.#signal);
-    return (await buildInlineStorage(strings, model, this.#signal)).pin();
+    return createInlineStorage(strings, model, this.#signal);
   }
 
-  #pinFile(path: string, where: string): Promise<StoragePin> {
+  #pinFile(path: string, where: string): Promise<Pin<SearchableStorage>> {
     return this.#sources.files.pin(path, where, this.#sources.root, this.#signal);
   }
 
-  #find(name: string, where: string): Promise<StoragePin> {
+  #find(name: string, where: string): Promise<Pin<SearchableStorage>> {
     return this.#named.get(name) ?? this.#refuse(name, where);
   }
 

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, realpathSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
-import { KnowledgeBaseCache } from '../../src/knowledge/index.js';
+import { type ConfigPlace, KnowledgeBaseCache } from '../../src/knowledge/index.js';
+import { plainPlace } from '../../src/knowledge/paths.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -39,14 +40,14 @@ describe('a cache of knowledge bases', () => {
     const path = knowledgeBase('shared');
     const { cache, told } = cacheOf();
     const pins = await Promise.all([cache.open(path), cache.open(path)]);
-    expect(pins[0]?.knowledgeBase).toBe(pins[1]?.knowledgeBase);
-    const third = pins[0]?.again();
+    expect(pins[0]?.value).toBe(pins[1]?.value);
+    const third = pins[0]?.share();
     for (const pin of [...pins, third]) await pin?.release();
     expect(cache.entries()).toEqual([{ name: path, state: 'OnDemand', pins: 0, bytes: cache.bytes }]);
     expect(cache.bytes).toBeGreaterThan(0);
     {
       await using again = await cache.open(path);
-      const { hits } = await again.knowledgeBase.search({ mode: 'lexical', text: 'glaciers' });
+      const { hits } = await again.value.search({ mode: 'lexical', text: 'glaciers' });
       expect(hits.map(({ id }) => id)).toEqual(['r1']);
     }
     await cache.close();
@@ -95,15 +96,71 @@ describe('a cache of knowledge bases', () => {
     const old = await cache.open(path);
     write('changing-records.json', [...records(2), { id: 'new', text: 'Owls hunt at night' }]);
     const fresh = await cache.open(path);
-    const found = async ({ knowledgeBase }: typeof old, text: string) =>
-      (await knowledgeBase.search({ mode: 'lexical', text })).hits.map(({ id, text }) => [id, text]);
+    const found = async ({ value }: typeof old, text: string) =>
+      (await value.search({ mode: 'lexical', text })).hits.map(({ id, text }) => [id, text]);
     expect(await found(old, 'sourdough')).toEqual([['r2', texts[2]]]);
     expect(await found(old, 'owls')).toEqual([]);
     expect(await found(fresh, 'owls')).toEqual([['new', 'Owls hunt at night']]);
     await old.release();
-    expect(old.knowledgeBase.storage.closed).toBe(true);
+    expect(old.value.storage.closed).toBe(true);
     await fresh.release();
-    expect(fresh.knowledgeBase.storage.closed).toBe(false);
+    expect(fresh.value.storage.closed).toBe(false);
+    await cache.close();
+  });
+
+  it('reads the config of an unchanged one no more, and looks again when a file or a link on the way is another', async () => {
+    const path = knowledgeBase('places');
+    symlinkSync(path, file('places-link.json'));
+    const { cache, told } = cacheOf();
+    let opened = 0;
+    const place = (config: string): ConfigPlace => ({
+      key: config,
+      open: async () => {
+        opened++;
+        const real = realpathSync(config);
+        return { ...(await plainPlace(real).open()), links: new Map([[config, real]]) };
+      },
+    });
+    const opens = async (config: string) => {
+      opened = 0;
+      await (await cache.openPlace(place(config))).release();
+      return opened;
+    };
+    const link = file('places-link.json');
+    expect([await opens(path), await opens(path), await opens(link), await opens(link)]).toEqual([
+      1, 0, 1, 0,
+    ]);
+    writeFileSync(file('places-records.json'), JSON.stringify(records(2)));
+    expect([await opens(path), await opens(path), await opens(link)]).toEqual([1, 0, 1]);
+    writeFileSync(path, `${readFileSync(path, 'utf8')}\n`);
+    expect([await opens(path), await opens(path)]).toEqual([1, 0]);
+    // Another name of the very same file leads to other records, perhaps.
+    linkSync(path, file('places-twin.json'));
+    unlinkSync(link);
+    symlinkSync(file('places-twin.json'), link);
+    expect([await opens(link), await opens(link)]).toEqual([1, 0]);
+    unlinkSync(path);
+    await rejection(cache.open(path), 'NOT_FOUND');
+    expect(told.filter((line) => line.startsWith('storage loaded'))).toHaveLength(3);
+    await cache.close();
+  });
+
+  it('keeps the model ready while one is held, and while one is loaded', async () => {
+    let holds = 0;
+    const held: number[] = [];
+    const hold = () => {
+      held.push(++holds);
+      return () => void holds--;
+    };
+    const cache = new KnowledgeBaseCache({ models: async () => ({ model, hold }) });
+    const pin = await cache.open(knowledgeBase('holding'));
+    expect([holds, held[0]]).toEqual([1, 1]);
+    const other = pin.share();
+    await pin.release();
+    await pin.release();
+    expect(holds).toBe(1);
+    await other.release();
+    expect(holds).toBe(0);
     await cache.close();
   });
 

@@ -26,7 +26,7 @@ describe('the models of a catalog', () => {
     await using opened = await openKnowledgeBase(knowledgeBase('lorekeep-mini'), { models });
     await using cache = new KnowledgeBaseCache({ models });
     await using pin = await cache.open(file('lorekeep-mini.json'));
-    for (const one of [opened, pin.knowledgeBase]) {
+    for (const one of [opened, pin.value]) {
       expect((await one.search({ text: 'who dances?' })).hits[0]?.id).toBe('bees');
     }
   });

@@ -74,11 +74,21 @@ test.each(['', ' \n', '\0'])('a query of %j says that it is empty, in every mode
   await using storage = await createStorage({ strings, model });
   const nothing = { tokens: 0, terms: 0, scored: 0 };
   for (const mode of ['lexical', 'hybrid'] as const) {
-    expect(await storage.search({ text, mode })).toEqual({ hits: [], plan: { mode, lexical: nothing } });
+    const { embedMs, searchMs, ...found } = await storage.search({ text, mode });
+    expect(found).toEqual({ hits: [], plan: { mode, lexical: nothing } });
+    expect([embedMs >= 0, searchMs >= 0]).toEqual([true, true]);
   }
   expect((await rejection(storage.search({ text }), 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
   const rrf = { weights: { lexical: 0 } };
   await rejection(storage.search({ text, mode: 'hybrid', rrf }), 'INVALID_ARGUMENT');
+});
+
+test('a search says what its embedding took, where there was one', async () => {
+  await using storage = await createStorage({ strings, model });
+  const embedding = { tokens: expect.any(Number), batches: 1 };
+  expect(await storage.search({ text: 'bees', mode: 'dense' })).toMatchObject({ embedding });
+  expect(await storage.search({ text: 'bees', mode: 'hybrid' })).toMatchObject({ embedding });
+  expect(await storage.search({ text: 'bees', mode: 'lexical' })).not.toHaveProperty('embedding');
 });
 
 test('a blank query is empty behind a prefix, too', async () => {

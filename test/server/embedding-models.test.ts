@@ -5,6 +5,8 @@ import { EmbeddingModel } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
 import type { CatalogEntry } from '../../src/catalog/schema.js';
+import type { KnowledgeModel } from '../../src/knowledge/index.js';
+import { embedQuery } from '../../src/knowledge/model.js';
 import { silentLog } from '../../src/log/log.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -14,6 +16,8 @@ import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
 const inFolder = temporaryFolder();
 const signal = new AbortController().signal;
 const idleMs = 60_000;
+
+const embed = async (model: KnowledgeModel) => (await embedQuery(model, 'bees', signal)).vectors;
 
 /** Models of a catalog of their own, with the file of the test server's. */
 async function open(variant: object = {}) {
@@ -51,12 +55,12 @@ describe('an embedding model', () => {
     release();
     vi.advanceTimersByTime(idleMs - 1);
     expect(model.isInMemory).toBe(true);
-    const before = await model.embedQuery('bees', signal);
+    const before = await embed(model);
     vi.advanceTimersByTime(idleMs - 1);
     expect(model.isInMemory).toBe(true);
     vi.advanceTimersByTime(1);
     expect(model.isInMemory).toBe(false);
-    const after = await Promise.all(Array.from({ length: 10 }, () => model.embedQuery('bees', signal)));
+    const after = await Promise.all(Array.from({ length: 10 }, () => embed(model)));
     expect(loads).toHaveBeenCalledTimes(2);
     for (const vector of after) expect(vector).toEqual(before);
     vi.advanceTimersByTime(idleMs);
@@ -74,13 +78,13 @@ describe('an embedding model', () => {
       dimension: old.dimension,
       contextSize: 64,
     });
-    await expect(old.embedQuery('bees', signal)).rejects.toMatchObject({
+    await expect(embed(old)).rejects.toMatchObject({
       code: 5001,
       details: { reason: 'CHANGED' },
     });
     const fresh = await models.load(entry);
     expect(fresh).not.toBe(old);
-    await expect(old.embedQuery('bees', signal)).rejects.toMatchObject({ code: 5001 });
+    await expect(embed(old)).rejects.toMatchObject({ code: 5001 });
     expect(await models.load(entry)).toBe(fresh);
     expect(fresh.facts.fingerprint).not.toBe(old.facts.fingerprint);
   });

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Storage } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
 import { silentLog } from '../../src/log/log.js';
-import { FileStorages } from '../../src/storages/file-storages.js';
+import { KnowledgeBaseStorages } from '../../src/storages/knowledge-base-storages.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -78,6 +79,48 @@ describe('a storage from a config file', () => {
     });
     const found = await client.search({ name: 'kb/kb.json', text: corpus[1].question });
     expect(found.hits[0]?.id).toBe('r1');
+  });
+
+  it('compiles a filter once for all searches, turns and agents that give it', async () => {
+    const client = await session();
+    await client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/kb.json' });
+    const compiled = vi.spyOn(Storage.prototype, 'compileFilter');
+    onTestFinished(() => compiled.mockRestore());
+    const filter = () => ({ '>=': [{ knowledge: 'year' }, 2001] });
+    const search = (name: string) => client.search({ name, text: 'bees', filter: filter(), top_k: 20 });
+    const { hits } = await search('docs');
+    expect(compiled).toHaveBeenCalledOnce();
+    expect((await search('docs')).hits).toEqual(hits);
+    expect((await search('kb/kb.json')).hits).toEqual(hits);
+    for (const name of ['docs', 'kb/kb.json']) {
+      const params = { embedded_string_storage: name, filter: filter() };
+      const agent = await client.createAgent({ graph: retrieveGraph(params) });
+      await agent.turn('bees');
+      await agent.destroy();
+    }
+    expect((await search('docs')).hits).toEqual(hits);
+    expect(compiled).toHaveBeenCalledOnce();
+  });
+
+  it('is looked for anew when its path or a file leads elsewhere than before, and refused outside', async () => {
+    write('root/moved/kb.json', config);
+    write('root/moved/records.json', records);
+    const client = await session();
+    const search = () => client.search({ name: 'moved/kb.json', text: 'bees', top_k: 20 });
+    expect((await search()).hits).toHaveLength(records.length);
+    const swap = (name: string) => {
+      renameSync(file(`root/moved/${name}`), file(`root/moved/old-${name}`));
+      symlinkSync(file(`outside/${name}`), file(`root/moved/${name}`));
+    };
+    const restore = (name: string) => renameSync(file(`root/moved/old-${name}`), file(`root/moved/${name}`));
+    for (const name of ['kb.json', 'records.json']) {
+      swap(name);
+      expect(await refusal(search())).toMatchObject({ code: 3009 });
+      restore(name);
+      expect((await search()).hits).toHaveLength(records.length);
+    }
+    write('root/moved/records.json', records.slice(0, 3));
+    expect((await search()).hits).toHaveLength(3);
   });
 
   it('starts at the folder that the session brings', async () => {
@@ -196,29 +239,29 @@ describe('storages from files in one process', () => {
   async function storages(maxBytes?: number) {
     await TestServer.start();
     const models = new EmbeddingModels(await Catalog.load(catalogPath), silentLog());
-    const files = new FileStorages({ models, log: silentLog(), maxBytes });
+    const files = new KnowledgeBaseStorages({ models, log: silentLog(), maxBytes });
     const pin = (path: string, signal = new AbortController().signal) =>
       files.pin(path, 'config_path', new StorageRoot(root()), signal);
     return { files, models, pin };
   }
 
-  const states = (files: FileStorages) => files.entries().map(({ state }) => state);
+  const states = (files: KnowledgeBaseStorages) => files.entries().map(({ state }) => state);
 
   it('are loaded once for all that ask, and kept for the next when the last lets go', async () => {
     const { files, models, pin } = await storages();
     const pins = await Promise.all(Array.from({ length: 8 }, () => pin('kb/kb.json')));
-    expect(new Set(pins.map(({ storage }) => storage)).size).toBe(1);
+    expect(new Set(pins.map(({ value }) => value)).size).toBe(1);
     const later = await pin('kb/../kb/kb.json');
-    expect(later.storage).toBe(pins[0]?.storage);
+    expect(later.value).toBe(pins[0]?.value);
     for (const held of pins) await held.release();
-    expect([states(files), later.storage.closed]).toEqual([['Pinned'], false]);
+    expect([states(files), later.value.storage.closed]).toEqual([['Pinned'], false]);
     await later.release();
-    expect([states(files), later.storage.closed]).toEqual([['OnDemand'], false]);
+    expect([states(files), later.value.storage.closed]).toEqual([['OnDemand'], false]);
     const next = await pin('kb/kb.json');
-    expect(next.storage).toBe(later.storage);
+    expect(next.value).toBe(later.value);
     await next.release();
     await files.close();
-    expect([states(files), later.storage.closed]).toEqual([[], true]);
+    expect([states(files), later.value.storage.closed]).toEqual([[], true]);
     await models.close();
   });
 
@@ -226,9 +269,9 @@ describe('storages from files in one process', () => {
     const { files, models, pin } = await storages(1);
     const [held, other] = [await pin('kb/kb.json'), await pin('kb/kb.json')];
     await held.release();
-    expect(other.storage.closed).toBe(false);
+    expect(other.value.storage.closed).toBe(false);
     await other.release();
-    expect([states(files), other.storage.closed]).toEqual([[], true]);
+    expect([states(files), other.value.storage.closed]).toEqual([[], true]);
     await models.close();
   });
 
@@ -239,7 +282,7 @@ describe('storages from files in one process', () => {
     const old = await pin('changing/kb.json');
     write('root/changing/records.json', records.slice(0, 5));
     const fresh = await pin('changing/kb.json');
-    expect([old.storage.size, fresh.storage.size]).toEqual([records.length, 5]);
+    expect([old.value.size, fresh.value.size]).toEqual([records.length, 5]);
     await Promise.all([old.release(), fresh.release()]);
     expect(readFileSync(file('root/changing/kb.bm25')).length).toBeGreaterThan(0);
     await models.close();

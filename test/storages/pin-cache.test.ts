@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Pin, PinCache } from '../../src/knowledge/pin-cache.js';
+import type { Pin } from '../../src/knowledge/pin.js';
+import { PinCache } from '../../src/knowledge/pin-cache.js';
 
 class Value {
   closed = false;

@@ -76,10 +76,11 @@ async function failureOf(
 ): Promise<string | undefined> {
   // What needs the addon.
   const { EmbeddingModels, embeddingModelOptions } = await import('../../catalog/embedding-models.js');
+  const { embedQuery } = await import('../../knowledge/model.js');
   const models = new EmbeddingModels(catalog, silentLog(), { ...embeddingModelOptions(config), idleMs: 0 });
   try {
     const loaded = await models.load(models.find(model) as CatalogEntry);
-    await loaded.embedQuery('lorekeep', signal);
+    await embedQuery(loaded, 'lorekeep', signal);
     return undefined;
   } catch (error) {
     // The outer error is for clients, which get no paths.

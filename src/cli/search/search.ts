@@ -1,7 +1,7 @@
 import type { FilterExpression } from '../../../lib/index.js';
 import { LorekeepError } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
-import { wireHit, wirePlan } from '../../storages/search.js';
+import { wireHit } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -51,7 +51,7 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
     const { mode, topK, threshold } = flags;
-    const { hits: found, plan: path } = await kb
+    const { hits: found, plan } = await kb
       .search({
         text,
         mode,
@@ -70,7 +70,6 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
       search_ms: rounded(performance.now() - opened),
     };
     const hits = found.map(wireHit);
-    const plan = wirePlan(path);
     const tokenizer = kb.config.bm25_tokenizer;
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
     const screen = new Screen(process.stdout);

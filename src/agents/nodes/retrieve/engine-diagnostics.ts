@@ -1,23 +1,23 @@
 import { backends } from '../../../../lib/index.js';
-import type { LoadedModel } from '../../../catalog/loaded-model.js';
+import type { KnowledgeModel } from '../../../knowledge/index.js';
 import type { EngineDiagnostics } from '../../../protocol/frames.js';
 import { milliseconds } from '../../milliseconds.js';
 
 /** What computes embeddings in this process; asked for once, when models are loaded already. */
 let backend: string | undefined;
 
-/** What the embedding of one query took. */
+/** What the embedding of one query took. The model must be in memory. */
 export function engineDiagnostics(
-  { name, facts }: LoadedModel,
+  { name, model }: KnowledgeModel,
   { tokens, batches }: { tokens: number; batches: number },
   embedMs: number,
 ): EngineDiagnostics {
   backend ??= backends()
     .map((found) => `${found.name} (${found.description})`)
     .join(', ');
-  const { fingerprint, dimension, contextSize } = facts;
+  const { fingerprint, dimension, contextSize } = model.facts;
   return {
-    model: name,
+    model: name ?? '',
     fingerprint,
     backend,
     dimension,

@@ -1,14 +1,13 @@
-import type { Filter } from '../../../../lib/index.js';
+import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
 import type { Knowledge } from '../../../protocol/components.js';
-import { checkFusion, compileFilter, searchStorage } from '../../../storages/search.js';
-import type { StoragePin } from '../../../storages/shared-storage.js';
+import { StorageSearch } from '../../../storages/search.js';
 import type { Interaction } from '../../interaction.js';
 import { milliseconds } from '../../milliseconds.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
 import { QueryTemplate } from '../../query-template.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
-import { type RetrieveParams, schema } from './schema.js';
+import { schema } from './schema.js';
 
 /** Searches a storage with a query made from the interaction, and appends one knowledge component per hit. */
 export const node: NodeType = {
@@ -23,10 +22,14 @@ export const node: NodeType = {
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
         try {
-          checkFusion(pin, checked, `${where}.params.rrf`, 4003);
-          const filterPath = `${where}.params.filter`;
-          const filter = compileFilter(pin, checked.filter, filterPath, 4003);
-          return new RetrieveNode(id, { params: checked, pin, filter, query, filterPath });
+          const places = {
+            text: query.origin,
+            filter: `${where}.params.filter`,
+            rrf: `${where}.params.rrf`,
+            invalid: 4003,
+          } as const;
+          const search = new StorageSearch(pin, checked, places);
+          return new RetrieveNode(id, { storage, pin, query, search });
         } catch (error) {
           await pin.release();
           throw error;
@@ -36,13 +39,12 @@ export const node: NodeType = {
   },
 };
 
-/** A node's checked params and what they were made into. */
 interface RetrieveParts {
-  params: RetrieveParams;
-  pin: StoragePin;
-  filter: Filter | undefined;
+  /** As the params name it. */
+  storage: string;
+  pin: Pin<SearchableStorage>;
   query: QueryTemplate;
-  filterPath: string;
+  search: StorageSearch;
 }
 
 class RetrieveNode implements AgentNode {
@@ -56,26 +58,20 @@ class RetrieveNode implements AgentNode {
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
-    const { params, pin, filter, query, filterPath } = this.#parts;
-    const { variables } = interaction;
+    const { storage, pin, query, search } = this.#parts;
     const text = query.render(interaction);
-    const { hits, plan, embedMs, searchMs, embedding } = await searchStorage(
-      pin,
-      { text, textPath: query.origin, retrieval: params, filter, filterPath, variables, invalid: 4003 },
-      signal,
-    );
-    const storage = params.embedded_string_storage;
+    const outcome = await search.run(text, interaction.variables, signal);
+    const { hits, plan, embedMs, searchMs, embedding } = outcome;
     interaction.append(
       hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },
-      ...(embedding && { engine: engineDiagnostics(pin.model, embedding, embedMs) }),
+      ...(embedding && { engine: engineDiagnostics(pin.value.model, embedding, embedMs) }),
     };
   }
 
-  async close(): Promise<void> {
-    await this.#parts.filter?.close();
-    await this.#parts.pin.release();
+  close(): Promise<void> {
+    return this.#parts.pin.release();
   }
 }

@@ -3,7 +3,7 @@ import { LorekeepError } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
-import { type KnowledgeModel, type ModelSource, modelResolver } from './model.js';
+import { type KnowledgeModel, type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, type PathResolver, resolveFiles } from './paths.js';
 import { noProgress, type ProgressListener } from './progress.js';
@@ -28,13 +28,18 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   onProgress: true,
 };
 
-/** A config whose model and files are known. */
-export interface Source {
+/** A config that was read, and the files that it names. */
+export interface ResolvedSource {
   path: string;
   config: KnowledgeBaseConfig;
+  /** One sentence per key of the config that has no effect. */
   warnings: string[];
-  model: KnowledgeModel;
   files: KnowledgeBaseFiles;
+}
+
+/** All that opening and building work with. */
+export interface Source extends ResolvedSource {
+  model: KnowledgeModel;
   log: KnowledgeLog;
   signal: AbortSignal | undefined;
   onProgress: ProgressListener;
@@ -43,8 +48,26 @@ export interface Source {
 /** The config file's absolute path. @throws INVALID_ARGUMENT for what is no path */
 export function configArgument(path: string): string {
   if (typeof path === 'string' && path !== '') return resolve(path);
-  const message = "configPath: the path of a knowledge base's config file is expected";
-  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'configPath' });
+  const reason = "the path of a knowledge base's config file is expected";
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'configPath', reason });
+}
+
+/** Reads a config and resolves the paths in it. @throws as openKnowledgeBase() for the config */
+export async function resolveSource(path: string, resolvePath: PathResolver): Promise<ResolvedSource> {
+  const { config, warnings } = await loadKnowledgeBaseConfig(path);
+  return { path, config, warnings, files: await resolveFiles(config, resolvePath) };
+}
+
+/** The model that a config names. @throws INVALID_ARGUMENT for an unknown one; what `models` throws */
+export async function findModel(
+  { path: file, config }: Pick<ResolvedSource, 'path' | 'config'>,
+  models: ModelResolver,
+): Promise<KnowledgeModel> {
+  const name = config.embedding_model;
+  const model = await models(name);
+  if (model !== undefined) return model;
+  const reason = `there is no embedding model ${JSON.stringify(name)}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { file, field: 'embedding_model', reason });
 }
 
 /** Reads the config and finds what it names. @throws as openKnowledgeBase() for config and model */
@@ -52,17 +75,9 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   const path = configArgument(configPath);
   checkOptionNames(options ?? {}, known, 'a knowledge base');
   const models = modelResolver(options?.models);
-  const { config, warnings } = await loadKnowledgeBaseConfig(path);
-  const { log = noLog, onProgress = noProgress, signal } = options;
-  for (const warning of warnings) log.warn({ file: path }, warning);
-  const model = await models(config.embedding_model);
-  if (model === undefined) throw unknownModel(path, config.embedding_model);
-  const files = await resolveFiles(config, options.resolvePath ?? besideConfig(path));
-  return { path, config, warnings, model, files, log, signal, onProgress };
-}
-
-export function unknownModel(path: string, name: string): LorekeepError {
-  const shown = JSON.stringify(name);
-  const message = `${path}: embedding_model: there is no embedding model ${shown}`;
-  return new LorekeepError('INVALID_ARGUMENT', message, { file: path, path: 'embedding_model' });
+  const { log = noLog, onProgress = noProgress, signal, resolvePath = besideConfig(path) } = options;
+  const source = await resolveSource(path, resolvePath);
+  for (const warning of source.warnings) log.warn({ file: path }, warning);
+  const model = await findModel(source, models);
+  return { ...source, model, log, signal, onProgress };
 }

@@ -1,0 +1,134 @@
+import {
+  type EmbedResult,
+  type Filter,
+  type FilterExpression,
+  type FusionOptions,
+  LorekeepError,
+  type Storage,
+  type StorageSearchOptions,
+  type StorageSearchResult,
+} from '../../lib/index.js';
+import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
+import { Background } from '../lifecycle/background.js';
+import type { EmbeddingCounts } from './embeddings.js';
+import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
+import { type KnowledgeSearchOptions, searchOptions } from './search-options.js';
+
+export interface SearchOutcome extends StorageSearchResult {
+  /** Milliseconds that the query's embedding took; about 0 in lexical mode. */
+  embedMs: number;
+  /** Milliseconds that the search took, without the embedding. */
+  searchMs: number;
+  /** What the embedding took; absent where nothing was embedded. */
+  embedding?: { tokens: number; batches: number };
+}
+
+/** A storage of texts with the model that embeds queries for it. */
+export class SearchableStorage implements AsyncDisposable {
+  readonly storage: Storage;
+  readonly model: KnowledgeModel;
+  /** Where the records' embeddings came from; undefined when an index file had them. */
+  readonly embeddings: EmbeddingCounts | undefined;
+  readonly #searches = new Background();
+  #closing: Promise<void> | undefined;
+
+  /** @internal Use openKnowledgeBase() or createStorage(). */
+  constructor(storage: Storage, model: KnowledgeModel, embeddings: EmbeddingCounts | undefined) {
+    this.storage = storage;
+    this.model = model;
+    this.embeddings = embeddings;
+  }
+
+  get size(): number {
+    return this.storage.size;
+  }
+
+  get dimension(): number {
+    return this.storage.dimension;
+  }
+
+  /** Bytes of memory that it takes. */
+  get bytes(): number {
+    return this.storage.memoryBytes;
+  }
+
+  /** Keeps the model in memory until the result is called. */
+  hold(): () => void {
+    return this.model.hold?.() ?? (() => {});
+  }
+
+  /**
+   * Checks what does not change from search to search, and gives the compiled filter: the storage keeps the latest, for
+   * searches that give the same expression. It is not the caller's to close.
+   * @throws INVALID_ARGUMENT with `detail.field` "filter" or "rrf.weights"
+   */
+  check({ mode, rrf, filter }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'filter'>): Filter | undefined {
+    if (mode === 'hybrid') checkWeights(this.#fusion(rrf));
+    return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
+  }
+
+  /**
+   * Embeds the text as the mode needs and searches. A text without words has `plan.lexical.tokens` 0; one in which the model
+   * sees nothing (blanks alone) is an error in dense mode, and in hybrid mode only its words are looked for (no `plan.dense`).
+   * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an unknown option; as Storage.search()
+   */
+  async search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
+    if (this.#closing !== undefined) {
+      throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
+    }
+    return this.#searches.track(this.#search(searchOptions(options)));
+  }
+
+  async #search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
+    const started = performance.now();
+    const rrf = this.#fusion(options.rrf);
+    const lexical = options.mode === 'hybrid' ? wordsAlone(rrf) : undefined;
+    const embedded =
+      options.mode === 'lexical' ? undefined : await this.#embed(options, lexical !== undefined);
+    const embedMs = performance.now() - started;
+    const fusion = (embedded === undefined ? lexical : undefined) ?? rrf;
+    const result = await this.storage.search({ ...options, rrf: fusion, vector: this.#vector(embedded) });
+    const searchMs = performance.now() - started - embedMs;
+    if (embedded === undefined) return { ...result, embedMs, searchMs };
+    const { tokens, batches } = embedded;
+    return { ...result, embedMs, searchMs, embedding: { tokens, batches } };
+  }
+
+  /** Undefined for a text in which the model sees nothing, where that is fine. */
+  async #embed(
+    { text, signal }: KnowledgeSearchOptions,
+    unseenIsFine: boolean,
+  ): Promise<EmbedResult | undefined> {
+    try {
+      return await embedQuery(this.model, text, signal);
+    } catch (error) {
+      if (unseenIsFine && isUnseenText(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** A leg of weight 0 needs a vector, too. */
+  #vector(embedded: EmbedResult | undefined): Float32Array {
+    return embedded?.vectors ?? new Float32Array(this.dimension);
+  }
+
+  #fusion(rrf: StorageSearchOptions['rrf']): FusionOptions {
+    return fusionFor(this.storage.tokenizer, this.model.fusion, rrf);
+  }
+
+  /** Refuses new searches, waits for pending ones, closes the storage. Twice is fine. The model stays its owner's. */
+  close(): Promise<void> {
+    this.#closing ??= this.#searches.settled().then(() => this.storage.close());
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function checkWeights({ weights }: FusionOptions): void {
+  if (weights?.dense !== 0 || weights.lexical !== 0) return;
+  const reason = 'both legs weigh 0 for this storage; a weight above 0 is expected for one';
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'rrf.weights', reason });
+}
