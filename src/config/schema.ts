@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { defaultCacheBytes } from '../knowledge/default-cache-bytes.js';
+import { defaultMemoryMiB } from '../limits/default-memory.js';
 import { llmEngineSchema } from './engine-schema.js';
 import { boolean, choice, fieldFacts, integer, nonEmptyText, object, text } from './field-types.js';
 import { crashDumpSchema, debugCommandsSchema, monitorSchema, telemetrySchema } from './later-schema.js';
@@ -114,6 +115,17 @@ export const configSchema = object({
   max_frame_mb: integer(1, 1024)
     .default(64)
     .describe('Largest frame payload, either way, in MiB.')
+    .register(fieldFacts, { extension: true }),
+  max_memory_mb: integer(1, 1_073_741_824)
+    .default(() => defaultMemoryMiB())
+    .describe('MiB that all clients together may make the server hold: docs/operations.md, "Memory".')
+    .register(fieldFacts, {
+      computedDefault: 'half of the memory that the process may use, after 128 MiB for itself',
+      extension: true,
+    }),
+  max_client_memory_mb: integer(0, 1_073_741_824)
+    .default(0)
+    .describe('MiB that one client may make the server hold; 0: half of `max_memory_mb`.')
     .register(fieldFacts, { extension: true }),
   limits: limitsSchema,
 });

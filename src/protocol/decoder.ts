@@ -23,6 +23,7 @@ const initialPayloadBytes = 64 * 1024;
 export class FrameDecoder {
   readonly #maxPayloadBytes: number;
   readonly #input: Buffer[] = [];
+  #inputBytes = 0;
   /** Bytes of #input[0] that have been consumed. */
   #consumed = 0;
   readonly #header = Buffer.alloc(headerBytes);
@@ -39,8 +40,27 @@ export class FrameDecoder {
     return this.#headerFill > 0;
   }
 
+  /** Bytes of memory taken: for what was pushed and not yet returned, and for the payload that is being put together. */
+  get heldBytes(): number {
+    return this.#inputBytes + (this.#payload?.length ?? 0);
+  }
+
+  /** Length of the payload that has begun, as its header says; 0 between frames. */
+  get announcedBytes(): number {
+    return this.#headerFill === headerBytes ? this.#header.readUInt32BE(1) : 0;
+  }
+
   push(chunk: Buffer): void {
-    if (chunk.length > 0) this.#input.push(chunk);
+    if (chunk.length === 0) return;
+    this.#input.push(chunk);
+    this.#inputBytes += chunk.length;
+  }
+
+  /** Gives up all that was pushed. The decoder is of no more use. */
+  clear(): void {
+    this.#input.length = 0;
+    this.#inputBytes = 0;
+    this.#payload = undefined;
   }
 
   /**
@@ -129,6 +149,7 @@ export class FrameDecoder {
     this.#consumed = end;
     if (end === first.length) {
       this.#input.shift();
+      this.#inputBytes -= first.length;
       this.#consumed = 0;
     }
     return piece;

@@ -8,7 +8,7 @@ export interface ErrorRow {
   readonly remedy: string;
 }
 
-/** Every code of an Error frame. 1xxx protocol, 2xxx session, 3xxx paths, 4xxx agents, 5xxx models, 8xxx storages. */
+/** Every code of an Error frame. 1xxx protocol, 2xxx session, 3xxx paths, 4xxx agents, 5xxx models, 6xxx limits, 8xxx storages. */
 export const errorTable = {
   1001: {
     name: 'MalformedFrame',
@@ -208,6 +208,34 @@ export const errorTable = {
     fault: 'operator',
     meaning: 'The model computed values that are not numbers.',
     remedy: 'Its file is damaged or does not suit this processor: use another one.',
+  },
+  6001: {
+    name: 'ClientMemoryExceeded',
+    fault: 'client',
+    meaning:
+      'The client would make the server hold more than `max_client_memory_mb` allows; `details` has both numbers. A request is refused; a frame that can never be received closes the connection.',
+    remedy: 'Destroy agents, storages or sessions, send less at a time, or raise `max_client_memory_mb`.',
+  },
+  6002: {
+    name: 'ServerMemoryExceeded',
+    fault: 'operator',
+    meaning:
+      'All clients together would make the server hold more than `max_memory_mb` allows. A request is refused; a connection is closed when it is the largest consumer and clients have waited for `limits.memory_wait_ms`.',
+    remedy: 'Try again later, send less at a time, or raise `max_memory_mb`.',
+  },
+  6003: {
+    name: 'TooManyConnections',
+    fault: 'operator',
+    meaning: 'The server, or the address, has as many connections as it may have. The connection is closed.',
+    remedy:
+      'Close connections that are not needed, or raise `limits.max_connections` or `limits.max_connections_per_address`.',
+  },
+  6004: {
+    name: 'IdleConnection',
+    fault: 'client',
+    meaning:
+      'The connection had no session and sent nothing for `limits.idle_connection_timeout_ms`. It is closed.',
+    remedy: 'Connect when a session is needed, or send a Ping from time to time.',
   },
   8001: {
     name: 'InvalidStorageName',

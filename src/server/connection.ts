@@ -1,21 +1,15 @@
 import type { Socket } from 'node:net';
 import { isDefect, toServerError } from '../failure/failure.js';
+import type { ClientMemory } from '../limits/client-memory.js';
+import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
-import type { JsonBounds } from '../protocol/json-bounds.js';
 import { leadingId } from '../protocol/leading-id.js';
-import {
-  checkFieldNames,
-  idOf,
-  measurePayload,
-  parsedBytes,
-  parseObject,
-  parseRequest,
-} from '../protocol/request.js';
+import { checkFieldNames, idOf, measurePayload, parseObject, parseRequest } from '../protocol/request.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import { OutputGate } from './output-gate.js';
@@ -34,6 +28,8 @@ export interface ConnectionLimits {
   frameMs: number;
   /** How long a client may take to read what is above `unsentBytes`, all of it, before it is dropped. */
   stallMs: number;
+  /** How long a connection without a session may be silent, in ms; 0: for ever. */
+  idleMs: number;
   /** How long a client may take to close after its framing was lost. */
   farewellMs: number;
 }
@@ -44,13 +40,14 @@ export const defaultLimits: ConnectionLimits = {
   producers: 16,
   frameMs: 30_000,
   stallMs: 60_000,
+  idleMs: 0,
   farewellMs: 2_000,
 };
 
 /**
  * One client. Requests are taken from the stream one by one and only while the client keeps up, so that what it makes
  * the server hold is bounded (docs/protocol.md, "Limits"): `unsentBytes` of replies and what `producers` searches and turns
- * make beside; `requests` requests and unfinished turns that take at most twice the frame limit together.
+ * make beside; `requests` requests; and, with unfinished turns and received bytes, what its memory budget lets pass.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -61,16 +58,19 @@ export class Connection {
   readonly #decoder: FrameDecoder;
   readonly #sessions: SessionTable;
   readonly #maxFrameBytes: number;
+  readonly #memory: ConnectionMemory;
+  /** A frame for which there was no memory yet. */
+  #waiting: WireFrame | undefined;
   #requests = 0;
-  #requestBytes = 0;
   #ended = false;
   readonly #gate: OutputGate;
   #stall: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #unfinishedFrame: NodeJS.Timeout | undefined;
   /** Resolves when the socket is closed and all sessions have given back what they held. */
   readonly closed: Promise<void>;
 
-  constructor(socket: Socket, services: Services, limits: ConnectionLimits) {
+  constructor(socket: Socket, services: Services, limits: ConnectionLimits, memory: ClientMemory) {
     this.#socket = socket;
     this.#services = services;
     this.#limits = limits;
@@ -78,13 +78,18 @@ export class Connection {
     this.#log = services.log.child({ client: this.#client });
     this.#maxFrameBytes = services.config.max_frame_mb * 1024 * 1024;
     this.#decoder = new FrameDecoder(this.#maxFrameBytes);
-    this.#sessions = new SessionTable(services);
+    this.#memory = new ConnectionMemory(memory, () => this.#pump());
+    this.#sessions = new SessionTable(services, memory);
     this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
         clearTimeout(this.#stall);
+        clearTimeout(this.#idle);
         clearTimeout(this.#unfinishedFrame);
+        this.#waiting = undefined;
+        this.#decoder.clear();
+        this.#memory.close();
         this.#log.debug('disconnected');
         resolve(this.#endSessions(serverError(2002, 'the connection was closed')));
       });
@@ -117,16 +122,19 @@ export class Connection {
     socket.on('error', (error) => this.#log.debug({ err: error }, 'socket error'));
     socket.on('data', (chunk: Buffer) => {
       if (this.#ended) return;
+      this.#idle?.refresh();
       this.#decoder.push(chunk);
       this.#pump();
     });
     socket.on('drain', () => {
       clearTimeout(this.#stall);
       this.#stall = undefined;
+      this.#memory.unsent(socket.writableLength);
       this.#gate.admit();
       this.#pump();
     });
     this.#log.debug('connected');
+    this.#watchIdleness();
     const { version } = this.#services;
     this.#send({ type: 'Hello', protocol: protocolVersion, server: 'lorekeep', version });
   }
@@ -134,28 +142,44 @@ export class Connection {
   /** Takes requests while the client keeps up; otherwise leaves the rest in the decoder and in the network. */
   #pump(): void {
     try {
-      while (!this.#ended && this.#mayTake()) {
-        const frame = this.#decoder.next();
-        if (frame === undefined) break;
-        this.#take(frame);
-      }
+      while (!this.#ended && this.#mayTake() && this.#takeNext());
+      const refusal = this.#memory.refusal(this.#decoder.announcedBytes);
+      if (refusal !== undefined) throw refusal;
     } catch (error) {
       this.#loseFraming(toServerError(error));
       return;
     }
     if (this.#ended) return;
-    const reading = this.#mayTake();
+    this.#countReceived();
+    const reading = this.#mayTake() && this.#waiting === undefined && this.#memory.mayRead();
     if (reading) this.#socket.resume();
     else this.#socket.pause();
     this.#watchFrame(reading);
   }
 
+  /** Serves the next frame, once there is memory for it. False when there is none to serve now. */
+  #takeNext(): boolean {
+    this.#waiting ??= this.#decoder.next();
+    const frame = this.#waiting;
+    if (frame === undefined) return false;
+    this.#forgetFrameTimer();
+    this.#countReceived();
+    const { length } = frame.payload;
+    const refusal = this.#memory.refusal(length);
+    const memory = refusal === undefined ? this.#memory.take(length) : undefined;
+    if (refusal === undefined && memory === undefined) return false;
+    this.#waiting = undefined;
+    if (memory === undefined) this.#refuse(refusal, leadingId(frame.payload));
+    else this.#take(frame, memory);
+    return true;
+  }
+
+  #countReceived(): void {
+    this.#memory.received(this.#decoder.heldBytes + (this.#waiting?.payload.length ?? 0));
+  }
+
   #mayTake(): boolean {
-    return (
-      this.#requests < this.#limits.requests &&
-      this.#requestBytes <= this.#maxFrameBytes &&
-      !this.#clientLags()
-    );
+    return this.#requests < this.#limits.requests && !this.#clientLags();
   }
 
   #clientLags(): boolean {
@@ -163,14 +187,10 @@ export class Connection {
   }
 
   /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
-  #take(frame: WireFrame): void {
-    this.#forgetFrameTimer();
-    const bounds = measurePayload(frame.payload);
-    const bytes = parsedBytes(frame.payload, bounds);
+  #take(frame: WireFrame, memory: RequestMemory): void {
     const held: Promise<void>[] = [];
     this.#requests++;
-    this.#requestBytes += bytes;
-    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, bounds, held));
+    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, memory, held));
     const served = serving.then(() => {
       this.#requests--;
       if (held.length > 0) this.#pump();
@@ -178,18 +198,20 @@ export class Connection {
     void served
       .then(() => Promise.allSettled(held))
       .then(() => {
-        this.#requestBytes -= bytes;
+        memory.release();
         this.#pump();
       });
   }
 
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
-  async #serve({ kind, payload }: WireFrame, bounds: JsonBounds, held: Promise<void>[]): Promise<void> {
+  async #serve({ kind, payload }: WireFrame, memory: RequestMemory, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
     let understood = false;
     try {
       if (kind !== frameKind.json)
         fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
+      const bounds = measurePayload(payload);
+      memory.parsed(bounds.values);
       const object = parseObject(payload, bounds);
       replyTo = idOf(object);
       checkFieldNames(payload, object);
@@ -224,7 +246,9 @@ export class Connection {
   /** @throws FrameTooLarge */
   #send(frame: ServerFrame): void {
     if (!this.#socket.writable) return;
-    this.#socket.write(encodeFrame(frame, this.#maxFrameBytes));
+    const written = () => this.#memory.unsent(this.#socket.writableLength);
+    this.#socket.write(encodeFrame(frame, this.#maxFrameBytes), written);
+    written();
     if (this.#clientLags()) this.#watchStall();
   }
 
@@ -234,6 +258,20 @@ export class Connection {
       this.#log.warn({ unsent: this.#socket.writableLength }, 'client dropped: it does not read');
       this.#socket.destroy();
     }, this.#limits.stallMs);
+  }
+
+  /** Closes a connection that has no session and sends nothing. */
+  #watchIdleness(): void {
+    const { idleMs } = this.#limits;
+    if (idleMs === 0) return;
+    this.#idle = setTimeout(() => {
+      if (this.#sessions.size > 0 || this.#requests > 0) {
+        this.#watchIdleness();
+        return;
+      }
+      const message = `no session and no request for ${idleMs} ms; the connection is closed`;
+      this.expel(serverError(6004, message, { limit_ms: idleMs }));
+    }, idleMs);
   }
 
   /**
@@ -262,9 +300,17 @@ export class Connection {
     this.#unfinishedFrame = undefined;
   }
 
+  /** Ends the connection: says why, discards what was and will be received, and closes. */
+  expel(error: ServerError): void {
+    if (!this.#ended) this.#loseFraming(error);
+  }
+
   /** Nothing after this can be read as frames: says why, discards the rest, and closes. */
   #loseFraming(error: ServerError): void {
     this.#ended = true;
+    this.#waiting = undefined;
+    this.#decoder.clear();
+    this.#memory.received(0);
     this.#refuse(error, null);
     this.#log.debug({ code: error.code }, 'framing lost');
     this.#socket.end();

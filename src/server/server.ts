@@ -10,11 +10,13 @@ import type { ServerConfig } from '../config/schema.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { Activity } from '../lifecycle/activity.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
+import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { StorageRoot } from '../storages/storage-root.js';
-import { Connection, type ConnectionLimits, defaultLimits } from './connection.js';
+import { admit, serverMemory } from './admission.js';
+import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { Listener } from './listener.js';
 import type { Services } from './services.js';
 
@@ -62,12 +64,19 @@ export class LorekeepServer {
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
       activity: new Activity(),
+      memory: serverMemory(config, log),
+      slots: new ConnectionSlots(config.limits),
       sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
     };
-    const { frame_timeout_ms: frameMs, unread_timeout_ms: stallMs } = config.limits;
+    const {
+      frame_timeout_ms: frameMs,
+      unread_timeout_ms: stallMs,
+      idle_connection_timeout_ms: idleMs,
+    } = config.limits;
     const connections = new Set<Connection>();
     const accept = (socket: Socket) => {
-      const connection = new Connection(socket, services, { ...defaultLimits, frameMs, stallMs, ...limits });
+      const connection = admit(socket, services, { ...defaultLimits, frameMs, stallMs, idleMs, ...limits });
+      if (connection === undefined) return;
       connections.add(connection);
       void connection.closed.finally(() => connections.delete(connection));
     };

@@ -4,6 +4,8 @@ import type { EmbeddingModels } from '../catalog/embedding-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { IdleTimer } from '../lifecycle/idle-timer.js';
+import type { ConnectionSlots } from '../limits/connection-slots.js';
+import type { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { StorageRoot } from '../storages/storage-root.js';
@@ -23,6 +25,9 @@ export interface Services {
   nextSessionId(): string;
   /** Requests and turns under way. */
   readonly activity: Activity;
+  /** What clients make the server hold. */
+  readonly memory: ServerMemory;
+  readonly slots: ConnectionSlots;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
 }

@@ -1,38 +1,59 @@
+import type { ClientMemory, Holding } from '../limits/client-memory.js';
+import { sessionHeap } from '../limits/estimates.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import { Session } from '../session/session.js';
 import type { Services } from './services.js';
-
-/** Most sessions of one connection. */
-export const maxSessions = 10_000;
 
 /** The sessions of one connection: no other connection can name them, and they end with it. */
 export class SessionTable {
   readonly #services: Services;
   readonly #sessions = new Map<string, Session>();
+  readonly #memory: ClientMemory;
   readonly #holds = new Map<Session, () => void>();
   /** Sessions that have no id any more and are still closing. */
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(services: Services) {
+  constructor(services: Services, memory: ClientMemory) {
     this.#services = services;
+    this.#memory = memory;
   }
 
-  /** `folder`: the session's own storage root, or undefined for the server's. @throws TooManySessions */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** `folder`: the session's own storage root, or undefined for the server's. @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded */
   create(folder?: string): Session {
-    if (this.#sessions.size >= maxSessions) {
-      fail(2003, `the connection has ${maxSessions} sessions, as many as it may have; destroy one before`, {
-        limit: maxSessions,
+    const { max_sessions_per_connection: limit } = this.#services.config.limits;
+    if (this.#sessions.size >= limit) {
+      fail(2003, `the connection has ${limit} sessions, as many as it may have; destroy one before`, {
+        limit,
       });
     }
+    const memory = this.#memory.hold('sessions');
+    memory.add({ heap: sessionHeap }, 'the session is not made');
+    try {
+      return this.#make(memory, folder);
+    } catch (error) {
+      memory.release();
+      throw error;
+    }
+  }
+
+  #make(memory: Holding, folder: string | undefined): Session {
     const { models, files, lists, nodeTypes, log } = this.#services;
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
     const session = new Session(
       this.#services.nextSessionId(),
-      { models, files, lists, nodeTypes, root },
+      { models, files, lists, nodeTypes, root, memory: this.#memory },
       log,
     );
     this.#sessions.set(session.id, session);
-    this.#holds.set(session, this.#services.sessionIdle.hold());
+    const wake = this.#services.sessionIdle.hold();
+    this.#holds.set(session, () => {
+      wake();
+      memory.release();
+    });
     return session;
   }
 

@@ -3,6 +3,7 @@ import type { CatalogEntry } from '../catalog/schema.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { Background } from '../lifecycle/background.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
+import type { ClientMemory } from '../limits/client-memory.js';
 import { fail } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
@@ -24,6 +25,8 @@ export interface StorageSources {
   readonly files: KnowledgeBaseStorages;
   /** What paths start at. */
   readonly root: StorageRoot;
+  /** What the session's client holds. */
+  readonly memory: ClientMemory;
 }
 
 /**

@@ -148,6 +148,13 @@ const effects: Record<string, Effect | Elsewhere> = {
       await raw.closed;
     },
   },
+  max_memory_mb: { value: 500, elsewhere: 'test/server/memory.test.ts' },
+  max_client_memory_mb: { value: 300, elsewhere: 'test/server/memory.test.ts' },
+  'limits.max_connections': { value: 100, elsewhere: 'test/server/memory.test.ts' },
+  'limits.max_connections_per_address': { value: 90, elsewhere: 'test/server/memory.test.ts' },
+  'limits.max_sessions_per_connection': { value: 80, elsewhere: 'test/server/limits.test.ts' },
+  'limits.idle_connection_timeout_ms': { value: 60_000, elsewhere: 'test/server/memory.test.ts' },
+  'limits.memory_wait_ms': { value: 1500, elsewhere: 'test/server/memory.test.ts' },
   'limits.drain_timeout_ms': { value: 5000, elsewhere: 'test/server/stop.test.ts' },
   'limits.frame_timeout_ms': {
     value: 1000,

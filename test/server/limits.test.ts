@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
-import { maxSessions } from '../../src/server/session-table.js';
 import { maxAgents } from '../../src/session/session.js';
 import { maxStorages } from '../../src/storages/storage-set.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -32,7 +31,9 @@ function expectOneRefused(replies: ServerFrame[], code: number, name: string, li
 }
 
 it('a connection has so many sessions, and room again when one is destroyed', async () => {
-  const server = await TestServer.start();
+  const maxSessions = 100;
+  const limits = { max_sessions_per_connection: maxSessions };
+  const server = await TestServer.start({ config: { limits } });
   const raw = await server.raw();
   const create = { type: 'CreateSessionRequest' };
   expectOneRefused(await overfill(raw, maxSessions, () => create), 2003, 'TooManySessions', maxSessions);

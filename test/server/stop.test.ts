@@ -5,7 +5,7 @@ import { retrieveGraph, TestServer } from './test-server.js';
 
 /** An agent whose turns wait in the embedding of their text until they are let go. */
 async function heldTurn(drainMs: number) {
-  const limits = { drain_timeout_ms: drainMs, frame_timeout_ms: 30_000, unread_timeout_ms: 60_000 };
+  const limits = { drain_timeout_ms: drainMs };
   const server = await TestServer.start({ config: { limits } });
   const client = await server.raw();
   const request = async (frame: Record<string, unknown>, id: number) =>

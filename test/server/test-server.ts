@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { z } from 'zod';
 import { type Client, type ClientSession, connect } from '../../src/client/index.js';
-import { configSchema, type ServerConfig } from '../../src/config/schema.js';
+import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
 import type { ConnectionLimits } from '../../src/server/connection.js';
 import { LorekeepServer } from '../../src/server/server.js';
@@ -45,7 +46,8 @@ async function makeModel(): Promise<void> {
 }
 
 export interface TestServerOptions {
-  config?: Partial<ServerConfig>;
+  /** Fields of the config file. */
+  config?: z.input<typeof configSchema>;
   limits?: Partial<ConnectionLimits>;
   log?: Log;
   onIdle?: () => void;

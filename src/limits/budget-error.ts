@@ -1,0 +1,27 @@
+import { type ServerError, serverError } from '../protocol/errors.js';
+import { inMiB } from './bytes.js';
+
+export type BudgetOwner = 'client' | 'server';
+
+/** A ledger that a request would break. */
+export interface Excess {
+  /** V8's heap alone, or all memory. */
+  heap: boolean;
+  needed: number;
+  limit: number;
+}
+
+/** Why a request or a client is refused for memory: whose budget, both numbers, and what helps. `what` begins the sentence. */
+export function budgetError(owner: BudgetOwner, what: string, { heap, needed, limit }: Excess): ServerError {
+  const whose = owner === 'client' ? "this client's budget" : "the server's budget for all clients";
+  const memory = heap ? ' of JavaScript memory' : '';
+  const numbers = `${inMiB(needed)}${memory} would be in use, ${inMiB(limit)} are allowed by ${whose}`;
+  const remedy = heap
+    ? 'a larger --max-old-space-size for Node.js'
+    : owner === 'client'
+      ? 'a larger max_client_memory_mb'
+      : 'a larger max_memory_mb';
+  const message = `${what}: ${numbers}; destroy what is not needed, send less at a time, or ask the operator for ${remedy}`;
+  const details = { budget: owner, memory: heap ? 'heap' : 'total', needed, limit };
+  return serverError(owner === 'client' ? 6001 : 6002, message, details);
+}

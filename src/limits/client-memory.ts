@@ -1,0 +1,176 @@
+import type { ServerError } from '../protocol/errors.js';
+import { type BudgetOwner, budgetError, type Excess } from './budget-error.js';
+import { type Bytes, type HeldKind, type MemoryKind, noBytes, type PassingKind } from './bytes.js';
+import { excess, Ledger, type MemoryLimits } from './ledger.js';
+
+/** Memory of one agent, storage, session or connection, for as long as that lives. */
+export interface Holding {
+  /** Adds to it. `what` begins the sentence of a refusal. @throws ClientMemoryExceeded, ServerMemoryExceeded: nothing is added */
+  add(bytes: Partial<Bytes>, what: string): void;
+  /** Replaces the sum by what was measured; never refused. */
+  settle(bytes: Partial<Bytes>): void;
+  /** Gives all back. Twice is fine. */
+  release(): void;
+}
+
+/** Waits of the server's after which a request gives up: by then a larger consumer should have been closed. */
+const patience = 3;
+
+/** What the server's side knows: the sum of all clients, and who waits. */
+export interface AllClients {
+  /** How long whoever finds no room waits, in ms. */
+  readonly waitMs: number;
+  readonly ledger: Ledger;
+  /** Whether something more of this client may pass now. */
+  fits(client: ClientMemory, bytes: Bytes): boolean;
+  /** The limit that would be broken if this client held more. */
+  heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined;
+  wait(client: ClientMemory, callback: () => void): () => void;
+  moved(client: ClientMemory, kind: MemoryKind, bytes: Bytes): void;
+  forget(client: ClientMemory): void;
+}
+
+/** Memory of one client, as far as the server counts it. What it adds counts for the server, too. */
+export class ClientMemory {
+  readonly ledger: Ledger;
+  readonly #server: AllClients;
+  /** Ends the client's connection for this reason. */
+  readonly expel: (reason: ServerError) => void;
+  #closed = false;
+
+  /** @internal Use ServerMemory.client(). */
+  constructor(server: AllClients, limits: MemoryLimits, expel: (reason: ServerError) => void) {
+    this.#server = server;
+    this.ledger = new Ledger(limits);
+    this.expel = expel;
+  }
+
+  /** A holding with nothing in it. */
+  hold(kind: HeldKind): Holding {
+    let sum = noBytes;
+    const put = (next: Bytes) => {
+      this.#move(kind, { heap: next.heap - sum.heap, native: next.native - sum.native });
+      sum = next;
+    };
+    return {
+      add: (more, what) => {
+        const bytes = { ...noBytes, ...more };
+        this.#checkHeld(bytes, what);
+        put({ heap: sum.heap + bytes.heap, native: sum.native + bytes.native });
+      },
+      settle: (bytes) => put({ ...noBytes, ...bytes }),
+      release: () => put(noBytes),
+    };
+  }
+
+  /** Counts something that passes, until the result is called. Nothing is refused: ask mayRead or fits() before. */
+  pass(kind: PassingKind, bytes: Bytes): () => void {
+    let left = bytes;
+    this.#move(kind, bytes);
+    return () => {
+      this.#move(kind, { heap: -left.heap, native: -left.native });
+      left = noBytes;
+    };
+  }
+
+  /** A number of native bytes that goes up and down: what is received, what is not sent. */
+  gauge(kind: PassingKind): (now: number) => void {
+    let last = 0;
+    return (now) => {
+      if (now === last) return;
+      this.#move(kind, { heap: 0, native: now - last });
+      last = now;
+    };
+  }
+
+  /** Whether more may be read from this client: its own share is left, and it is no large consumer of a full server. */
+  get mayRead(): boolean {
+    const { passingNow, passing } = this.ledger;
+    if (passingNow.total >= passing.total || passingNow.heap >= passing.heap) return false;
+    return this.#server.fits(this, noBytes);
+  }
+
+  /** Whether something that passes fits now. */
+  fits(bytes: Bytes): boolean {
+    const { passingNow, passing } = this.ledger;
+    return excess(passingNow, bytes, passing) === undefined && this.#server.fits(this, bytes);
+  }
+
+  /** Why something can never pass, however long it waits; undefined if it can. */
+  tooLarge(bytes: Bytes, what: string): ServerError | undefined {
+    const client = excess(noBytesNow, bytes, this.ledger.passing);
+    if (client !== undefined) return budgetError('client', what, client);
+    const server = excess(noBytesNow, bytes, this.#server.ledger.passing);
+    return server && budgetError('server', what, server);
+  }
+
+  /** Calls back once, when there may be room again. The result cancels it. */
+  onRoom(callback: () => void): () => void {
+    return this.#server.wait(this, callback);
+  }
+
+  /**
+   * Waits until something that passes fits, and counts it; the result gives it back. Whoever waits may hold what others wait
+   * for, so nobody waits for ever. @throws as tooLarge(), also after waiting in vain; the signal's reason
+   */
+  async reserve(kind: PassingKind, bytes: Bytes, what: string, signal: AbortSignal): Promise<() => void> {
+    const never = this.tooLarge(bytes, what);
+    if (never !== undefined) throw never;
+    const late = performance.now() + patience * this.#server.waitMs;
+    while (!this.fits(bytes)) {
+      if (performance.now() >= late) throw this.#full(bytes, what);
+      await this.#roomOrAbort(signal);
+      signal.throwIfAborted();
+    }
+    return this.pass(kind, bytes);
+  }
+
+  /** The client has gone; what is still given back afterwards is counted down as before. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#server.forget(this);
+  }
+
+  /** Why something has found no room for so long. */
+  #full(bytes: Bytes, what: string): ServerError {
+    const { passingNow, passing } = this.ledger;
+    const own = excess(passingNow, bytes, passing);
+    if (own !== undefined) return budgetError('client', what, own);
+    const all = this.#server.ledger;
+    const over = excess(all.passingNow, bytes, all.passing);
+    const { total } = all.passing;
+    return budgetError('server', what, over ?? { heap: false, needed: total, limit: total });
+  }
+
+  #roomOrAbort(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        signal.removeEventListener('abort', settle);
+        cancel();
+        resolve();
+      };
+      const cancel = this.onRoom(settle);
+      signal.addEventListener('abort', settle, { once: true });
+    });
+  }
+
+  #checkHeld(bytes: Bytes, what: string): void {
+    const { heldNow, held } = this.ledger;
+    const refuse = (owner: BudgetOwner, over: Excess): never => {
+      throw budgetError(owner, what, over);
+    };
+    const client = excess(heldNow, bytes, held);
+    if (client !== undefined) refuse('client', client);
+    const server = this.#server.heldExcess(this, bytes);
+    if (server !== undefined) refuse('server', server);
+  }
+
+  #move(kind: MemoryKind, bytes: Bytes): void {
+    if (bytes.heap === 0 && bytes.native === 0) return;
+    this.ledger.add(kind, bytes);
+    this.#server.moved(this, kind, bytes);
+  }
+}
+
+const noBytesNow: MemoryLimits = { heap: 0, total: 0 };

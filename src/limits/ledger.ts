@@ -1,0 +1,65 @@
+import { type Bytes, type MemoryKind, memoryKinds, type PassingKind, passingKinds } from './bytes.js';
+
+/** The most that one ledger may reach: V8's heap alone, and heap and native memory together. */
+export interface MemoryLimits {
+  readonly heap: number;
+  readonly total: number;
+}
+
+/** Share of every limit that is kept for what passes, so that a client that holds a lot can still be served. */
+const passingShare = 1 / 3;
+
+/** What a limit leaves for one half of a ledger. */
+export function part(limits: MemoryLimits, passing: boolean): MemoryLimits {
+  const share = passing ? passingShare : 1 - passingShare;
+  return { heap: Math.floor(limits.heap * share), total: Math.floor(limits.total * share) };
+}
+
+const isPassing: ReadonlySet<MemoryKind> = new Set<PassingKind>(passingKinds);
+
+/** What one client, or all together, make the server hold, by kind. Held and passing things have limits of their own. */
+export class Ledger {
+  readonly held: MemoryLimits;
+  readonly passing: MemoryLimits;
+  readonly #held = { heap: 0, total: 0 };
+  readonly #passing = { heap: 0, total: 0 };
+  readonly #byKind = Object.fromEntries(memoryKinds.map((kind) => [kind, 0])) as Record<MemoryKind, number>;
+
+  constructor(limits: MemoryLimits) {
+    this.held = part(limits, false);
+    this.passing = part(limits, true);
+  }
+
+  /** Negative numbers give back. */
+  add(kind: MemoryKind, { heap, native }: Bytes): void {
+    const sum = isPassing.has(kind) ? this.#passing : this.#held;
+    sum.heap += heap;
+    sum.total += heap + native;
+    this.#byKind[kind] += heap + native;
+  }
+
+  get heldNow(): MemoryLimits {
+    return this.#held;
+  }
+
+  get passingNow(): MemoryLimits {
+    return this.#passing;
+  }
+
+  /** Bytes by kind, heap and native memory together. */
+  get byKind(): Readonly<Record<MemoryKind, number>> {
+    return this.#byKind;
+  }
+}
+
+/** The ledger line that `more` would break: its sum with `more` and its limit. Undefined when it fits. */
+export function excess(
+  now: MemoryLimits,
+  { heap, native }: Bytes,
+  limit: MemoryLimits,
+): { heap: boolean; needed: number; limit: number } | undefined {
+  const total = now.total + heap + native;
+  if (total > limit.total) return { heap: false, needed: total, limit: limit.total };
+  if (now.heap + heap > limit.heap) return { heap: true, needed: now.heap + heap, limit: limit.heap };
+  return undefined;
+}

@@ -1,0 +1,169 @@
+import type { ServerError } from '../protocol/errors.js';
+import { budgetError, type Excess } from './budget-error.js';
+import type { Bytes, MemoryKind } from './bytes.js';
+import { type AllClients, ClientMemory } from './client-memory.js';
+
+import { excess, Ledger, type MemoryLimits } from './ledger.js';
+
+export interface ServerMemoryOptions {
+  /** For all clients together. */
+  server: MemoryLimits;
+  /** For each. */
+  client: MemoryLimits;
+  /** How long room for what passes may be missing before the largest client is closed, in ms. */
+  waitMs: number;
+  /** Called before the largest client is closed. */
+  onExpel?: (reason: ServerError) => void;
+}
+
+/** Part of what may pass that all clients use alike; above it large consumers wait. */
+const calm = 3 / 4;
+
+/** Part of what may be held that is kept for clients which hold little, and how much that is. */
+const keptForSmall = 1 / 8;
+const small = 1 / 64;
+
+/** Waiters that are called back in one turn of the event loop. */
+const wokenAtOnce = 64;
+
+/**
+ * What all clients make the server hold. Requests to hold more than the limits are refused; what passes waits, large
+ * consumers first. When somebody waits for `waitMs`, the largest consumer is closed.
+ */
+export class ServerMemory implements AllClients {
+  readonly ledger: Ledger;
+  readonly #options: ServerMemoryOptions;
+  readonly #waiting = new Map<() => void, ClientMemory>();
+  /** Those of which something passes. */
+  readonly #active = new Set<ClientMemory>();
+  /** Since when clients have found no room. */
+  readonly #withoutRoom = new Map<ClientMemory, number>();
+  #waking: (() => void)[] = [];
+  #patience: NodeJS.Timeout | undefined;
+  /** Called after each change of the sum. */
+  onChange: () => void = () => {};
+
+  constructor(options: ServerMemoryOptions) {
+    this.#options = options;
+    this.ledger = new Ledger(options.server);
+  }
+
+  get waitMs(): number {
+    return this.#options.waitMs;
+  }
+
+  get limits(): { server: MemoryLimits; client: MemoryLimits } {
+    return this.#options;
+  }
+
+  /** `expel` ends the client's connection for a reason. */
+  client(expel: (reason: ServerError) => void = () => {}): ClientMemory {
+    return new ClientMemory(this, this.#options.client, expel);
+  }
+
+  /**
+   * Whether something more of this client may pass now. While three quarters of the limit are free for all, it may; the
+   * last quarter is for clients that take less than an equal share of it, so that the limit holds and they notice nothing.
+   */
+  fits(client: ClientMemory, bytes: Bytes): boolean {
+    const fits = this.#hasRoom(client, bytes);
+    if (fits) this.#withoutRoom.delete(client);
+    else if (!this.#withoutRoom.has(client)) this.#withoutRoom.set(client, performance.now());
+    return fits;
+  }
+
+  /** The limit that would be broken if this client held more. */
+  heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined {
+    const { heldNow, held } = this.ledger;
+    const own = client.ledger.heldNow;
+    const isSmall = excess(own, bytes, scaled(held, small)) === undefined;
+    return excess(heldNow, bytes, isSmall ? held : scaled(held, 1 - keptForSmall));
+  }
+
+  /** Calls back once, when room may have been made. The result cancels it. */
+  wait(client: ClientMemory, callback: () => void): () => void {
+    this.#waiting.set(callback, client);
+    this.#watch();
+    return () => this.#waiting.delete(callback);
+  }
+
+  /** @internal Of ClientMemory: after each change. */
+  moved(client: ClientMemory, kind: MemoryKind, bytes: Bytes): void {
+    this.ledger.add(kind, bytes);
+    if (client.ledger.passingNow.total > 0) this.#active.add(client);
+    else this.#active.delete(client);
+    if (bytes.heap < 0 || bytes.native < 0) this.#wake();
+    this.onChange();
+  }
+
+  /** @internal Of ClientMemory.close(). */
+  forget(client: ClientMemory): void {
+    this.#active.delete(client);
+    this.#withoutRoom.delete(client);
+    for (const [callback, waiting] of this.#waiting) if (waiting === client) this.#waiting.delete(callback);
+    this.#wake();
+  }
+
+  #hasRoom(client: ClientMemory, bytes: Bytes): boolean {
+    const { passingNow, passing } = this.ledger;
+    if (excess(passingNow, bytes, scaled(passing, calm)) === undefined) return true;
+    const share = scaled(passing, (1 - calm) / Math.max(1, this.#active.size));
+    return excess(client.ledger.passingNow, bytes, share) === undefined;
+  }
+
+  /** Calls everybody back who waits now, a few per turn of the event loop. */
+  #wake(): void {
+    if (this.#waiting.size === 0 || this.#waking.length > 0) return;
+    this.#waking = [...this.#waiting.keys()];
+    setImmediate(() => this.#wakeSome());
+  }
+
+  #wakeSome(): void {
+    for (const callback of this.#waking.splice(0, wokenAtOnce)) {
+      if (this.#waiting.delete(callback)) callback();
+    }
+    if (this.#waking.length > 0) setImmediate(() => this.#wakeSome());
+  }
+
+  /** While clients find no room, the largest consumer has `waitMs` to finish. */
+  #watch(): void {
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      const [first] = this.#withoutRoom.values();
+      if (first !== undefined && performance.now() - first >= this.#options.waitMs) this.#expelLargest();
+      this.#wake();
+      if (this.#waiting.size > 0) this.#watch();
+    }, this.#options.waitMs / 2).unref();
+  }
+
+  /** Closes the largest, and as many more as it takes for three quarters to be enough for the rest. */
+  #expelLargest(): void {
+    this.#withoutRoom.clear();
+    const { passingNow, passing } = this.ledger;
+    const bySize = [...this.#active].sort((a, b) => b.ledger.passingNow.total - a.ledger.passingNow.total);
+    let left = passingNow.total - passing.total * calm;
+    let leftHeap = passingNow.heap - passing.heap * calm;
+    for (const [place, client] of bySize.entries()) {
+      if (place > 0 && left <= 0 && leftHeap <= 0) return;
+      const { heap, total } = client.ledger.passingNow;
+      const isHeap = left <= 0 && leftHeap > 0;
+      const reason = budgetError(
+        'server',
+        'the connection is closed because it took the most, and others waited',
+        {
+          heap: isHeap,
+          needed: isHeap ? passingNow.heap : passingNow.total,
+          limit: Math.floor((isHeap ? passing.heap : passing.total) * calm),
+        },
+      );
+      left -= total;
+      leftHeap -= heap;
+      this.#options.onExpel?.(reason);
+      client.expel(reason);
+    }
+  }
+}
+
+function scaled({ heap, total }: MemoryLimits, share: number): MemoryLimits {
+  return { heap: heap * share, total: total * share };
+}

@@ -1,0 +1,65 @@
+import type { Socket } from 'node:net';
+import type { ServerConfig } from '../config/schema.js';
+import { toServerError } from '../failure/failure.js';
+import { inMiB } from '../limits/bytes.js';
+import { budgets } from '../limits/default-budgets.js';
+import { connectionHeap } from '../limits/estimates.js';
+import { ServerMemory } from '../limits/server-memory.js';
+import type { Log } from '../log/log.js';
+import { encodeFrame } from '../protocol/encoder.js';
+import type { ServerError } from '../protocol/errors.js';
+import { Connection, type ConnectionLimits } from './connection.js';
+import type { Services } from './services.js';
+
+/** How long a client that is turned away may take to close, in ms. */
+const farewellMs = 2000;
+
+/** Longest frame that says why a client is turned away. */
+const longestFarewell = 65_536;
+
+/** The budgets of the config, which the log names. */
+export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
+  const limits = budgets(config);
+  const { server, client } = limits;
+  log.info(
+    { all: inMiB(server.total), heap: inMiB(server.heap), each: inMiB(client.total) },
+    'memory that clients may make the server hold',
+  );
+  return new ServerMemory({
+    ...limits,
+    waitMs: config.limits.memory_wait_ms,
+    onExpel: ({ code, details }) =>
+      log.warn({ code, ...details }, 'memory is full: the largest client is closed'),
+  });
+}
+
+/** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */
+export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
+  const giveBack = services.slots.take(socket.remoteAddress ?? '');
+  if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services.log);
+  socket.once('close', giveBack);
+  const memory = services.memory.client((reason) => connection.expel(reason));
+  const holding = memory.hold('connections');
+  try {
+    holding.add({ heap: connectionHeap }, 'the connection is not taken');
+  } catch (error) {
+    memory.close();
+    return turnAway(socket, toServerError(error), services.log);
+  }
+  const connection = new Connection(socket, services, limits, memory);
+  void connection.closed.finally(() => {
+    holding.release();
+    memory.close();
+  });
+  return connection;
+}
+
+function turnAway(socket: Socket, { code, name, message, details }: ServerError, log: Log): undefined {
+  log.warn({ client: socket.remoteAddress, code }, 'a client was turned away');
+  socket.on('error', () => {});
+  // Whatever it sends is not read, so that it costs nothing.
+  socket.end(encodeFrame({ type: 'Error', reply_to: null, code, name, message, details }, longestFarewell));
+  socket.resume();
+  const late = setTimeout(() => socket.destroy(), farewellMs);
+  socket.once('close', () => clearTimeout(late));
+}

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import type { ServerFrames } from '../../src/protocol/frames.js';
+import { RawClient } from './raw-client.js';
+import { TestServer } from './test-server.js';
+
+/** The header of a JSON frame of so many bytes. */
+function header(length: number): Buffer {
+  const bytes = Buffer.from([1, 0, 0, 0, 0]);
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+}
+
+const mebibyte = 2 ** 20;
+
+const isError = (frame: { type: string }) => frame.type === 'Error';
+
+it('a connection beyond max_connections, or max_connections_per_address, is told so and closed', async () => {
+  for (const field of ['max_connections', 'max_connections_per_address'] as const) {
+    const server = await TestServer.start({ config: { limits: { [field]: 2 } } });
+    const first = await server.raw();
+    await server.raw();
+    const third = await RawClient.connect(server.port);
+    expect(await third.next(() => true)).toMatchObject({
+      type: 'Error',
+      code: 6003,
+      reply_to: null,
+      message: expect.stringContaining(`2 connections, as many as it may have (limits.${field})`),
+      details: { field: `limits.${field}`, limit: 2 },
+    });
+    await third.closed;
+    first.destroy();
+    await expect.poll(() => server.server.connections).toBe(1);
+    await server.connect();
+  }
+});
+
+it('a connection without a session that sends nothing is closed after idle_connection_timeout_ms', async () => {
+  const server = await TestServer.start({ config: { limits: { idle_connection_timeout_ms: 150 } } });
+  const session = await server.session();
+  const idle = await server.raw();
+  expect(await idle.next(isError)).toMatchObject({ code: 6004, details: { limit_ms: 150 } });
+  await idle.closed;
+  await session.destroy();
+});
+
+it('a frame that can never fit is refused at its header, naming the budget and both numbers', async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
+  const raw = await server.raw();
+  raw.bytes(header(3 * mebibyte));
+  expect(await raw.next(isError)).toMatchObject({
+    code: 6001,
+    name: 'ClientMemoryExceeded',
+    message: expect.stringMatching(/9\.0 MiB would be in use, 4\.0 MiB are allowed by this client's budget/),
+    details: { budget: 'client', memory: 'total', needed: expect.any(Number), limit: 4 * mebibyte },
+  });
+  await raw.closed;
+});
+
+it('clients that do not finish their frames are closed, the largest first, and another one notices nothing', async () => {
+  const limits = { memory_wait_ms: 200 };
+  const server = await TestServer.start({ config: { max_memory_mb: 48, max_client_memory_mb: 24, limits } });
+  const other = await server.session();
+  const attackers = await Promise.all(Array.from({ length: 12 }, () => server.raw()));
+  for (const attacker of attackers) {
+    attacker.bytes(header(2 * mebibyte));
+    attacker.bytes(Buffer.alloc(2 * mebibyte - 1, ' '));
+  }
+  const closed = await Promise.race(attackers.map((attacker) => attacker.next(isError)));
+  expect(closed).toMatchObject({ code: 6002, details: { budget: 'server' }, reply_to: null });
+  await other.destroy();
+  expect(attackers.some(({ received }) => !received.some(isError))).toBe(true);
+  // Those that were not closed go on.
+  const rest = attackers.filter(({ received }) => !received.some(isError));
+  await Promise.any(
+    rest.map(async (attacker) => {
+      attacker.bytes(Buffer.from(' '));
+      await attacker.next(
+        (frame): frame is ServerFrames['Error'] => frame.type === 'Error' && frame.code === 1001,
+      );
+    }),
+  );
+});
