@@ -1,4 +1,4 @@
-/** Parsers of what stands on the command line, for commander. */
+/** Argument parsers for commander. */
 import { isIPv6 } from 'node:net';
 import { InvalidArgumentError } from 'commander';
 

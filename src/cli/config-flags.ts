@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { configFlags, type FlagValues } from '../config/flags.js';
 
-/** Gives a command the flags that stand for fields of the config. */
+/** Adds the flags of config fields to a command. */
 export function addConfigFlags(command: Command): Command {
   for (const { flag, description, variable, field } of configFlags) {
     const later = field?.facts.later;
@@ -11,7 +11,7 @@ export function addConfigFlags(command: Command): Command {
   return command;
 }
 
-/** What was given for them, as texts: the config checks them. */
+/** The values of these flags as texts. The config checks them. */
 export function configFlagValues(command: Command): FlagValues {
   const names = new Set(configFlags.map(({ name }) => name));
   const given = command.options.filter(({ long }) => long != null && names.has(long));

@@ -1,7 +1,7 @@
 import { errorCodes } from '../../lib/index.js';
 import { commandFailures } from './failure-codes.js';
 
-/** The table of docs/cli.md: every code of a failure under --json, in Markdown. */
+/** The table of failure codes under --json in docs/cli.md, as Markdown. */
 export function failuresTable(): string {
   const codes = Object.entries({ ...commandFailures, ...errorCodes });
   const rows = codes.map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);

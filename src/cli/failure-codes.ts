@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../lib/index.js';
 
-/** What a command may fail with, beside the library's codes and the numbers of a server's errors. */
+/** Codes of the command line's own failures. Others are the library's codes and a server's error numbers. */
 export const commandFailures = {
   USAGE: 'the command line is wrong; the status is 2',
   INTERRUPTED: 'Ctrl-C or SIGTERM',

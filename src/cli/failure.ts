@@ -3,7 +3,7 @@ import { exitStatus, interruptedStatus } from './exit-status.js';
 import type { FailureCode } from './failure-codes.js';
 import { printable } from './terminal/printable.js';
 
-/** Why a command ends without having done its work: one line for whoever typed it. */
+/** The failure of a command, as one line for the user. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
   readonly code: FailureCode;
@@ -16,7 +16,7 @@ export class CommandError extends Error {
     this.detail = options.detail;
   }
 
-  /** What the process exits with. */
+  /** The process's exit status. */
   get status(): number {
     return exitStatus.failed;
   }
@@ -35,7 +35,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Someone pressed Ctrl-C. */
+/** The user pressed Ctrl-C. */
 export class Interrupted extends CommandError {
   override readonly name = 'Interrupted';
   readonly #signal: keyof typeof interruptedStatus;
@@ -50,7 +50,7 @@ export class Interrupted extends CommandError {
   }
 }
 
-/** A failure as `--json` tells it; docs/cli.md lists the codes. */
+/** A failure as `--json` prints it; docs/cli.md lists the codes. */
 export interface FailureReport {
   error: { code: string; message: string; detail?: unknown };
 }
@@ -61,7 +61,7 @@ export function failureReport(thrown: unknown): FailureReport {
   return { error: { code: failureCode(thrown), message, ...(details !== undefined && { detail: details }) } };
 }
 
-/** For people, without control characters, which a message may quote from a file. */
+/** A failure for people. Control characters, which a message may quote from a file, are replaced. */
 export function failureMessage(thrown: unknown): string {
   if (process.env.LOREKEEP_DEBUG === '1' && thrown instanceof Error) return debugText(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -83,7 +83,7 @@ function failureCode(thrown: unknown): string {
   return isDefect(thrown) ? ('INTERNAL' satisfies FailureCode) : String(code);
 }
 
-/** Errors of the library, of the system and of a server carry a code; what has none was not foreseen. */
+/** The error's code. Errors without one are unexpected. */
 function isDefect(thrown: unknown): boolean {
   if (thrown instanceof StartupError || isSystemError(thrown)) return false;
   const { code, name } = thrown as { code?: unknown; name?: unknown };
@@ -91,7 +91,7 @@ function isDefect(thrown: unknown): boolean {
   return !told && name !== 'ConnectionLostError';
 }
 
-/** Of a call that the operating system refused. */
+/** The code of a failed system call. */
 function isSystemError(thrown: unknown): boolean {
   return thrown instanceof Error && 'errno' in thrown && 'syscall' in thrown;
 }

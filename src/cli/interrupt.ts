@@ -2,8 +2,8 @@ import { interruptedStatus, stopSignals } from './exit-status.js';
 import { Interrupted } from './failure.js';
 
 /**
- * Runs work that Ctrl-C aborts: the signal's reason is Interrupted, and that is what this rejects with. A second Ctrl-C
- * ends the process at once.
+ * Runs work that Ctrl-C aborts. The signal's reason is Interrupted, and the promise rejects with it. A second Ctrl-C ends
+ * the process at once.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { CommandError, UsageError } from './failure.js';
 import type { FailureCode } from './failure-codes.js';
 
-/** @throws CommandError when there is no file of that name; UsageError for an empty name */
+/** @throws CommandError if there is no such file; UsageError for an empty name */
 export async function requireFile(file: string, what: string): Promise<void> {
   if (file === '') throw new UsageError(`the name of the file is empty; ${what} is expected`);
   const problem = await problemOf(file, what, true);
@@ -31,7 +31,7 @@ async function problemOf(
     return { code: 'IO', message: `cannot be read: ${found.message}` };
   }
   if (found.isDirectory()) return { code: 'INVALID_ARGUMENT', message: `is a folder; ${what} is expected` };
-  // A pipe cannot be read twice, and one without a writer never.
+  // A pipe cannot be read twice, and one without a writer blocks for ever.
   if (seekable && !found.isFile())
     return { code: 'UNSUPPORTED', message: `is not a regular file; ${what} is expected` };
   return undefined;

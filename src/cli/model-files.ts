@@ -5,21 +5,21 @@ import { pipeline } from 'node:stream/promises';
 import type { Catalog } from '../catalog/catalog.js';
 import type { ModelVariant } from '../catalog/schema.js';
 
-/** One variant of a catalog's entry, and what is there of it. */
+/** One variant of a catalog entry, and the state of its file. */
 export interface ModelFile {
   model: string;
   type: string;
-  /** Undefined for a variant that has a URL only. */
+  /** Undefined for a variant with only a URL. */
   path: string | undefined;
   state: 'present' | 'absent' | 'remote' | 'damaged';
-  /** Why it is damaged, or what could not be checked. */
+  /** The damage, or the reason why a check was impossible. */
   reason?: string;
   bytes?: number;
-  /** Whether size or checksum were stated in the catalog and agree. */
+  /** Whether the catalog states a size or checksum that the file matches. */
   verified: boolean;
 }
 
-/** Compares the files of a catalog's models with the sizes and checksums that it states. */
+/** Compares the files of a catalog's models with the sizes and checksums in the catalog. */
 export async function modelFiles(catalog: Catalog, signal: AbortSignal): Promise<ModelFile[]> {
   const files: ModelFile[] = [];
   for (const { name, model_type, variants } of catalog.entries) {

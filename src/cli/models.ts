@@ -10,23 +10,23 @@ import { findConfig } from './server-config.js';
 
 const remedy = 'correct embedding_model in the config, or name another catalog with --catalog';
 
-/** The embedding models of the catalog that the server would use, or of another one. */
+/** The embedding models of the server's catalog, or of another one. */
 export class CommandModels implements AsyncDisposable {
   readonly #models: CatalogModels;
-  /** Milliseconds that loading took. */
+  /** Loading time in milliseconds. */
   loadMs = 0;
 
   private constructor(models: CatalogModels) {
     this.#models = models;
   }
 
-  /** @throws StartupError, UsageError: the config or the catalog is wrong or absent */
+  /** @throws StartupError, UsageError if the config or the catalog is wrong or absent */
   static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
-    // A server runs without its config file; whoever names one here means a file that is there.
+    // A server runs without its config file, but a file named here must exist.
     if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
     if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
     const server = catalog === undefined ? await findConfig(config) : undefined;
-    // A misspelt models_catalog_path is one: the model would come from another catalog.
+    // For example a misspelt models_catalog_path: the model would come from another catalog.
     for (const warning of server?.warnings ?? []) warn(warning);
     const found = server?.config;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
@@ -35,7 +35,7 @@ export class CommandModels implements AsyncDisposable {
     return new CommandModels(new CatalogModels(file, loaded, found && embeddingModelOptions(found), remedy));
   }
 
-  /** For openKnowledgeBase(). @throws LorekeepError that says where the model was looked for */
+  /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */
   readonly resolve = async (name: string): Promise<LoadedModel> => {
     const started = performance.now();
     try {

@@ -3,8 +3,8 @@ import { failureMessage } from './failure.js';
 import { printable, printableJson } from './terminal/printable.js';
 
 /**
- * A reader that has seen enough (`| head`) is no failure; a result that cannot be written, as on a full disk, is one. Of an
- * error of stderr nobody can be told.
+ * A closed pipe (`| head`) is not a failure. A result that cannot be written, as on a full disk, is one. Errors of stderr
+ * are ignored.
  */
 export function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -19,17 +19,17 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** The one result of a command under --json. */
+/** Prints the single result of a command under --json. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(value, 2)}\n`);
 }
 
-/** One of several results under --json. */
+/** Prints one of several results under --json. */
 export function printJsonLine(value: unknown): void {
   process.stdout.write(`${printableJson(value)}\n`);
 }
 
-/** For people who watch; never on stdout, which is for results. */
+/** Prints a note for people on stderr. stdout is for results. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -24,7 +24,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Definitions only: what a command does, and with it the addon, is imported when it runs. */
+/** Defines the commands. A command's code, and with it the addon, is imported when the command runs. */
 async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('lorekeep')
     .description('A local agent server that keeps what agents know, and the tools of its knowledge bases.')
@@ -32,7 +32,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .version(packageVersion)
     .showSuggestionAfterError(true)
     .exitOverride()
-    // Errors come as CommanderError and are printed in one place.
+    // Errors arrive as CommanderError and are printed in one place.
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
   await addServe(program, args);
@@ -40,7 +40,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Without a command the server starts, so a misspelt one would be an argument too many of `serve`. */
+/** Finds a misspelt command: without a command the server starts, so it would look like an extra argument of `serve`. */
 function refuseUnknownCommand(program: Command, [first, second]: readonly string[]): void {
   const name = first === 'help' ? second : first;
   if (name === undefined || name.startsWith('-')) return;
@@ -50,7 +50,7 @@ function refuseUnknownCommand(program: Command, [first, second]: readonly string
   throw new UsageError(`unknown command ${JSON.stringify(name)}${nearest || '; lorekeep --help lists them'}`);
 }
 
-/** Also where the command line is wrong and was not understood; what follows `--` is no flag. */
+/** Whether `--json` was given, even on a command line that could not be parsed. Arguments after `--` are not flags. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? undefined : end).includes('--json');
@@ -58,7 +58,7 @@ function wantsJson(args: readonly string[]): boolean {
 
 function report(error: unknown, json: boolean): number {
   if (error instanceof CommanderError) {
-    // Help and version were printed by commander.
+    // commander has printed the help or the version.
     if (error.exitCode === 0) return exitStatus.done;
     return report(new UsageError(usageMessage(error.message)), json);
   }

@@ -7,7 +7,7 @@ import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
-/** Starts the server and resolves; a signal, or having no session for long, stops it later. @throws StartupError */
+/** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const { config, file, warnings, withoutEffect } = await loadConfig(flags, process.env);
   const { log, fileLog, file: logFile } = openLog(config);
@@ -41,8 +41,8 @@ export async function serve(flags: FlagValues): Promise<void> {
 }
 
 /**
- * A rejection that nobody handles is a defect of one request, and the server goes on. After an exception that nobody
- * caught, nothing is certain: the process ends with 1, and the log has the stack.
+ * An unhandled rejection is a defect of one request, so the server continues. After an uncaught exception the state is
+ * unknown: the process ends with 1, and the log has the stack.
  */
 function logDefects(log: Log): void {
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'unhandled rejection'));

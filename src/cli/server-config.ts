@@ -1,8 +1,8 @@
 import { type LoadedConfig, loadConfig } from '../config/load.js';
 
 /**
- * The config that `lorekeep serve` would run with: of `path`, else of where LOREKEEP_CONFIG says. A variable of the
- * environment beats the file. @throws StartupError
+ * The config that `lorekeep serve` would use: from `path`, otherwise from LOREKEEP_CONFIG. Environment variables override
+ * the file. @throws StartupError
  */
 export function findConfig(
   path: string | undefined,

@@ -15,7 +15,7 @@ export function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): v
   }
 }
 
-/** Ends the process with 0 when the server has stopped, with 1 when stopping failed: half a server is of no use. */
+/** Exits with 0 after the server has stopped, or with 1 if stopping failed. */
 export function exitAfter(stopped: Promise<void>): void {
   stopped.then(
     () => process.exit(0),

@@ -4,8 +4,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A folder for files made from `content`: in the project's cache, or in the temporary folder when that cannot be written. Its
- * name is the content's digest, so that what is there can be used again and other content does not disturb it.
+ * A folder for files made from `content`, in the project's cache, or in the temporary folder if the cache cannot be
+ * written. Its name is the content's digest, so that later runs can reuse it.
  */
 export async function demoFolder(projectFolder: string, content: unknown): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
@@ -21,7 +21,7 @@ export async function demoFolder(projectFolder: string, content: unknown): Promi
   }
 }
 
-/** Two programs that do this at once both leave a whole file. */
+/** Writes a file by rename, so that two programs at once leave a whole file. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content);

@@ -8,8 +8,8 @@ import type { Paragraph } from './paragraphs.js';
 export const knowledgeBaseFile = 'docs.json';
 
 /**
- * Writes records and config into a folder and builds the indexes, unless those of an earlier run can be opened.
- * @returns milliseconds that the building took, or undefined
+ * Writes records and config into a folder and builds the indexes, unless those of an earlier run open.
+ * @returns the build time in milliseconds, or undefined
  */
 export async function writeKnowledgeBase(
   folder: string,

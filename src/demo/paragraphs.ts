@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A passage of a document, under the headings that it stands under. */
+/** A passage of a document, with its headings. */
 export interface Paragraph {
   /** The file's name. */
   source: string;
   text: string;
 }
 
-/** Shortest passage that is worth finding, in characters. */
+/** Shortest useful passage, in characters. */
 const shortestParagraph = 60;
 /** Longest passage: some 300 tokens, well within the context of any embedding model. */
 const longestParagraph = 1200;
@@ -25,8 +25,8 @@ export async function readParagraphs(folder: string, files: readonly string[]): 
 }
 
 /**
- * Cuts Markdown at blank lines, list items and table rows, and puts the heading in front of each piece, so that a piece
- * says what it is about. Code blocks and table rules are left out.
+ * Splits Markdown at blank lines, list items and table rows, and puts the heading in front of each piece. Code blocks and
+ * table rules are dropped.
  */
 export function splitMarkdown(markdown: string): string[] {
   const paragraphs: string[] = [];
@@ -52,7 +52,7 @@ function withoutCode(markdown: string): string {
   return markdown.replace(/^(```|~~~)[\s\S]*?^\1.*$/gm, '');
 }
 
-/** Without the marks of Markdown; a table row becomes its cells. */
+/** Removes Markdown's marks; a table row becomes its cells. */
 function plainText(text: string): string {
   return text
     .replace(/^\s*([-*]|\d+\.)\s+/, '')
@@ -63,7 +63,7 @@ function plainText(text: string): string {
     .replace(/\s+/g, ' ');
 }
 
-/** Cuts a text that is too long after a sentence, or after a word where a sentence is longer still. */
+/** Splits a long text after a sentence, or after a word if a sentence is too long. */
 function pieces(text: string): string[] {
   const found: string[] = [];
   let rest = text;

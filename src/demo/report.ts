@@ -3,10 +3,10 @@ import type { Knowledge, RetrievalPlan, TurnDiagnostics } from '../client/index.
 /** Columns of a line, for a terminal of 100. */
 const lineWidth = 96;
 const indent = '   ';
-/** Lines of a hit's text that are shown. */
+/** Lines shown of a hit's text. */
 const snippetLines = 2;
 
-/** A step of the demonstration: what is done, and what came of it. */
+/** A step of the demonstration: its title and its result. */
 export function printStep(step: string, outcome: string): void {
   process.stdout.write(`${step.padEnd(14)}${outcome}\n`);
 }
@@ -24,7 +24,7 @@ export function printHits(hits: readonly Knowledge[]): void {
   }
 }
 
-/** How a node searched, and how long that took. */
+/** A node's search plan and times. */
 export function printPlan({
   node,
   plan,

@@ -8,21 +8,21 @@ import {
 import { knowledgeBaseFile } from './knowledge-base.js';
 import { printHits, printPlan, printQuestion, printStep } from './report.js';
 
-/** What the documentation does not know: notes of those who use it, given to the server in a request. */
+/** Notes that the documentation does not contain, sent to the server in a request. */
 const notes = [
   'Our own server listens on port 9200, because the label printer has had 9100 for years.',
   'Names of storages begin with the region of the game they belong to: north, harbour or marsh.',
   'Before a release the knowledge base is built anew, and all of its files are copied together.',
 ];
 
-/** Questions, and the pages of the documentation that may answer them. */
+/** Questions, and the documentation pages that may answer them. */
 const turns = [
   { question: 'Which error code says that a storage name is already taken?', pages: ['errors.md'] },
   { question: 'What happens to a client that does not read its replies?', pages: ['protocol.md'] },
   { question: 'On which port does our server listen?', pages: ['configuration.md'] },
 ];
 
-/** A Retrieve node by meaning over the notes, then one by meaning and by words over pages that each turn names. */
+/** A dense Retrieve node over the notes, then a hybrid one over the pages that each turn names. */
 const graph = {
   nodes: [
     { id: 'notes', type: 'retrieve', params: { embedded_string_storage: 'notes', top_k: 1, threshold: 0.6 } },

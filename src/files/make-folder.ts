@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing; gives the made ones, outermost first. Node's own recursive mkdir does
- * not return where the file system takes no folders, such as /proc. @throws system errors
+ * Creates a folder and its missing parents. Returns the created ones, outermost first. Node's recursive mkdir does not
+ * return on file systems without mkdir, such as /proc. @throws system errors
  */
 export function makeFolder(path: string): string[] {
   const missing: string[] = [];
@@ -15,7 +15,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Whether it was made here: somebody else may make it at the same time. */
+/** Returns whether this call created it: another process may create it at the same time. */
 function mkdirUnlessThere(path: string): boolean {
   try {
     mkdirSync(path);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** The first bytes of a file as text; fewer when it is shorter. */
+/** The first bytes of a file as text. */
 export async function readHead(path: string, bytes: number): Promise<string> {
   await using file = await open(path, 'r');
   const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);

@@ -1,4 +1,4 @@
-/** The work of a server: what is under way, and whether more may begin. */
+/** Counts the work under way on a server, and says whether new work may start. */
 export class Activity {
   #running = 0;
   #stopping = false;
@@ -8,12 +8,12 @@ export class Activity {
     return this.#running;
   }
 
-  /** Whether it takes nothing new. */
+  /** Whether new work is refused. */
   get stopping(): boolean {
     return this.#stopping;
   }
 
-  /** Something begins; the result is to be called when it has ended, and calling that twice is fine. */
+  /** Registers work. Call the result when the work has ended; calling it twice is fine. */
   begin(): () => void {
     this.#running++;
     let running = true;
@@ -26,7 +26,7 @@ export class Activity {
     };
   }
 
-  /** From now on nothing new is taken. Resolves when nothing is under way, or after `limitMs`; says whether it ended. */
+  /** Refuses new work from now on. Resolves when nothing is under way (true), or after `limitMs` (false). */
   async drain(limitMs: number): Promise<boolean> {
     this.#stopping = true;
     if (this.#running === 0) return true;

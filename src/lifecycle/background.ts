@@ -1,8 +1,8 @@
-/** Work that was started and must have ended before something else may close. */
+/** Pending work that must settle before its owner may close. */
 export class Background {
   readonly #pending = new Set<Promise<unknown>>();
 
-  /** Gives the promise back; its failure stays the caller's business. */
+  /** Tracks a promise and returns it. Its rejection is the caller's to handle. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#pending.add(work);
     const forget = () => this.#pending.delete(work);
@@ -10,7 +10,7 @@ export class Background {
     return work;
   }
 
-  /** Resolves when all of it has settled, including what was started meanwhile. */
+  /** Resolves when all tracked work has settled, including work added meanwhile. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }

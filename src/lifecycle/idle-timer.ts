@@ -1,23 +1,23 @@
-/** Calls back when something has not been used for a while. */
+/** Calls back after a period without use. */
 export class IdleTimer {
   readonly #afterMs: number;
   readonly #onIdle: () => void;
   #holds = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Starts idle, and waiting. `afterMs` 0: never calls back. The timer keeps no process alive. */
+  /** Starts idle. With `afterMs` 0 it never calls back. The timer does not keep the process alive. */
   constructor(afterMs: number, onIdle: () => void) {
     this.#afterMs = afterMs;
     this.#onIdle = onIdle;
     this.#wait();
   }
 
-  /** Whether somebody uses it. */
+  /** Whether it is in use. */
   get held(): boolean {
     return this.#holds > 0;
   }
 
-  /** It is in use until the result is called; calling that twice is fine. */
+  /** Marks it as in use until the result is called; calling that twice is fine. */
   hold(): () => void {
     this.#holds++;
     this.stop();
@@ -30,7 +30,7 @@ export class IdleTimer {
     };
   }
 
-  /** Does not call back any more, until the next hold has ended. */
+  /** Does not call back until the next hold has ended. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

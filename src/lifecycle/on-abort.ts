@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Calls `listener` when the signal is aborted; returns what takes it away again. Any number of callers may share a signal:
- * Node's warning of a leak, from the eleventh listener on, would be wrong, because none of them stays.
+ * Calls `listener` when the signal is aborted. Returns a function that removes it. Any number of callers may share a
+ * signal: none of the listeners stays, so Node's leak warning (from the eleventh on) is switched off.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal instanceof EventTarget) setMaxListeners(0, signal);

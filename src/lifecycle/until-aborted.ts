@@ -1,8 +1,8 @@
 import { onAbort } from './on-abort.js';
 
 /**
- * Waits for something shared, which goes on without the caller: rejects with the signal's reason as soon as the signal
- * is aborted.
+ * Waits for a shared promise. Rejects with the signal's reason as soon as the signal is aborted; the shared work
+ * continues.
  */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { shownValue } from './messages.js';
 
 /**
- * An array whose length is checked before its items are: a schema reports every bad item, and a hostile array has
+ * An array whose length is checked before its items. A plain schema reports every bad item, and a hostile array has
  * millions.
  */
 export function boundedArray<Item extends z.ZodType>(item: Item, min: number, max: number) {
   return z.array(z.unknown()).min(min).max(max).pipe(z.array(item));
 }
 
-/** An object of any fields, taken as it is: a record's schema would copy each of them, and a hostile one has millions. */
+/** An object with any fields, passed through. A record schema would copy each field, and a hostile object has millions. */
 export function anyObject() {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   return z
@@ -19,7 +19,7 @@ export function anyObject() {
     .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
 }
 
-/** Any number of strings; only the first item that is not one is reported. */
+/** Any number of strings. Only the first item that is not a string is reported. */
 export function stringArray() {
   const documented = z.custom<string[]>().meta({ type: 'array', items: { type: 'string' } });
   return documented.check((context) => {

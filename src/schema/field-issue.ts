@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { didYouMean, nearestName } from './nearest.js';
 
-/** What is wrong with one field of a value that a zod schema refused. */
+/** A mistake in one field of a value that a zod schema refused. */
 export interface FieldIssue {
   kind: 'unknown' | 'missing' | 'invalid';
-  /** `graph.nodes[0].id`; empty for the value itself. */
+  /** For example `graph.nodes[0].id`; empty for the value itself. */
   path: string;
   keys: PropertyKey[];
   /** A sentence without the path. */
@@ -12,7 +12,7 @@ export interface FieldIssue {
   nearest?: string;
 }
 
-/** The first issue of a refused value, in terms of its fields; `schema` is the one that refused it. */
+/** The first issue of a value that `schema` refused, in terms of its fields. */
 export function fieldIssue(schema: z.core.$ZodType, value: unknown, error: z.core.$ZodError): FieldIssue {
   const issue = error.issues[0] as z.core.$ZodIssue;
   if (issue.code === 'unrecognized_keys') return unknownField(schema, issue);
@@ -22,12 +22,12 @@ export function fieldIssue(schema: z.core.$ZodType, value: unknown, error: z.cor
   return { kind: 'invalid', path, keys, message: lowerFirst(issue.message) };
 }
 
-/** `graph.nodes[0]: is missing`, as a message shows it. */
+/** Formats an issue for a message: `graph.nodes[0]: is missing`. */
 export function describeIssue({ path, message }: FieldIssue): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Characters of a key that are shown: an unknown one may be as long as a frame. */
+/** Characters shown of a key: an unknown key may be as long as a frame. */
 const longestShownKey = 128;
 
 /** `["graph", "nodes", 0]` becomes `graph.nodes[0]`. */
@@ -50,7 +50,7 @@ function unknownField(schema: z.core.$ZodType, issue: z.core.$ZodIssueUnrecogniz
   return nearest === undefined ? found : { ...found, nearest };
 }
 
-/** The value at `keys`, or undefined where there is none. */
+/** The value at `keys`, or undefined. */
 export function valueAt(value: unknown, keys: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of keys) {
@@ -78,7 +78,7 @@ function objectShape(
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
-/** The schema under optional, default, nullable and pipe. */
+/** Unwraps optional, default, nullable and pipe. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   if (
     schema instanceof z.ZodOptional ||

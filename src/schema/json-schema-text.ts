@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The text of a file in schemas/, for editors that complete and check JSON; `override` is zod's. */
+/** The text of a file in schemas/, for editors. `override` is zod's option. */
 export function jsonSchemaText(
   title: string,
   schema: z.ZodType,

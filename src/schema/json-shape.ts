@@ -1,18 +1,18 @@
 import { visit } from 'jsonc-parser';
 import { fieldPath } from './field-issue.js';
 
-/** As deep as a records file may be nested. */
+/** Deepest nesting, the same as for records files. */
 const deepest = 64;
 
-/** What is wrong with a JSON text, and where: `:line:column`, or nothing where it is wrong as a whole. */
+/** A defect of a JSON text and its place: `:line:column`, or nothing if it concerns the whole text. */
 export interface ShapeProblem {
   place: string;
   what: string;
 }
 
 /**
- * What is wrong with a JSON text that JSON.parse takes: nested so deeply that what walks it would run out of stack, or a key
- * twice in one object, of which JSON.parse drops the first in silence. Undefined when nothing is.
+ * Reports defects that JSON.parse accepts: nesting deep enough to overflow recursive code, and duplicate keys (JSON.parse
+ * silently keeps the last one). Returns undefined if there are none.
  */
 export function checkJsonShape(text: string): ShapeProblem | undefined {
   if (nesting(text) > deepest) return { place: '', what: `nested deeper than ${deepest} levels` };
@@ -37,7 +37,7 @@ export function checkJsonShape(text: string): ShapeProblem | undefined {
   return wrong;
 }
 
-/** Most brackets that are open at a time, outside of strings. */
+/** The largest number of brackets open at a time, outside strings. */
 function nesting(text: string): number {
   let depth = 0;
   let most = 0;

@@ -1,13 +1,13 @@
 import { findNodeAtLocation, type ParseError, parseTree } from 'jsonc-parser';
 import { checkJsonShape, type ShapeProblem } from './json-shape.js';
 
-/** A place in a text, as editors count: both from 1, columns in UTF-16 units. */
+/** A place in a text as editors count: both from 1, columns in UTF-16 code units. */
 export interface TextPosition {
   line: number;
   column: number;
 }
 
-/** A text that is not JSON. */
+/** The text is not JSON. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
   readonly position: TextPosition;
@@ -18,7 +18,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** A JSON text that people write and that messages point into. */
+/** A hand-written JSON text, with places for error messages. */
 export class JsonText {
   readonly value: unknown;
   readonly #text: string;
@@ -33,12 +33,12 @@ export class JsonText {
     }
   }
 
-  /** What is wrong with the text though JSON.parse takes it; a value that is nested too deeply must not be walked. */
+  /** Defects that JSON.parse accepts. A value that is nested too deeply must not be walked. */
   shapeProblem(): ShapeProblem | undefined {
     return checkJsonShape(this.#text);
   }
 
-  /** Where the value at `keys` begins, or the nearest one around it that is there. */
+  /** The start of the value at `keys`, or of its nearest existing ancestor. */
   positionOf(keys: readonly PropertyKey[]): TextPosition {
     const path = keys.map((key) => (typeof key === 'number' ? key : String(key)));
     const tree = treeOf(this.#text);
@@ -52,7 +52,7 @@ export class JsonText {
 
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
-/** Undefined when it is nested too deeply to be looked at. */
+/** Undefined if the text is nested too deeply. */
 function treeOf(text: string, errors: ParseError[] = []) {
   try {
     return parseTree(text, errors, strict);
@@ -75,7 +75,7 @@ function syntaxError(text: string, thrown: Error): JsonSyntaxError {
   return new JsonSyntaxError(message, positionAt(text, first.offset));
 }
 
-/** By ParseErrorCode, which exists at compile time only. */
+/** Messages by ParseErrorCode, which exists at compile time only. */
 const messages: Readonly<Record<number, string>> = {
   1: 'a value is expected; texts stand in double quotes',
   2: 'this is not a number',

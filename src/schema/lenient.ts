@@ -3,22 +3,22 @@ import { describeIssue, type FieldIssue, fieldIssue } from './field-issue.js';
 import { plainMessage } from './messages.js';
 
 export type LenientResult<T> = {
-  /** One sentence per key that has no effect. */
+  /** One sentence per key without effect. */
   warnings: string[];
   /** The unknown keys behind the warnings. */
   ignored: FieldIssue[];
 } & (
   | { ok: true; value: T }
-  /** `issue` is the first of `issues`. */
+  /** `issue` is the first one. */
   | { ok: false; issue: FieldIssue; issues: FieldIssue[] }
 );
 
-/** Unknown keys that are reported one by one. */
+/** Number of unknown keys reported individually. */
 const reportedKeys = 100;
 
 /**
- * Parses a hand-written JSON value against a strict schema, where an unknown key is a warning (it may be a later
- * version's) and everything else an error.
+ * Parses a hand-written JSON value against a strict schema. An unknown key is a warning, because it may belong to a later
+ * version; everything else is an error.
  */
 export function parseLenient<T>(schema: z.ZodType<T>, value: unknown): LenientResult<T> {
   const ignored: FieldIssue[] = [];
@@ -41,7 +41,7 @@ export function parseLenient<T>(schema: z.ZodType<T>, value: unknown): LenientRe
   }
 }
 
-/** A value that breaks two rules, such as a number that is too large and no safe integer, is one mistake. */
+/** Reports one mistake for a value that breaks two rules, such as a number that is too large and not a safe integer. */
 function onePerField(issues: readonly FieldIssue[]): FieldIssue[] {
   const seen = new Set<string>();
   return issues.filter(({ keys }) => {

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 
-/** Characters of a refused value that a message shows. */
+/** Characters of a refused value shown in a message. */
 const longestShown = 60;
 
 /**
- * What is expected and what was found, in the words of JSON: for `safeParse(value, { error: plainMessage })`. A schema's own
- * messages go before it.
+ * Names the expected and the found value in JSON's terms. Use it as `safeParse(value, { error: plainMessage })`; messages
+ * of the schema itself take precedence.
  */
 export function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
   const expected = expectation(issue);
   return expected === undefined ? undefined : `${expected} is expected, not ${shownValue(issue.input)}`;
 }
 
-/** A value as a message shows it: texts, numbers and truth values as they are, others by their kind. */
+/** A value for a message: strings, numbers and booleans as they are, others by their kind. */
 export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
@@ -20,10 +20,10 @@ export function shownValue(value: unknown): string {
   return typeof value === 'string' && value.length > longestShown ? `${text}…` : text;
 }
 
-/** How many mistakes a message lists. */
+/** Number of mistakes listed in a message. */
 export const mostListed = 20;
 
-/** A line for each of the first `mostListed` items, and one that says how many more there are. */
+/** One line for each of the first `mostListed` items, and one with the number of the rest. */
 export function listed<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
   const lines = items.slice(0, mostListed).map(line);
   if (items.length > mostListed) lines.push(`and ${items.length - mostListed} more`);

@@ -1,8 +1,8 @@
-/** The known name that was probably meant, or undefined when none is close. */
+/** The known name closest to a misspelt one, or undefined if none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.slice(0, longestCompared).toLowerCase();
   let best: string | undefined;
-  // What differs in every character is not near, however short it is.
+  // A name that differs in every character is not close, however short it is.
   let bestDistance = Math.min(wanted.length, 1 + Math.max(1, Math.floor(wanted.length / 3)));
   for (const candidate of known) {
     const distance = editDistance(wanted, candidate.slice(0, longestCompared).toLowerCase(), bestDistance);
@@ -14,17 +14,17 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best;
 }
 
-/** `; did you mean "top_k"?` or nothing: the end of a message about an unknown name. */
+/** The end of a message about an unknown name: `; did you mean "top_k"?` or nothing. */
 export function didYouMean(nearest: string | undefined): string {
   return nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`;
 }
 
-/** Characters of a name that take part: what a client sends has no bound, the comparison's cost needs one. */
+/** Characters of a name that are compared: names from clients have no bound, and the cost needs one. */
 const longestCompared = 64;
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that lead from one to the other, three rows at a time; `limit`
- * when they are that many or more.
+ * Edit distance with insertions, deletions, replacements and swaps of neighbours (optimal string alignment), capped at
+ * `limit`. Keeps three rows of the table.
  */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
@@ -42,7 +42,7 @@ function editDistance(a: string, b: string, limit: number): number {
       current.push(best);
       if (best < least) least = best;
     }
-    // Nothing below comes from higher up than two rows.
+    // Later rows depend on two rows above at most.
     if (least >= limit && previousLeast >= limit) return limit;
     previousLeast = least;
     beforePrevious = previous;
@@ -60,7 +60,7 @@ function isSwap(a: string, row: number, b: string, column: number): boolean {
   );
 }
 
-/** A cell of a row; all that are asked for are there. */
+/** A cell of a row. Precondition: it exists. */
 function at(row: readonly number[], column: number): number {
   return row[column] as number;
 }

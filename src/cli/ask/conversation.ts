@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline';
 import { onAbort } from '../../lifecycle/on-abort.js';
 
 /**
- * Asks line by line: on a terminal with a prompt, else every line of stdin. Blank lines are skipped. Ends with the
- * input (Ctrl-D). `answer` may reject: the next line is asked all the same if `onFailure` returns.
+ * Answers each line of stdin, with a prompt on a terminal, until the input ends (Ctrl-D). Blank lines are skipped. If
+ * `answer` rejects and `onFailure` returns, the next line is answered.
  */
 export async function converse(
   answer: (question: string) => Promise<void>,
@@ -16,7 +16,7 @@ export async function converse(
     ...(isTerminal && { output: process.stdout, prompt: '> ', historySize: 100 }),
     terminal: isTerminal,
   });
-  // readline takes Ctrl-C from a terminal in raw mode; the process gets it as a signal.
+  // In raw mode readline consumes Ctrl-C, so it is raised as a signal again.
   lines.on('SIGINT', () => {
     process.stdout.write('\n');
     process.kill(process.pid, 'SIGINT');

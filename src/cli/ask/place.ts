@@ -4,19 +4,19 @@ import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import type { Tokenizer } from '../../../lib/index.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 
-/** Where a server finds a knowledge base. */
+/** The place of a knowledge base on a server. */
 export interface KnowledgeBasePlace {
-  /** Of the session; undefined: the server's storage root. */
+  /** The session's storage folder, or undefined for the server's storage root. */
   folder: string | undefined;
-  /** Relative to it. */
+  /** Path of the config file, relative to that folder. */
   path: string;
-  /** Of the text index, where it is known: what highlights the matches. */
+  /** The tokenizer of the text index if it is known. It finds the matches to highlight. */
   tokenizer: Tokenizer | undefined;
 }
 
 /**
- * A file of this machine, when the server runs here and there is one at `path`; else a path of the server's. A relative
- * path that exists in both places means the file here.
+ * Resolves `path` to a file of this machine if the server runs here and the file exists, otherwise to a path on the
+ * server. A relative path that exists in both places means the local file.
  */
 export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
   const here = isLoopback(host) && (await stat(path).catch(() => undefined))?.isFile() === true;

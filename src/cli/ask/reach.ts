@@ -3,10 +3,10 @@ import { type Client, connect } from '../../client/index.js';
 import { onAbort } from '../../lifecycle/on-abort.js';
 import { CommandError } from '../failure.js';
 
-/** A lorekeep server greets at once; what listens and says nothing for so long is something else. */
+/** A lorekeep server sends Hello at once. A program that is silent for this many milliseconds is another one. */
 const greetingMs = 5000;
 
-/** A client of the server at an address. @throws CommandError that says what is there instead; the signal's reason */
+/** Connects to the server at an address. @throws CommandError that says what listens there instead; the signal's reason */
 export async function reach(host: string, port: number, signal: AbortSignal): Promise<Client> {
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const giveUp = new AbortController();

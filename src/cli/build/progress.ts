@@ -11,32 +11,32 @@ const titles: Readonly<Record<KnowledgePhase, string>> = {
   words: 'indexing words',
 };
 
-/** Between two lines about one phase where there is no terminal. */
+/** Milliseconds between two lines about one phase, without a terminal. */
 const lineEveryMs = 10_000;
-/** Below this the time left is a guess. */
+/** Below this share the remaining time is a guess. */
 const leastElapsedMs = 500;
 const titleWidth = 14;
 const widestBar = 40;
-/** Columns of a line beside its bar, and the bar that is worth its place. */
+/** Columns beside the bar, and the smallest useful bar. */
 const textWidth = titleWidth + 52;
 const narrowestBar = 8;
 
 export interface ProgressView {
   update(progress: KnowledgeProgress): void;
-  /** Leaves the terminal as it was. Twice is fine. */
+  /** Restores the terminal. May be called twice. */
   stop(): void;
 }
 
 export const noView: ProgressView = { update() {}, stop() {} };
 
-/** A bar per phase on a terminal, else lines; nothing in the first `quietMs`, and nothing of what ends within them. */
+/** One progress bar per phase on a terminal, plain lines elsewhere. Phases shorter than `quietMs` print nothing. */
 export function progressView(stream: NodeJS.WriteStream, quietMs = 0): ProgressView {
   const loudFrom = performance.now() + quietMs;
   const loud = () => performance.now() >= loudFrom;
   return stream.isTTY ? new ProgressBars(stream, loud) : new ProgressLines(loud);
 }
 
-/** How fast a phase goes. */
+/** The rate of a phase. */
 class Pace {
   readonly phase: KnowledgePhase;
   readonly #started = performance.now();

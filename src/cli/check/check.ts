@@ -11,11 +11,11 @@ import type { Finding } from './findings.js';
 import type { CheckFlags } from './flags.js';
 import { kindNames, kindOf } from './kind.js';
 
-/** Errors that are listed; after so many the rest is likely to be their consequence. */
+/** Number of errors listed. Later ones are usually consequences of these. */
 const listedErrors = 20;
 const listedWarnings = 20;
 
-/** `lorekeep check`: finds out what a file is, checks it and what it names, and writes nothing. */
+/** `lorekeep check`: detects the kind of a file, checks it and the files it names, and writes nothing. */
 export async function check(file: string, flags: CheckFlags): Promise<void> {
   await requireFile(file, 'a file');
   await interruptible(async (signal) => {

@@ -27,7 +27,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
   'server-config': async (file, _, signal) => {
     const findings: Finding[] = await checkServerConfig(file);
     if (findings.some(({ severity }) => severity === 'error')) return { findings };
-    // What is in the environment does not belong to the file.
+    // Environment variables are not part of the file.
     const { config, withoutEffect } = await findConfig(file, {});
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
     const catalog = await checkCatalog(config.models_catalog_path, signal);
@@ -45,7 +45,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
   },
 };
 
-/** A server starts without the files of its models, and cannot use these models. */
+/** A server starts without model files, but cannot use those models. */
 async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckResult> {
   const findings: Finding[] = [];
   const catalog = await findingOf(findings, isStartupError, () => Catalog.load(path));

@@ -1,7 +1,7 @@
-/** One thing that is wrong, or that is probably not as it was meant. */
+/** A mistake, or a probable one. */
 export interface Finding {
   severity: 'error' | 'warning';
-  /** Complete in itself: names file, place and what was expected. */
+  /** A complete sentence that names the file, the place and the expected value. */
   message: string;
   code?: string;
   file?: string;
@@ -9,14 +9,14 @@ export interface Finding {
 
 export interface CheckResult {
   findings: Finding[];
-  /** What was there, in a few words. */
+  /** A short description of the checked file. */
   facts?: string;
 }
 
 const errorFinding = (message: string): Finding => ({ severity: 'error', message });
 export const warningFinding = (message: string): Finding => ({ severity: 'warning', message });
 
-/** The result, or undefined after a finding. @throws what `isFinding` does not take */
+/** The result, or undefined after a finding. @throws errors for which `isFinding` is false */
 export async function findingOf<T>(
   findings: Finding[],
   isFinding: (error: unknown) => error is Error,

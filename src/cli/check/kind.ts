@@ -6,7 +6,7 @@ import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
 import { CommandError } from '../failure.js';
 import type { CheckedKind } from './flags.js';
 
-/** What people call them. */
+/** The kinds' names for people. */
 export const kindNames: Readonly<Record<CheckedKind, string>> = {
   'knowledge-base': 'knowledge base',
   'server-config': 'server config',
@@ -14,12 +14,12 @@ export const kindNames: Readonly<Record<CheckedKind, string>> = {
   records: 'records file',
 };
 
-/** Bytes in which the first character of a JSON text stands, after a byte order mark and blanks. */
+/** Bytes that contain the first character of a JSON text, after a byte order mark and blanks. */
 const headBytes = 4096;
 
 /**
- * What a file is, by its content: an array is a records file; an object is what most of its keys belong to. Where that
- * says nothing, the name does. @throws CommandError for what is none of them, with line and column for broken JSON
+ * Detects the kind of a file by its content: an array is a records file, an object is the kind that most of its keys
+ * belong to. The file name decides ties. @throws CommandError for any other file, with line and column for broken JSON
  */
 export async function kindOf(file: string): Promise<CheckedKind> {
   const first = (await readHead(file, headBytes)).replace(/^\uFEFF/, '').trimStart()[0];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Adds the command and, where `args` may mean it, its flags: they come from the config's schema, which takes time. */
+/** Adds the command. Its flags come from the config's schema, which is slow to load, so they are added only if `args` may need them. */
 export async function addServe(program: Command, args: readonly string[]): Promise<void> {
   const command = program
     .command('serve', { isDefault: true })

@@ -19,13 +19,13 @@ export interface DoctorFlags {
   json?: boolean;
 }
 
-/** `lorekeep doctor`: looks at everything that the server needs, and goes on after what is wrong. */
+/** `lorekeep doctor`: checks everything that the server needs, and continues after a failed check. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
     const machine = [checkNode(), ...(await checkAddon())];
     const tryOut = machine.every(({ status }) => status !== 'failed');
     const installation = await checkInstallation(flags.config, { tryOut, signal });
-    // Last: trying a model out measures it.
+    // Last, because trying a model measures it.
     const findings = [...machine, ...installation, ...(tryOut ? await checkEmbedding() : [])];
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;

@@ -3,10 +3,10 @@ import type { ComputeSettings } from '../../../lib/index.js';
 import { counted } from '../terminal/amounts.js';
 import { type Finding, ok } from './finding.js';
 
-/** Models that are shown: the last ones measured. */
+/** Number of models shown: those measured last. */
 const mostShown = 10;
 
-/** How models are embedded here: what their first load measured. The addon can be loaded. */
+/** Shows the runtimes that first loads measured on this machine. Precondition: the addon loads. */
 export async function checkEmbedding(): Promise<Finding[]> {
   const { measuredSettings } = await import('../../../lib/index.js');
   const { file, entries } = await measuredSettings();
@@ -24,7 +24,7 @@ export async function checkEmbedding(): Promise<Finding[]> {
   ];
 }
 
-/** The last entry of each model, the last one first; one may have been measured by several builds. */
+/** The newest entry of each model, newest first. Several builds may have measured the same model. */
 function latestOfEach(entries: readonly ComputeSettings[]): ComputeSettings[] {
   const latest = new Map<string, ComputeSettings>();
   for (const entry of entries.toReversed()) {

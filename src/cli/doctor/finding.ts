@@ -1,11 +1,11 @@
-/** What one look found. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at. */
+  /** The subject of the check. */
   subject: string;
   status: 'ok' | 'warning' | 'failed';
-  /** What was found. */
+  /** The observation. */
   message: string;
-  /** What to do about it. */
+  /** The remedy. */
   fix?: string;
 }
 

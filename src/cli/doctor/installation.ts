@@ -7,10 +7,10 @@ import type { ServerConfig } from '../../config/schema.js';
 import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
-/** How long a program on the port may take to say who it is. */
+/** Milliseconds that a program on the port has to send its Hello. */
 const greetingMs = 1000;
 
-/** Whether a server could listen. */
+/** Checks whether a server could listen. */
 export async function checkPort({ port, network_access }: ServerConfig): Promise<Finding> {
   const code = await listenAsServer(hostsOf(network_access), port);
   if (code === undefined) return ok('port', port === 0 ? 'any free one' : `${port} is free`);
@@ -33,7 +33,7 @@ export async function checkPort({ port, network_access }: ServerConfig): Promise
   }
 }
 
-/** The system's code for why not; undefined when it could. */
+/** The system's error code, or undefined if listening works. */
 async function listenAsServer(hosts: readonly string[], port: number): Promise<string | undefined> {
   let code: string | undefined;
   for (const host of hosts) {
@@ -51,7 +51,7 @@ function listenOnce(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Whether the folder that storages are looked for in is there. The server starts without it. */
+/** Checks that the storage root exists. The server starts without it. */
 export async function checkStorageRoot({ storage_root }: ServerConfig): Promise<Finding> {
   const found = await stat(storage_root).catch(() => undefined);
   if (found?.isDirectory()) return ok('storage_root', storage_root);
@@ -63,7 +63,7 @@ export async function checkStorageRoot({ storage_root }: ServerConfig): Promise<
   );
 }
 
-/** Whether a folder that the server writes to can be written or made; nothing is. */
+/** Checks that the server could write or create a folder, without creating anything. */
 export async function checkWritable(subject: string, folder: string): Promise<Finding> {
   const existing = await nearestExisting(folder);
   const found = await stat(existing);

@@ -6,7 +6,7 @@ import { homeFolder } from '../../config/home.js';
 import { unknownKernels } from '../../config/variables.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
-/** Node's version against what the package asks for. */
+/** Compares Node's version with the package's requirement. */
 export function checkNode(): Finding {
   const { engines } = JSON.parse(readFileSync(join(homeFolder, 'package.json'), 'utf8'));
   const wanted = String(engines.node).replace(/^>=\s*/, '');
@@ -16,13 +16,13 @@ export function checkNode(): Finding {
   return failed('Node.js', what, `install Node.js ${wanted} or newer`);
 }
 
-/** The addon, the processor and the backends, which the addon finds. */
+/** The addon, the processor, and the backends that the addon finds. */
 export async function checkAddon(): Promise<Finding[]> {
   try {
     const { addonFile, backends, distanceKernels } = await import('../../../lib/index.js');
     return [ok('addon', addonFile), ...checkBackends(backends()), ...checkKernels(distanceKernels())];
   } catch (error) {
-    // The loader's message ends with what to do.
+    // The loader's message ends with the remedy.
     const [reason = '', ...fix] = (error as Error).message.split('; ');
     return [failed('addon', reason, fix.join('; ') || 'reinstall lorekeep')];
   }
@@ -56,7 +56,7 @@ function checkKernels(kernels: DistanceKernels): Finding[] {
   ];
 }
 
-/** Models and indexes are mapped or held: less than this is a machine for small things. */
+/** Below this much memory only small models and indexes fit. */
 const comfortableBytes = 1024 ** 3;
 
 function memoryFindings(): Finding[] {

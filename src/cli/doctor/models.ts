@@ -7,8 +7,8 @@ import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /**
- * The catalog, the file of each of its models, and with `tryOut` whether the embedding models embed: only that tells a model
- * from a file of its name. Without, because the addon is missing, their files are looked at alone.
+ * Checks the catalog and the file of each model. With `tryOut` it also embeds a text with each embedding model; without
+ * the addon only the files can be checked.
  */
 export async function checkModels(
   config: ServerConfig,
@@ -56,25 +56,25 @@ function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: 
   }
 }
 
-/** The reasons of the library begin with the path themselves. */
+/** The library's reasons start with the path. */
 function reasonAt(path = '', reason = ''): string {
   return reason.startsWith(path) ? reason : `${path}: ${reason}`;
 }
 
-/** Of several variants the server takes the first that has a file. */
+/** The server takes the first variant that has a file. */
 function isUsed(catalog: Catalog, { model, path }: ModelFile): boolean {
   const file = catalog.find(model)?.variants.find((variant) => variant.file !== undefined)?.file;
   return file !== undefined && catalog.resolveFile(file) === path;
 }
 
-/** Loads a model as the server would and embeds one text. Gives why that fails, or undefined. */
+/** Loads a model as the server would and embeds one text. Returns the reason of a failure, or undefined. */
 async function failureOf(
   model: string,
   catalog: Catalog,
   config: ServerConfig,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // What needs the addon.
+  // These need the addon.
   const { EmbeddingModels, embeddingModelOptions } = await import('../../catalog/embedding-models.js');
   const { embedQuery } = await import('../../knowledge/model.js');
   const models = new EmbeddingModels(catalog, silentLog(), { ...embeddingModelOptions(config), idleMs: 0 });
@@ -83,7 +83,7 @@ async function failureOf(
     await embedQuery(loaded, 'lorekeep', signal);
     return undefined;
   } catch (error) {
-    // The outer error is for clients, which get no paths.
+    // The outer error is for clients and has no paths.
     return ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
   } finally {
     await models.close();

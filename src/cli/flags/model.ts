@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Where a command finds the embedding model that a knowledge base names. */
+/** The flags that say where to find the embedding model of a knowledge base. */
 export interface ModelFlags {
   catalog?: string;
   config?: string;

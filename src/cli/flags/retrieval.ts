@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { integer, number } from '../arguments.js';
 
-/** How to search, as flags: shared by `search` and `ask`. */
+/** The search flags of `search` and `ask`. */
 export interface RetrievalFlags {
   mode: 'dense' | 'lexical' | 'hybrid';
   topK: number;

@@ -16,7 +16,7 @@ export interface InitFlags {
   json?: boolean;
 }
 
-/** `lorekeep init`: a folder that works as it is and can be changed bit by bit. */
+/** `lorekeep init`: creates a folder with a working config, catalog and knowledge base. */
 export async function init(folder: string, flags: InitFlags): Promise<void> {
   if (folder === '') throw new UsageError('folder: a name is expected; . is the folder that you are in');
   await interruptible(async (signal) => {
@@ -59,7 +59,7 @@ const serverConfig = {
   logs_dir: 'logs',
 };
 
-/** The last one is for another terminal, and needs no folder of its own. */
+/** The commands to try next. The last one is for another terminal and works in any folder. */
 function nextCommands(folder: string, run: string): string[] {
   const question = `"${sampleQuestion}"`;
   const config = '--config server-config.json';
@@ -74,11 +74,11 @@ function nextCommands(folder: string, run: string): string[] {
 
 interface ShippedModel {
   path: string;
-  /** As it stands in the catalog of the package. */
+  /** The entry in the package's catalog. */
   entry: { variants: object[] };
 }
 
-/** The model that comes with the package. @throws CommandError for a package without it */
+/** The model in the package. @throws CommandError if the package has none */
 async function shippedModel(): Promise<ShippedModel> {
   const file = join(homeFolder, 'data', 'models.json');
   const catalog = await Catalog.load(file);
@@ -109,7 +109,7 @@ async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Pr
   return { version: 1, models: [{ ...entry, variants: [file] }] };
 }
 
-/** @throws CommandError that names what is there */
+/** @throws CommandError that names the existing file */
 async function refuseToOverwrite(folder: string, names: readonly string[]): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined && !found.isDirectory())

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 
-/** How this program was started, so that the commands that it suggests work as they are shown, in any folder. */
+/** The command that started this program. Suggested commands use it, so that they work in any folder. */
 export function invocation(): string {
   const [, script = ''] = process.argv;
   if (basename(script) === 'lorekeep') {
-    // npx says so, and puts its folder into PATH for this process alone.
+    // npx adds its folder to PATH for this process only.
     if (process.env.npm_command === 'exec') return 'npx lorekeep';
     if (onPath('lorekeep')) return 'lorekeep';
   }
   return `node ${quoted(script)}`;
 }
 
-/** As one word for a shell. */
+/** Quotes a text as one shell word. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

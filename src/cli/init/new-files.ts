@@ -3,7 +3,7 @@ import { copyFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
 
-/** Files made in a folder, none of them over another; all or nothing. */
+/** Creates files in a folder without overwriting any: all or none. */
 export class NewFiles {
   readonly names: string[] = [];
   readonly #folder: string;
@@ -13,17 +13,17 @@ export class NewFiles {
     this.#folder = resolve(folder);
   }
 
-  /** `name` is relative to the folder. @throws system errors, EEXIST for a file that is there */
+  /** `name` is relative to the folder. @throws system errors; EEXIST if the file exists */
   async write(name: string, text: string): Promise<void> {
     await writeFile(this.#place(name), text, { flag: 'wx' }).catch((error) => this.#refused(error));
   }
 
-  /** As write(), with the content of another file. */
+  /** Like write(), with the content of another file. */
   async copy(source: string, name: string): Promise<void> {
     await copyFile(source, this.#place(name), constants.COPYFILE_EXCL).catch((error) => this.#refused(error));
   }
 
-  /** Takes back what it made: the files, and the folders that are empty then. */
+  /** Removes the created files, and the created folders that are then empty. */
   async remove(): Promise<void> {
     for (const name of this.names) await rm(join(this.#folder, name), { force: true }).catch(() => {});
     for (const path of this.#madeFolders.reverse()) await rmdir(path).catch(() => {});
@@ -38,7 +38,7 @@ export class NewFiles {
   }
 
   #refused(error: NodeJS.ErrnoException): never {
-    // Somebody else's.
+    // Not empty: it holds other files.
     if (error.code === 'EEXIST') this.names.pop();
     throw error;
   }

@@ -1,4 +1,4 @@
-/** The README of a folder that `lorekeep init` made. `run` is how lorekeep is started. */
+/** The README of a folder made by `lorekeep init`. `run` is the command that starts lorekeep. */
 export function readme(run: string, question: string): string {
   return `# A knowledge base, and a server for it
 

@@ -33,7 +33,7 @@ export async function describeIndexFile(
   return { facts, data: found, problems };
 }
 
-/** What stands elsewhere in a description. */
+/** Keys that other lines of the description show. */
 const shownElsewhere: ReadonlySet<string> = new Set(['kind', 'bytes', 'sections', 'refusal']);
 
 const titles: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ function checksumText({ kind, sections }: FileInspection): string {
   return `right in all ${sections.length} sections`;
 }
 
-/** A model: what its header says, and whether it can be used for embeddings. */
+/** Describes a model: its header, and whether it can compute embeddings. */
 export async function describeModel(
   path: string,
   { verify, signal }: InspectOptions,

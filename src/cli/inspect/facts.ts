@@ -2,16 +2,16 @@ import { ellipsize, padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import type { Screen } from '../terminal/screen.js';
 
-/** A line of a description: what it is about, and the value as people read it. */
+/** A line of a description: a title, and the value for people. */
 export type Fact = readonly [name: string, value: string];
 
 export interface Description {
   facts: Fact[];
   /** The same for programs. */
   data: object;
-  /** What is wrong with the file; empty: it is whole, as far as was looked. */
+  /** Defects of the file; empty if none was found. */
   problems: string[];
-  /** Files that this one names, in the same way. */
+  /** Descriptions of the files that this one names. */
   files?: { title: string; path: string; description: Description }[];
 }
 

@@ -16,7 +16,7 @@ export interface InspectFlags {
   json?: boolean;
 }
 
-/** `lorekeep inspect`: what a file says of itself. */
+/** `lorekeep inspect`: describes a file by its own headers. */
 export async function inspect(file: string, flags: InspectFlags): Promise<void> {
   await requireFile(file, 'a file');
   await interruptible(async (signal) => {

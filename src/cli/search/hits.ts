@@ -11,7 +11,7 @@ export interface HitTableOptions {
   screen: Screen;
   mode: RetrievalPlan['mode'];
   matcher: Matcher;
-  /** Also the ranks in both legs, and the metadata. */
+  /** Also shows the ranks in both legs, and the metadata. */
   explain: boolean;
 }
 
@@ -19,13 +19,13 @@ interface HitColumn extends Column {
   cell(hit: Hit): string;
 }
 
-/** Columns of text that a hit is shown with, on as many lines as they take. */
+/** Columns of a hit's text, over as many lines as needed. */
 const textColumns = 160;
-/** Less than this beside the other columns, and the text stands under them. */
+/** If fewer columns remain beside the others, the text goes below them. */
 const narrowestText = 40;
 const indent = 4;
 
-/** The hits as a table: rank, scores, id, and where the text holds the query's words. */
+/** The hits as a table: rank, scores, id, and a snippet around the query's words. */
 export function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
   const { screen, explain } = options;
   const layout = hitColumns(options);
@@ -75,10 +75,10 @@ function hitColumns({ screen, mode, explain }: HitTableOptions): HitColumn[] {
 }
 
 function textLines(hit: Hit, width: number, { matcher, screen }: HitTableOptions): string[] {
-  // Brackets take two columns, colours none.
+  // Brackets take two columns, colours take none.
   const extra = screen.colours ? 0 : 2;
   const lines = Math.max(1, Math.ceil(textColumns / width));
-  // Words do not fill a line to its end.
+  // Wrapped lines are rarely full.
   const room = lines === 1 ? width : Math.floor(lines * width * 0.95);
   const wrapped = wrapPieces(snippet(hit.text, matcher, Math.min(room, textColumns), extra), width, extra);
   return wrapped.map((pieces) => pieces.map((piece) => highlighted(piece, screen)).join(''));

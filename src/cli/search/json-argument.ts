@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../failure.js';
 
-/** The value of a flag that is JSON itself or names a file of JSON with `@FILE`. @throws UsageError */
+/** The value of a flag that is JSON, or `@FILE` for a file of JSON. @throws UsageError */
 export async function jsonArgument(flag: string, given: string | undefined): Promise<unknown> {
   if (given === undefined) return undefined;
   if (given.startsWith('@')) return jsonFile(flag, given.slice(1));
@@ -15,7 +15,7 @@ export async function jsonFile(flag: string, file: string): Promise<unknown> {
   return parse(await read(source, file), source, '');
 }
 
-/** The same for a value that must be an object of names and values. @throws UsageError */
+/** The same for a value that must be an object. @throws UsageError */
 export async function jsonObjectArgument(
   flag: string,
   given: string | undefined,

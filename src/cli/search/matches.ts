@@ -1,17 +1,17 @@
 import { type Tokenizer, tokenize } from '../../../lib/index.js';
 
-/** A stretch of a text that a word of the query found: UTF-16 offsets, end exclusive. */
+/** A range of a text that matches a word of the query: UTF-16 offsets, end exclusive. */
 export interface Match {
   start: number;
   end: number;
-  /** The word, as the tokenizer writes it. */
+  /** The token, as the tokenizer returns it. */
   term: string;
 }
 
-/** Text that is looked at: a record may have megabytes, and nobody reads a snippet from there. */
+/** Length of the text that is scanned. A record may have megabytes, and snippets come from its beginning. */
 const longestText = 1_000_000;
 
-/** What the tokenizers may make words of. Marks belong to the letter before. */
+/** Characters that may form words. Marks belong to the letter before. */
 const runs = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 /** Finds the words of a query in texts, with the tokenizer that indexed them. */
@@ -25,7 +25,7 @@ export class Matcher {
     this.#terms = new Set(tokenize(query, tokenizer));
   }
 
-  /** In the order of the text, none overlapping. */
+  /** In text order, without overlaps. */
   find(text: string): Match[] {
     if (this.#terms.size === 0) return [];
     const matches: Match[] = [];
@@ -40,7 +40,7 @@ export class Matcher {
     return matches;
   }
 
-  /** A run of several words: letters parted by marks, or a script without spaces, cut into overlapping pairs. */
+  /** Matches within a run of several tokens: letters separated by marks, or overlapping pairs of a script without spaces. */
   #findWithin(run: string, offset: number): Match[] {
     const matches: Match[] = [];
     const letters = [...run.matchAll(/[\p{L}\p{N}]\p{M}*/gu)];
@@ -67,7 +67,7 @@ export class Matcher {
   }
 }
 
-/** Overlapping pairs become one stretch. */
+/** Merges overlapping ranges. */
 function extend(matches: Match[], next: Match): void {
   const last = matches.at(-1);
   if (last !== undefined && next.start < last.end) last.end = Math.max(last.end, next.end);

@@ -7,7 +7,7 @@ const searchedBy = {
   cells: 'near groups of vectors compared',
 } as const;
 
-/** How a search was run, in lines for people. */
+/** Describes a search plan in lines for people. */
 export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boolean): string[] {
   const lines = [`mode      ${mode}`];
   if (dense !== undefined) {
@@ -26,7 +26,7 @@ export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boo
   return lines;
 }
 
-/** What a reader should know about a result before judging it; empty when there is nothing. */
+/** Notes that help to judge a result; empty if there are none. */
 export function planNotes(
   { mode, dense, lexical }: RetrievalPlan,
   tokenizer: string | undefined,

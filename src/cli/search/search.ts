@@ -22,7 +22,7 @@ export interface SearchFlags extends RetrievalFlags, ModelFlags {
   json?: boolean;
 }
 
-/** Opening that takes longer says what it does. */
+/** Opening prints progress after this many milliseconds. */
 const quietMs = 1000;
 
 const buildAdvice =

@@ -6,15 +6,14 @@ import type { Match, Matcher } from './matches.js';
 const ellipsis = '…';
 
 /**
- * The part of a text that shows best why it was found, on one line of at most `width` columns: around the place where
- * the most different words of the query stand together, else its beginning. Highlighting a match takes `extra`
- * columns. Without control characters.
+ * A snippet of a text on one line of at most `width` columns: around the place with the most distinct query words, or
+ * the beginning. A highlighted match takes `extra` more columns. Control characters are replaced.
  */
 export function snippet(text: string, matcher: Matcher, width: number, extra: number): Piece[] {
   const line = printableLine(text);
   const matches = matcher.find(line);
   const [from, to] = densest(matches, width);
-  // A column holds at least half of a code unit's worth of text; the exact cut is made within this.
+  // No column has fewer than half a code unit, so this is enough text for the exact cut below.
   const reach = 2 * width;
   const begin = Math.max(0, from - reach);
   const near = line.slice(begin, to + reach);
@@ -31,7 +30,7 @@ export function snippet(text: string, matcher: Matcher, width: number, extra: nu
   ];
 }
 
-/** The stretch of at most `width` code units with the most different words, then the most matches. */
+/** The window of at most `width` code units with the most distinct words, then the most matches. */
 function densest(matches: readonly Match[], width: number): [number, number] {
   let best: [number, number] = [0, 0];
   let bestScore = 0;
@@ -55,7 +54,7 @@ function densest(matches: readonly Match[], width: number): [number, number] {
   return best;
 }
 
-/** Grows from the stretch to both sides, cell by cell, as long as there is room. */
+/** Grows the window on both sides, grapheme by grapheme, while columns remain. */
 function cut(
   text: string,
   [from, to]: [number, number],
@@ -70,7 +69,7 @@ function cut(
   if (left < 0) return { start: 0, end: text.length };
   let right = left;
   let used = 0;
-  // Room for an ellipsis on either side.
+  // Reserve an ellipsis on either side.
   const room = width - 2;
   while (right < all.length && (all[right]?.index ?? 0) < to && used + (costs[right] ?? 0) <= room) {
     used += costs[right++] ?? 0;
@@ -92,7 +91,7 @@ function cut(
   };
 }
 
-/** Letters of a word that may be given up so that a snippet begins and ends with whole words. */
+/** Letters that may be dropped so that a snippet starts and ends with whole words. */
 const longestScrap = 15;
 
 function wordStart(text: string, at: number, limit: number): number {

@@ -2,19 +2,19 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Columns that a printable text takes. */
+/** Number of columns of a printable text. */
 export function columns(text: string): number {
   return stringWidth(text);
 }
 
-/** What a reader sees as one character, and the columns it takes. */
+/** The graphemes of a text, with their columns. */
 export function* cells(text: string): Generator<{ text: string; width: number; index: number }> {
   for (const { segment, index } of graphemes.segment(text)) {
     yield { text: segment, width: stringWidth(segment), index };
   }
 }
 
-/** At most `width` columns; what was cut off is told by an ellipsis. */
+/** Truncates a text to `width` columns, with an ellipsis if anything was cut. */
 export function ellipsize(text: string, width: number): string {
   if (text.length <= width && columns(text) <= width) return text;
   if (width < 1) return '';

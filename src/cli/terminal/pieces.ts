@@ -1,12 +1,12 @@
 import { cells, columns } from './columns.js';
 
-/** A stretch of text, highlighted or not. */
+/** A piece of text, highlighted or not. */
 export interface Piece {
   text: string;
   matched: boolean;
 }
 
-/** Lines of at most `width` columns, broken at blanks; `extra` is what highlighting a piece costs. */
+/** Wraps pieces at blanks into lines of at most `width` columns. A highlighted piece takes `extra` more columns. */
 export function wrapPieces(pieces: readonly Piece[], width: number, extra: number): Piece[][] {
   const lines: Piece[][] = [];
   let line: Piece[] = [];
@@ -38,7 +38,7 @@ export function piecesWidth(pieces: readonly Piece[], extra: number): number {
   return pieces.reduce((sum, { text, matched }) => sum + columns(text) + (matched ? extra : 0), 0);
 }
 
-/** What stands between blanks, each as the pieces that it has. */
+/** The words between blanks, each as its pieces. */
 function words(pieces: readonly Piece[]): Piece[][] {
   const result: Piece[][] = [[]];
   for (const { text, matched } of pieces) {
@@ -50,7 +50,7 @@ function words(pieces: readonly Piece[]): Piece[][] {
   return result.filter((word) => word.length > 0);
 }
 
-/** A word that is longer than a line, as parts that are not. */
+/** Splits a word that is longer than a line. */
 function* broken(word: readonly Piece[], width: number, extra: number): Generator<Piece[]> {
   for (const { text, matched } of word) {
     const room = width - (matched ? extra : 0);

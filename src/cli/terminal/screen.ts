@@ -2,20 +2,20 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Columns when nobody says how many there are: a file or a pipe. */
+/** Columns assumed for a file or a pipe. */
 const defaultWidth = 100;
 const narrowest = 20;
 
-/** What a stream can show. */
+/** The capabilities of an output stream. */
 export class Screen {
   readonly width: number;
   readonly isTerminal: boolean;
-  /** Whether colours are wanted: a terminal that has them, NO_COLOR unset. */
+  /** Whether to use colours: the terminal has them, and NO_COLOR is unset. */
   readonly colours: boolean;
 
   constructor(stream: NodeJS.WriteStream) {
     this.isTerminal = stream.isTTY === true;
-    // getColorDepth() heeds NO_COLOR, FORCE_COLOR and TERM=dumb.
+    // getColorDepth() respects NO_COLOR, FORCE_COLOR and TERM=dumb.
     this.colours = this.isTerminal && stream.getColorDepth() > 1;
     this.width = Math.max(narrowest, stream.columns || Number(process.env.COLUMNS) || defaultWidth);
   }

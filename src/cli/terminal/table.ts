@@ -3,11 +3,11 @@ import { columns, ellipsize, padEnd, padStart } from './columns.js';
 export interface Column {
   title: string;
   align: 'left' | 'right';
-  /** Cells are cut to this many columns. */
+  /** Cells are truncated to this many columns. */
   widest?: number | undefined;
 }
 
-/** Printable cells in aligned columns, two blanks between them; the first line is the titles. */
+/** Printable cells in aligned columns, separated by two blanks, below a line of titles. */
 export function tableLines(layout: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const widths = tableWidths(layout, rows);
   const line = (cells: readonly string[]) =>
