@@ -6,9 +6,10 @@
 //   run({folder, seed, count, until, short, say})  gives outcomes:
 //     {case, unit, tried, problems: [text], crashes, hangs, outside, starved, note} or {case, skipped: reason}
 //     Each crash, hang, read outside and starved client is a problem, too; the others are wrong answers or wrong states.
+import { attacks } from './attacks/attacks.mjs';
 import { files } from './files/files.mjs';
 import { frames } from './frames/frames.mjs';
 import { kills } from './kills/kills.mjs';
 
-export const kinds = [kills, files, frames];
+export const kinds = [kills, files, frames, attacks];
 export const kindNames = kinds.map(({ name }) => name);

@@ -114,12 +114,14 @@ export async function answersOf(opened, texts) {
   return JSON.stringify(answers);
 }
 
-/** Answers of a client's session, of the same form. */
-export async function answersOfSession(session, name, size, texts) {
+/** Answers of a client's session, of the same form; `times` takes how long each search took, in ms. */
+export async function answersOfSession(session, name, size, texts, times = []) {
   const answers = [size];
   for (const text of texts) {
     for (const mode of modes) {
+      const begin = performance.now();
       const { hits } = await session.search({ name, text, mode, top_k: topK });
+      times.push(performance.now() - begin);
       answers.push(hits.map(plainHit));
     }
   }

@@ -22,16 +22,13 @@ export class Victim {
       name: 'docs',
       config_path: config,
     });
-    victim.ask = () => answersOfSession(victim.session, 'docs', record_count, sample.questions);
+    victim.ask = (times) => answersOfSession(victim.session, 'docs', record_count, sample.questions, times);
     victim.expected = await victim.ask();
     return victim;
   }
 
   start() {
-    this.done = Promise.all([
-      this.#loop(this.pings, () => this.client.ping()),
-      this.#loop(this.searches, () => this.#search()),
-    ]);
+    this.done = Promise.all([this.#loop(() => this.#ping()), this.#loop(() => this.#search())]);
   }
 
   /** Problems and times, when what is under way has been answered. */
@@ -52,16 +49,14 @@ export class Victim {
     };
   }
 
-  async #loop(times, act) {
+  async #loop(act) {
     while (!this.#stopped && this.problems.length < 5) {
-      const begin = performance.now();
       let timer;
       const late = new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Error('starved')), starvedMs);
       });
       try {
         await Promise.race([act(), late]);
-        times.push(performance.now() - begin);
       } catch (error) {
         if (error.message === 'starved') {
           this.starved++;
@@ -74,8 +69,14 @@ export class Victim {
     }
   }
 
+  async #ping() {
+    const begin = performance.now();
+    await this.client.ping();
+    this.pings.push(performance.now() - begin);
+  }
+
   async #search() {
-    const answers = await this.ask();
+    const answers = await this.ask(this.searches);
     if (answers !== this.expected) this.problems.push('wrong answer');
   }
 }

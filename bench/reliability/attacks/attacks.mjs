@@ -1,0 +1,129 @@
+// Attacks on the memory of the server and on the time of others, each against a server of its own, with a well-behaved client beside it and
+// a bare echo server for comparison. The client gets its right answers and never starves; the server neither ends nor keeps the memory.
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { startServer, wait } from '../../server/server-process.mjs';
+import { Sample } from '../sample.mjs';
+import { attackList } from './list.mjs';
+
+const here = import.meta.dirname;
+/** What the issue of fairness allows above a bare echo, in ms. */
+const targets = { ping: 20, search: 50, stall: 50 };
+
+export const attacks = {
+  name: 'attacks',
+  what: 'attacks on memory and on the time of others, beside a well-behaved client',
+  aim: attackList.length,
+  short: { count: 4, minutes: 0.5 },
+  long: { count: attackList.length, minutes: 20 },
+  /** `count` is how many of the attacks run, `minutes` how long all of them together. */
+  async run({ folder, seed, count, until, short, say }) {
+    const sample = await new Sample(join(folder, 'kb'), { seed, records: short ? 500 : 5000 }).write();
+    await sample.build();
+    const chosen = attackList.slice(0, count);
+    const ms = Math.min(10_000, ((until - Date.now()) / chosen.length) * 0.4);
+    const outcomes = [];
+    for (const attack of chosen) {
+      if (Date.now() > until) break;
+      outcomes.push(await runAttack(attack, sample, { ms, seed, settleMs: short ? 500 : ms }));
+      say(`${attack.name}: ${outcomes.at(-1).note}`);
+    }
+    await sample.close();
+    return outcomes;
+  },
+};
+
+/** @param settleMs how long after the attack memory is looked at */
+export async function runAttack(
+  attack,
+  sample,
+  { ms, seed, settleMs, settings = {}, flags = [], wrapper = [] },
+) {
+  const stalls = sample.at('stalls.txt');
+  const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
+  const values = { models_catalog_path: sample.at('models.json'), log_level: 'info', ...settings };
+  const env = { ...process.env, LOREKEEP_STALLS: stalls };
+  const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper });
+  const echo = fork(join(here, 'echo.mjs'));
+  const witness = fork(
+    join(here, 'witness.mjs'),
+    [server.port, await told(echo), JSON.stringify(sample.questions)].map(String),
+  );
+  await told(witness);
+  await wait(Math.min(1500, ms));
+  const calm = await asked(witness, 'go on');
+  const before = server.memory().anonymous;
+  if (server.running()) process.kill(server.pid, 'SIGUSR2');
+  const peak = watchMemory(server);
+  const attacker = fork(
+    join(here, 'attacker.mjs'),
+    [server.port, attack.name, ms, seed, sample.words.join(' ')].map(String),
+  );
+  await new Promise((done) => attacker.once('close', done));
+  const stall = await longestStall(server, stalls);
+  const seen = await asked(witness, 'end');
+  await wait(settleMs);
+  const after = server.running() ? server.memory().anonymous : 0;
+  const alive = server.running();
+  const ended = await server.stop();
+  echo.disconnect();
+  return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
+}
+
+function judged({ name }, { calm, seen, stall, alive, ended, memory }) {
+  const problems = (seen.problems ?? [`the client could not come back: ${seen.failed}`]).map(
+    (what) => `beside: ${what}`,
+  );
+  if (!alive) problems.push(`the server ended with ${ended}`);
+  const { echoP99 = 0, pingP99, searchP99, starved = 0 } = seen;
+  const misses = [
+    pingP99 > echoP99 + targets.ping && 'ping',
+    searchP99 > echoP99 + targets.search && 'search',
+    stall > targets.stall && 'stall',
+    memory.after > 1.5 * memory.before + 32 * 1024 && 'memory',
+  ].filter(Boolean);
+  const show = (value) => (value === undefined ? '-' : value.toFixed(value < 10 ? 1 : 0));
+  const note =
+    `ping p99 ${show(calm.pingP99)} -> ${show(pingP99)} ms (echo ${show(echoP99)}), search p99 ${show(calm.searchP99)} -> ` +
+    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms, memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
+    (misses.length > 0 ? `; above target: ${misses.join(', ')}` : '');
+  return { case: name, unit: 'attacks', tried: 1, problems, starved, crashes: alive ? 0 : 1, note, misses };
+}
+
+const mib = (kib) => Math.round(kib / 1024);
+const told = (child) => new Promise((done) => child.once('message', done));
+
+function asked(child, message) {
+  const answer = told(child);
+  child.send(message);
+  return Promise.race([
+    answer,
+    new Promise((done) => child.once('close', () => done({ failed: 'its process ended' }))),
+  ]);
+}
+
+async function longestStall(server, file) {
+  if (!server.running()) return undefined;
+  process.kill(server.pid, 'SIGUSR2');
+  await wait(200);
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function watchMemory(server) {
+  let most = 0;
+  const timer = setInterval(() => {
+    if (server.running()) most = Math.max(most, server.memory().anonymous || 0);
+  }, 50);
+  return {
+    stop() {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// A hostile client: sends what it is told, as fast as the server takes it, and reads replies or does not. What the server does to it,
+// closing included, is no error.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { framed } from '../frames/hostile-frames.mjs';
+
+export class Peer {
+  closed = false;
+  replies = 0;
+  #waiting = new Map();
+  #rest = [];
+  #held = 0;
+
+  static async open(port) {
+    const socket = connect({ host: '127.0.0.1', port });
+    const peer = new Peer(socket);
+    await Promise.race([once(socket, 'connect'), peer.gone]);
+    return peer;
+  }
+
+  constructor(socket) {
+    this.socket = socket;
+    this.gone = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.closed = true;
+        for (const answer of this.#waiting.values()) answer(undefined);
+        resolve();
+      });
+    });
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => this.#take(chunk));
+  }
+
+  /** Resolves when the bytes may be followed by others. */
+  async bytes(bytes) {
+    if (this.closed || this.socket.write(bytes)) return;
+    await Promise.race([once(this.socket, 'drain').catch(() => {}), this.gone]);
+  }
+
+  send(frame) {
+    return this.bytes(framed(Buffer.from(typeof frame === 'string' ? frame : JSON.stringify(frame))));
+  }
+
+  /** The reply; undefined when the connection ends first. */
+  async request(frame) {
+    if (this.closed) return undefined;
+    const reply = new Promise((answer) => this.#waiting.set(frame.id, answer));
+    await this.send(frame);
+    return reply;
+  }
+
+  async session() {
+    return (await this.request({ type: 'CreateSessionRequest', id: 'session' }))?.session_id;
+  }
+
+  /** A session with a storage of a file, under the name `docs`. */
+  async storage(config_path = 'kb.json') {
+    const session_id = await this.session();
+    await this.request({
+      type: 'CreateEmbeddedStringStorageRequest',
+      id: 'docs',
+      session_id,
+      name: 'docs',
+      config_path,
+    });
+    return session_id;
+  }
+
+  close() {
+    this.socket.destroy();
+  }
+
+  #take(chunk) {
+    this.#rest.push(chunk);
+    this.#held += chunk.length;
+    for (;;) {
+      if (this.#held < 5) return;
+      if (this.#rest[0].length < 5) this.#join();
+      const end = 5 + this.#rest[0].readUInt32BE(1);
+      if (this.#held < end) return;
+      if (this.#rest[0].length < end) this.#join();
+      this.#reply(this.#rest[0].subarray(5, end));
+      this.#rest[0] = this.#rest[0].subarray(end);
+      this.#held -= end;
+    }
+  }
+
+  #join() {
+    this.#rest = [Buffer.concat(this.#rest)];
+  }
+
+  #reply(payload) {
+    this.replies++;
+    if (this.#waiting.size === 0) return;
+    const { reply_to, ...reply } = JSON.parse(payload.toString());
+    this.#waiting.get(reply_to)?.(reply);
+    this.#waiting.delete(reply_to);
+  }
+}
