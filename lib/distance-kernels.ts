@@ -3,7 +3,7 @@ import { translateError } from './errors.js';
 
 /** The sets of kernels that compute distances on this processor. */
 export interface DistanceKernels {
-  /** The one that this process uses: what LOREKEEP_KERNELS names if it is among them, else the last. */
+  /** The one that this process uses: the set that LOREKEEP_KERNELS names if it is available, else the last. */
   readonly used: string;
   /** All that the processor can run, the slowest first. */
   readonly available: readonly string[];

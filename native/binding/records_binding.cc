@@ -77,8 +77,7 @@ Napi::Value open_indexed_records(const Napi::CallbackInfo& info) {
     return promise_task<store::IndexedRecords>(
         info.Env(), options,
         [index = path_argument(info[0]), records = path_argument(info[1]), schema, runtime](const TaskContext& task) {
-          return store::open_indexed_records(index, records,
-                                             {schema, &task.cancel, &runtime->compute(), worker_count(0)});
+          return store::open_indexed_records(index, records, {schema, runtime->work(task.cancel)});
         },
         [](Napi::Env env, store::IndexedRecords&& opened) -> Napi::Value {
           if (!opened.stale.empty()) return Napi::String::New(env, opened.stale);

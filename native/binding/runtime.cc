@@ -39,9 +39,9 @@ void Runtime::wait_idle() {
   for (ThreadPool* pool : {&long_, &quick_, &compute_}) pool->wait_idle(kIdleLimit);
 }
 
-std::size_t worker_count(std::size_t requested) noexcept {
+Work Runtime::work(const CancelToken& cancel, std::size_t threads) noexcept {
   const std::size_t usable = usable_threads();
-  return requested == 0 ? usable : std::min(requested, usable);
+  return {&compute_, threads == 0 ? usable : std::min(threads, usable), &cancel};
 }
 
 }  // namespace lorekeep::binding

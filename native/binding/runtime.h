@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/thread_pool.h"
+#include "core/work.h"
 
 namespace lorekeep::binding {
 
@@ -17,8 +17,9 @@ class Runtime {
   Runtime();
 
   ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
-  /// For parallel_for inside a task; the task's own thread takes part.
-  ThreadPool& compute() noexcept { return compute_; }
+  /// For parallel work inside a task, on up to `threads` threads, the task's own included. 0, and more than the process
+  /// may use: all of those.
+  Work work(const CancelToken& cancel, std::size_t threads = 0) noexcept;
   /// Waits, for a bounded time, until no thread has work.
   void wait_idle();
 
@@ -28,8 +29,5 @@ class Runtime {
   ThreadPool quick_;
   ThreadPool long_;
 };
-
-/// 0 means all that the process may use; more than that is cut.
-std::size_t worker_count(std::size_t requested) noexcept;
 
 }  // namespace lorekeep::binding

@@ -58,7 +58,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
     return promise_task<Found>(
         info.Env(), options,
         [storage, request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return timed([&] { return request->search(*storage, task.cancel, &runtime->compute(), worker_count(0)); });
+          return timed([&] { return request->search(*storage, runtime->work(task.cancel)); });
         },
         [storage, request, times = times_](Napi::Env env, Found&& found) {
           request->times(*times).learn(found.taken, request->size());
@@ -78,10 +78,12 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     const std::span<double> numbers = result_argument(info[5], result_numbers(*storage, hits));
     // Legs side by side would cost more here than they save.
     const auto runtime = Environment::of(info.Env()).shared_runtime();
-    ThreadPool* const pool = request.mode() == store::Mode::kHybrid ? nullptr : &runtime->compute();
-    const auto found =
-        search_here(kShortOfStorage, request.expected(*times_), request.times(*times_), request.size(),
-                    [&](const CancelToken& cancel) { return request.search(*storage, cancel, pool, worker_count(0)); });
+    const auto work = [&](const CancelToken& cancel) {
+      const Work all = runtime->work(cancel);
+      return request.mode() == store::Mode::kHybrid ? all.alone() : all;
+    };
+    const auto found = search_here(kShortOfStorage, request.expected(*times_), request.times(*times_), request.size(),
+                                   [&](const CancelToken& cancel) { return request.search(*storage, work(cancel)); });
     if (found) request.keep_selection(storage);
     Napi::Value rest = info.Env().Undefined();
     if (found) rest = flatten(info.Env(), *storage, *found, numbers);

@@ -69,11 +69,10 @@ StorageRequest StorageRequest::parse(const Napi::CallbackInfo& info,
   return parsed;
 }
 
-store::SearchResult StorageRequest::search(const store::Storage& storage, const CancelToken& cancel, ThreadPool* pool,
-                                           std::size_t workers) {
+store::SearchResult StorageRequest::search(const store::Storage& storage, const Work& work) {
   if (selects_) {
-    Selection found{filter::evaluate(*filter_, *storage.metadata(), &cancel), {}};
-    if (keeps_ && storage.vectors() != nullptr) found.arranged = storage.vectors()->arrange(found.records, &cancel);
+    Selection found{filter::evaluate(*filter_, *storage.metadata(), work.cancel), {}};
+    if (keeps_ && storage.vectors() != nullptr) found.arranged = storage.vectors()->arrange(found.records, work.cancel);
     selection_ = std::make_shared<const Selection>(std::move(found));
   }
   request_.query = query_;
@@ -81,9 +80,7 @@ store::SearchResult StorageRequest::search(const store::Storage& storage, const 
   request_.filter = filter_ && !selection_ ? &*filter_ : nullptr;
   request_.allowed = selection_ ? &selection_->records : nullptr;
   request_.arranged = selection_ ? &selection_->arranged : nullptr;
-  request_.cancel = &cancel;
-  request_.pool = pool;
-  request_.workers = workers;
+  request_.work = work;
   return storage.search(request_);
 }
 

@@ -23,8 +23,7 @@ class StorageRequest {
 
   /// The search. Of a filter that holds no variables it first finds which records it lets through, if that is not
   /// known.
-  store::SearchResult search(const store::Storage& storage, const CancelToken& cancel, ThreadPool* pool,
-                             std::size_t workers);
+  store::SearchResult search(const store::Storage& storage, const Work& work);
   /// JavaScript thread, after a search: what the filter lets through, if it is asked for again.
   void keep_selection(const std::shared_ptr<const store::Storage>& storage);
 

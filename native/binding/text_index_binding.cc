@@ -158,9 +158,7 @@ Shared build_words(const TextArena& texts, text::Tokenizer tokenizer, std::size_
                    const CancelToken& cancel) {
   text::TextBuildOptions options;
   options.tokenizer = tokenizer;
-  options.pool = &runtime.compute();
-  options.workers = worker_count(threads);
-  options.cancel = &cancel;
+  options.work = runtime.work(cancel, threads);
   return text::TextIndex::build(texts.size(), [&texts](std::size_t document) { return texts[document]; }, options);
 }
 
@@ -198,11 +196,8 @@ Napi::Value load_text_index(const Napi::CallbackInfo& info) {
         info.Env(), options,
         [path = path_argument(info[0]), expected, complete,
          runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          const text::SidecarLoadOptions load{.expected = expected ? &*expected : nullptr,
-                                              .complete = complete,
-                                              .pool = &runtime->compute(),
-                                              .workers = worker_count(0),
-                                              .cancel = &task.cancel};
+          const text::SidecarLoadOptions load{
+              .expected = expected ? &*expected : nullptr, .complete = complete, .work = runtime->work(task.cancel)};
           return text::load_sidecar(path, load).index;
         },
         wrap_text_index);

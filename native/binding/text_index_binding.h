@@ -33,7 +33,7 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
 };
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value);
-/// Runs inside a task. `threads` as in worker_count().
+/// Runs inside a task. `threads` as in Runtime::work().
 std::shared_ptr<const text::TextIndex> build_words(const TextArena& texts, text::Tokenizer tokenizer,
                                                    std::size_t threads, Runtime& runtime, const CancelToken& cancel);
 

@@ -95,7 +95,7 @@ double graph_searches_size(std::size_t queries, const vector::SearchOptions& opt
 // One after the other. Refuses what is no whole number of queries.
 Results search_all(const vector::VectorIndex& index, std::span<const float> rows,
                    const vector::SearchOptions& options) {
-  if (rows.size() != index.dimension()) return index.search_many(rows, options, nullptr, 1);
+  if (rows.size() != index.dimension()) return index.search_many(rows, options);
   Results one;
   one.push_back(index.search(rows, options));
   return one;
@@ -106,7 +106,7 @@ Found search_together(const vector::VectorIndex& index, const Query& query, std:
   Found found{Results(count), {}};
   std::atomic<SearchClock::rep> taken{0};
   vector::SearchOptions each = query.options;
-  each.pool = nullptr;  // its threads have queries of their own
+  each.work = each.work.alone();  // the other threads have queries of their own
   const std::span<const float> rows = query.rows;
   const std::size_t length = index.dimension();
   const auto search = [&](std::size_t begin, std::size_t end, std::size_t) {
@@ -114,16 +114,14 @@ Found search_together(const vector::VectorIndex& index, const Query& query, std:
     for (std::size_t i = begin; i < end; ++i) found.result[i] = index.search(rows.subspan(i * length, length), each);
     taken += (SearchClock::now() - since).count();
   };
-  parallel_for(query.options.pool, query.options.workers, count, 1, query.options.cancel, search);
+  parallel_for(query.options.work, count, 1, search);
   found.taken = SearchClock::duration(taken.load());
   return found;
 }
 
 Found run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
   query.options.filter = query.filter.bitmap(index.size());
-  query.options.cancel = &cancel;
-  query.options.pool = &runtime.compute();
-  query.options.workers = worker_count(0);
+  query.options.work = runtime.work(cancel);
   const std::size_t count = query_count(query.rows.size(), index.dimension());
   if (count > 1) return search_together(index, query, count);
   return timed([&] { return search_all(index, query.rows, query.options); });
@@ -178,7 +176,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     const std::size_t hits = std::min(options.k, index->size());
     const std::span<double> numbers = result_argument(info[3], 1 + queries * (kHeadNumbers + 2 * hits));
     const auto search = [&](const CancelToken& cancel) {
-      options.cancel = &cancel;
+      options.work = {.cancel = &cancel};
       return search_all(*index, rows, options);
     };
     const auto found = search_here(kShortOfIndex, *times_, *times_, graph_searches_size(queries, options), search);
@@ -264,15 +262,13 @@ VectorOptions vector_options(const Napi::Object& object) {
 
 Shared build_vectors(std::vector<float> rows, std::size_t dimension, const VectorOptions& options, Runtime& runtime,
                      const TaskContext& task) {
-  const std::size_t workers = worker_count(options.threads);
+  const Work work = runtime.work(task.cancel, options.threads);
   if (options.flat) {
-    return vector::FlatIndex::build(rows, dimension, options.hnsw.type, &runtime.compute(), workers, &task.cancel);
+    return vector::FlatIndex::build(rows, dimension, options.hnsw.type, work);
   }
-  return vector::HnswIndex::build(
-      rows, dimension, options.hnsw, &runtime.compute(), workers, &task.cancel,
-      [&task](std::size_t done, std::size_t total) {
-        task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
-      });
+  return vector::HnswIndex::build(rows, dimension, options.hnsw, work, [&task](std::size_t done, std::size_t total) {
+    task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
+  });
 }
 
 Napi::Value build_vector_index(const Napi::CallbackInfo& info) {
@@ -296,8 +292,7 @@ Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
         info.Env(), options,
         [path = path_argument(info[0]), verify = info[1].ToBoolean().Value(),
          runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return vector::load_index(path, {verify, std::nullopt, &task.cancel, &runtime->compute(), worker_count(0)})
-              .index;
+          return vector::load_index(path, {verify, std::nullopt, runtime->work(task.cancel)}).index;
         },
         wrap_index);
   });
@@ -309,7 +304,7 @@ namespace {
 Shared open_either(const std::filesystem::path& path, std::size_t dimension, std::uint64_t fingerprint,
                    Runtime& runtime, const CancelToken& cancel) {
   if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
-  auto loaded = vector::load_index(path, {true, dimension, &cancel, &runtime.compute(), worker_count(0)});
+  auto loaded = vector::load_index(path, {true, dimension, runtime.work(cancel)});
   if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
     const std::string file = utf8_path(path);
     fail(Code::kUnsupported, file + ": it was built from other records or with another embedding model; build it again",

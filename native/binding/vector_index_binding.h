@@ -37,7 +37,7 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
 struct VectorOptions {
   bool flat = false;
   vector::HnswParams hnsw;
-  std::size_t threads = 0;  // as in worker_count()
+  std::size_t threads = 0;  // as in Runtime::work()
 };
 
 /// Reads kind, m, efConstruction, seed, vectorType and threads.

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/cpu.h"
 #include "core/cpu_quota.h"
 
 #if defined(__linux__)
@@ -16,19 +17,6 @@
 #endif
 
 namespace lorekeep {
-namespace {
-
-void pause_a_little() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb");
-#else
-  std::this_thread::yield();
-#endif
-}
-
-}  // namespace
 
 ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger) : linger_(linger) {
   try {
@@ -106,7 +94,7 @@ void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
   ++lookouts_;
   lock.unlock();
   const auto end = std::chrono::steady_clock::now() + linger_;
-  while (queued_.load() == 0 && std::chrono::steady_clock::now() < end) pause_a_little();
+  while (queued_.load() == 0 && std::chrono::steady_clock::now() < end) pause_spinning();
   lock.lock();
   --lookouts_;
 }
@@ -153,92 +141,6 @@ std::size_t usable_threads() noexcept {
   constexpr std::size_t quota = std::numeric_limits<std::size_t>::max();
 #endif
   return std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), quota));
-}
-
-namespace {
-
-using LoopBody = std::function<void(std::size_t, std::size_t, std::size_t)>;
-
-// To sleep and be woken takes 40 µs; helpers mostly end at about the same time as the caller.
-constexpr std::chrono::microseconds kLongestSpin{50};
-
-// Shared by the caller and its helpers; outlives the call when a helper is dequeued after the loop has ended.
-struct Loop {
-  std::size_t count;
-  std::size_t grain;
-  const CancelToken* cancel;
-  const LoopBody* body;  // valid while the caller waits; helpers touch it only between enter() and leave()
-
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> failed{false};
-  std::mutex mutex;
-  std::condition_variable idle;
-  std::atomic<std::size_t> active{0};  // changed under the mutex
-  bool finished = false;
-  std::exception_ptr error;
-
-  bool enter() {
-    std::lock_guard lock(mutex);
-    if (finished) return false;
-    ++active;
-    return true;
-  }
-  void leave() {
-    std::lock_guard lock(mutex);
-    if (--active == 0) idle.notify_all();
-  }
-  void spin_until_idle() const noexcept {
-    if (active.load() == 0) return;
-    const auto end = std::chrono::steady_clock::now() + kLongestSpin;
-    while (active.load() != 0 && std::chrono::steady_clock::now() < end) pause_a_little();
-  }
-  void work(std::size_t worker) noexcept {
-    try {
-      while (!failed.load(std::memory_order_relaxed)) {
-        const std::size_t begin = next.fetch_add(grain);
-        if (begin >= count) return;
-        if (cancel != nullptr) cancel->check();
-        (*body)(begin, std::min(begin + grain, count), worker);
-      }
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-      failed.store(true, std::memory_order_relaxed);
-    }
-  }
-};
-
-}  // namespace
-
-void parallel_for(ThreadPool* pool, std::size_t workers, std::size_t count, std::size_t grain,
-                  const CancelToken* cancel, const LoopBody& body) {
-  if (count == 0) return;
-  auto loop = std::make_shared<Loop>();
-  loop->count = count;
-  loop->grain = std::max<std::size_t>(1, grain);
-  loop->cancel = cancel;
-  loop->body = &body;
-  const std::size_t pieces = (count + loop->grain - 1) / loop->grain;
-  const std::size_t helpers = pool == nullptr ? 0 : std::min(std::max<std::size_t>(workers, 1), pieces) - 1;
-  try {
-    for (std::size_t i = 0; i < helpers; ++i) {
-      pool->submit([loop, worker = i + 1] {
-        if (!loop->enter()) return;
-        loop->work(worker);
-        loop->leave();
-      });
-    }
-  } catch (const std::bad_alloc&) {  // fewer helpers; those already queued still refer to `body`, so this call stays
-  }
-  loop->work(0);
-  loop->spin_until_idle();
-  std::unique_lock lock(loop->mutex);
-  loop->idle.wait(lock, [&] { return loop->active == 0; });
-  loop->finished = true;
-  // Taken out, so that a helper still in the queue does not hold what the caller is about to read.
-  const std::exception_ptr error = std::exchange(loop->error, nullptr);
-  lock.unlock();
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace lorekeep

@@ -67,12 +67,4 @@ class ThreadPool {
 /// groups (cpu_quota.h) as it was at the first call.
 std::size_t usable_threads() noexcept;
 
-/// Calls body(begin, end, worker) over [0, count) in pieces of `grain` on the calling thread and up to
-/// `workers - 1` threads of `pool` (null: only the calling thread). `worker` is in [0, workers) and names a slot
-/// that no two concurrent calls share. Polls `cancel` (may be null) before every piece. The first exception of
-/// any piece is rethrown here after all pieces have stopped.
-void parallel_for(ThreadPool* pool, std::size_t workers, std::size_t count, std::size_t grain,
-                  const CancelToken* cancel,
-                  const std::function<void(std::size_t begin, std::size_t end, std::size_t worker)>& body);
-
 }  // namespace lorekeep

@@ -2,7 +2,6 @@
 
 #include "encoder/kernel_sets.h"
 #if LOREKEEP_AMX_ENCODER
-#include <cpuid.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "core/cpu.h"
 #include "encoder/bf16.h"
 #endif
 
@@ -21,26 +21,9 @@ namespace lorekeep::encoder {
 #if LOREKEEP_AMX_ENCODER
 namespace {
 
-constexpr unsigned kOsXsave = 1u << 27;      // leaf 1, ecx
-constexpr unsigned kAmxBf16 = 1u << 22;      // leaf 7, edx
-constexpr unsigned kAmxTile = 1u << 24;      // leaf 7, edx
-constexpr unsigned kTileState = 3u << 17;    // XCR0: XTILECFG, XTILEDATA
-constexpr unsigned kTileLeaf = 0x1d;         // subleaf 1: palette 1
 constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
 constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
 constexpr int kTrialMs = 2000;               // a child that takes longer never ends
-
-// The processor has tiles of the size that the kernel uses, and the operating system saves them.
-bool processor_has_tiles() noexcept {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return false;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  if ((d & kAmxBf16) == 0 || (d & kAmxTile) == 0) return false;
-  asm volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-  if ((a & kTileState) != kTileState) return false;
-  if (__get_cpuid_count(kTileLeaf, 1, &a, &b, &c, &d) == 0) return false;
-  return (b & 0xffff) == 64 && b >> 16 == 8 && (c & 0xffff) == 16;
-}
 
 bool request() noexcept {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -107,7 +90,7 @@ bool works_in_child() noexcept {
 }  // namespace
 
 bool amx_permitted() noexcept {
-  static const bool permitted = processor_has_tiles() && works_in_child() && request();
+  static const bool permitted = (usable_features() & kAmxBf16) != 0 && works_in_child() && request();
   return permitted;
 }
 #else

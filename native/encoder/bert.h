@@ -71,7 +71,7 @@ struct BertText {
 /// The buffers of one thread.
 class BertRun {
  public:
-  BertRun(const BertWeights& weights, const Kernels& kernels) : weights_(weights), kernels_(kernels) {}
+  BertRun(const BertWeights& weights, const EncoderKernels& kernels) : weights_(weights), kernels_(kernels) {}
 
   /// Fills the vector of every text. False when cancelled: the vectors then hold nothing of use. A text's vector does
   /// not depend on the others. Grain of cancellation: half a layer. Throws bad_alloc.
@@ -86,7 +86,7 @@ class BertRun {
   void pool(std::span<const BertText> texts, Rows rows) const;
 
   const BertWeights& weights_;
-  const Kernels& kernels_;
+  const EncoderKernels& kernels_;
   std::size_t tokens_ = 0;  // of the batch
   Buffer<float> x_;         // tokens x dimension: the stream that every part adds to
   Buffer<float> qkv_;

@@ -17,12 +17,12 @@
 
 namespace lorekeep::encoder {
 
-extern const Kernels kScalarKernels;
+extern const EncoderKernels kScalarKernels;
 #if LOREKEEP_X86_ENCODER
-extern const Kernels kAvx2Kernels;
-extern const Kernels kAvx512Kernels;
-extern const Kernels kAvx512Bf16Kernels;
-extern const Kernels kAvx512VnniKernels;
+extern const EncoderKernels kAvx2Kernels;
+extern const EncoderKernels kAvx512Kernels;
+extern const EncoderKernels kAvx512Bf16Kernels;
+extern const EncoderKernels kAvx512VnniKernels;
 /// Tiles of AVX-512: 20 sums, 2 panels and a value of the 32 registers. 12 rows would fit as well, and were 2 to 8 %
 /// slower in bf16 on Zen 4 (105 and 113 products a nanosecond at a depth of 1,536).
 inline constexpr int kTileRows = 10;
@@ -32,7 +32,7 @@ void gemm_q8_vnni(const GemmQ8& gemm);
 void quantize_q8_avx512(const float* from, Q8Input* to, std::size_t blocks);
 #endif
 #if LOREKEEP_AMX_ENCODER
-extern const Kernels kAmxBf16Kernels;
+extern const EncoderKernels kAmxBf16Kernels;
 /// Configures the tiles of the calling thread, and leaves them as they were found.
 void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm);
 #endif

@@ -1,48 +1,40 @@
 #include "encoder/kernels.h"
 
-#include <array>
-
+#include "core/cpu.h"
 #include "encoder/amx_permission.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {
 namespace {
 
-struct Available {
-  std::array<const Kernels*, 6> sets{};
-  std::size_t count = 0;
-
-  Available() {
-    sets[count++] = &kScalarKernels;
+const KernelSets<EncoderKernels, 6>& usable() noexcept {
+  static const KernelSets<EncoderKernels, 6> sets(
+      {
+          {&kScalarKernels, 0},
 #if LOREKEEP_X86_ENCODER
-    __builtin_cpu_init();  // the checks include that the operating system saves the registers
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets[count++] = &kAvx2Kernels;
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (avx512) sets[count++] = &kAvx512Kernels;
-    if (avx512 && __builtin_cpu_supports("avx512bf16")) sets[count++] = &kAvx512Bf16Kernels;
+          {&kAvx2Kernels, kAvx2},
+          {&kAvx512Kernels, kAvx512},
+          {&kAvx512Bf16Kernels, kAvx512Bf16},
 #endif
 #if LOREKEEP_AMX_ENCODER
-    if (avx512 && amx_permitted()) sets[count++] = &kAmxBf16Kernels;
+          {&kAmxBf16Kernels, kAmxBf16},
 #endif
 #if LOREKEEP_X86_ENCODER
-    if (avx512 && __builtin_cpu_supports("avx512vnni")) sets[count++] = &kAvx512VnniKernels;
+          {&kAvx512VnniKernels, kAvx512Vnni},
 #endif
-  }
-};
+      },
+      amx_permitted() ? usable_features() : usable_features() & ~kAmxBf16);
+  return sets;
+}
 
 }  // namespace
 
-std::span<const Kernels* const> available_kernels() noexcept {
-  static const Available found;
-  return std::span(found.sets).first(found.count);
+std::span<const EncoderKernels* const> available_kernels() noexcept {
+  return usable().all();
 }
 
-const Kernels* kernels_named(std::string_view name) noexcept {
-  for (const Kernels* set : available_kernels()) {
-    if (name == set->name) return set;
-  }
-  return nullptr;
+const EncoderKernels* kernels_named(std::string_view name) noexcept {
+  return usable().named(name);
 }
 
 }  // namespace lorekeep::encoder

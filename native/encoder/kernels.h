@@ -75,7 +75,7 @@ struct GemmQ8 {
   bool accumulate;
 };
 
-struct Kernels {
+struct EncoderKernels {
   const char* name;
   /// How the set wants the weights.
   Precision precision;
@@ -97,10 +97,9 @@ struct Kernels {
   void (*softmax)(float* row, std::size_t count, float scale);
 };
 
-/// The sets that this processor runs, plainest first; "scalar" always, which is the measure of the others and too slow
-/// for use.
-std::span<const Kernels* const> available_kernels() noexcept;
+/// The sets within usable_features() (core/cpu.h), slowest first; "scalar" always, the slow twin of the others.
+std::span<const EncoderKernels* const> available_kernels() noexcept;
 /// One of those; null when the name is none of theirs.
-const Kernels* kernels_named(std::string_view name) noexcept;
+const EncoderKernels* kernels_named(std::string_view name) noexcept;
 
 }  // namespace lorekeep::encoder

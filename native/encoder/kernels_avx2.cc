@@ -138,16 +138,16 @@ LOREKEEP_AVX2 void round_bf16(const float* from, std::uint16_t* to, std::size_t 
 
 }  // namespace
 
-const Kernels kAvx2Kernels{"avx2",
-                           Precision::kF32,
-                           TileLoop<Gemm<float>, F32Tile, kRowsOfTile, 1>::run,
-                           nullptr,
-                           round_bf16,
-                           nullptr,
-                           nullptr,
-                           gelu,
-                           layer_norm,
-                           softmax};
+const EncoderKernels kAvx2Kernels{"avx2",
+                                  Precision::kF32,
+                                  TileLoop<Gemm<float>, F32Tile, kRowsOfTile, 1>::run,
+                                  nullptr,
+                                  round_bf16,
+                                  nullptr,
+                                  nullptr,
+                                  gelu,
+                                  layer_norm,
+                                  softmax};
 
 }  // namespace lorekeep::encoder
 #endif

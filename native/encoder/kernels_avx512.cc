@@ -129,16 +129,16 @@ constexpr auto kGemmF32 = TileLoop<Gemm<float>, F32Tile, kTileRows, kTilePanels>
 
 }  // namespace
 
-const Kernels kAvx512Kernels{"avx512", Precision::kF32, kGemmF32, nullptr,    round_bf16,
-                             nullptr,  nullptr,         gelu,     layer_norm, softmax};
-const Kernels kAvx512Bf16Kernels{"avx512-bf16", Precision::kBf16, kGemmF32, gemm_bf16_avx512, round_bf16,
-                                 nullptr,       nullptr,          gelu,     layer_norm,       softmax};
+const EncoderKernels kAvx512Kernels{"avx512", Precision::kF32, kGemmF32, nullptr,    round_bf16,
+                                    nullptr,  nullptr,         gelu,     layer_norm, softmax};
+const EncoderKernels kAvx512Bf16Kernels{"avx512-bf16", Precision::kBf16, kGemmF32, gemm_bf16_avx512, round_bf16,
+                                        nullptr,       nullptr,          gelu,     layer_norm,       softmax};
 #if LOREKEEP_AMX_ENCODER
-const Kernels kAmxBf16Kernels{"amx-bf16", Precision::kBf16, kGemmF32, gemm_bf16_amx, round_bf16,
-                              nullptr,    nullptr,          gelu,     layer_norm,    softmax};
+const EncoderKernels kAmxBf16Kernels{"amx-bf16", Precision::kBf16, kGemmF32, gemm_bf16_amx, round_bf16,
+                                     nullptr,    nullptr,          gelu,     layer_norm,    softmax};
 #endif
-const Kernels kAvx512VnniKernels{"avx512-vnni", Precision::kQ8,     kGemmF32, nullptr,    round_bf16,
-                                 gemm_q8_vnni,  quantize_q8_avx512, gelu,     layer_norm, softmax};
+const EncoderKernels kAvx512VnniKernels{"avx512-vnni", Precision::kQ8,     kGemmF32, nullptr,    round_bf16,
+                                        gemm_q8_vnni,  quantize_q8_avx512, gelu,     layer_norm, softmax};
 
 }  // namespace lorekeep::encoder
 #endif

@@ -78,7 +78,7 @@ void Linear::pack_q8(std::span<const float> weights) {
   }
 }
 
-void Linear::apply(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+void Linear::apply(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
                    Buffer<std::byte>& scratch) const {
   const std::size_t panels = outputs_ / kLanes;
   const std::size_t panel_stride = inputs_ * kLanes;
@@ -98,7 +98,7 @@ void Linear::apply(const Kernels& kernels, const float* in, std::size_t rows, fl
   }
 }
 
-void Linear::apply_bf16(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+void Linear::apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
                         std::byte* scratch) const {
   auto* rounded = reinterpret_cast<std::uint16_t*>(scratch);
   kernels.round_bf16(in, rounded, rows * inputs_);
@@ -106,7 +106,7 @@ void Linear::apply_bf16(const Kernels& kernels, const float* in, std::size_t row
                      inputs_, outputs_ / kLanes, accumulate});
 }
 
-void Linear::apply_q8(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+void Linear::apply_q8(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
                       std::byte* scratch) const {
   const std::size_t blocks = inputs_ / kQ8Block;
   auto* quants = reinterpret_cast<Q8Input*>(scratch);

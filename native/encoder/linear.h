@@ -24,7 +24,7 @@ class Linear {
   std::size_t outputs() const noexcept { return outputs_; }
 
   /// out (rows x outputs) = or += W in + b. `in` is rows x inputs, `scratch` grows as needed.
-  void apply(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+  void apply(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
              Buffer<std::byte>& scratch) const;
 
  private:
@@ -37,9 +37,9 @@ class Linear {
   void pack_f32(std::span<const float> weights);
   void pack_bf16(std::span<const float> weights);
   void pack_q8(std::span<const float> weights);
-  void apply_bf16(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+  void apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
                   std::byte* scratch) const;
-  void apply_q8(const Kernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
+  void apply_q8(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
                 std::byte* scratch) const;
   void apply_sparse(const float* in, std::size_t rows, float* out, bool accumulate) const;
 

@@ -15,8 +15,8 @@ namespace lorekeep::engine {
 
 class BertComputer : public BatchComputer {
  public:
-  BertComputer(std::shared_ptr<const encoder::BertWeights> weights, const encoder::Kernels& kernels, Pooling pooling,
-               std::uint32_t capacity)
+  BertComputer(std::shared_ptr<const encoder::BertWeights> weights, const encoder::EncoderKernels& kernels,
+               Pooling pooling, std::uint32_t capacity)
       : weights_(std::move(weights)), run_(*weights_, kernels), pooling_(pooling), capacity_(capacity) {}
 
   std::uint32_t capacity() const noexcept override { return capacity_; }

@@ -41,19 +41,17 @@ EmbedResult EmbedJob::run() {
 
 void EmbedJob::embed_window(std::size_t begin, std::size_t end) {
   items_.assign(end - begin, Item{});
-  const std::size_t workers = resources_.slots.total();
-  parallel_for(resources_.helpers, workers, items_.size(), kTokenizeGrain, cancel_,
-               [&](std::size_t first, std::size_t last, std::size_t) {
-                 for (std::size_t i = first; i < last; ++i) tokenize(begin + i, items_[i]);
-               });
+  const Work work{resources_.helpers, resources_.slots.total(), cancel_};
+  parallel_for(work, items_.size(), kTokenizeGrain, [&](std::size_t first, std::size_t last, std::size_t) {
+    for (std::size_t i = first; i < last; ++i) tokenize(begin + i, items_[i]);
+  });
   std::vector<std::uint32_t> counts(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) counts[i] = items_[i].failed ? 0 : items_[i].count;
   const std::vector<Batch> batches =
-      plan_batches(counts, {resources_.facts.settings.batch_tokens, kBatchSequences, workers});
-  parallel_for(resources_.helpers, workers, batches.size(), 1, cancel_,
-               [&](std::size_t first, std::size_t last, std::size_t) {
-                 for (std::size_t b = first; b < last; ++b) compute(batches[b], begin);
-               });
+      plan_batches(counts, {resources_.facts.settings.batch_tokens, kBatchSequences, work.workers});
+  parallel_for(work, batches.size(), 1, [&](std::size_t first, std::size_t last, std::size_t) {
+    for (std::size_t b = first; b < last; ++b) compute(batches[b], begin);
+  });
   result_.batches += batches.size();
   report_failures(begin);
 }

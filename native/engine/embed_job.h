@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "engine/batch_plan.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"

@@ -17,7 +17,7 @@ constexpr std::string_view kSlowTwin = "scalar";  // there to be compared with
 std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile) {
   std::vector<std::string_view> names;
   if (profile.architecture != "bert") return names;
-  for (const encoder::Kernels* set : encoder::available_kernels()) {
+  for (const encoder::EncoderKernels* set : encoder::available_kernels()) {
     if (set->name == kSlowTwin) continue;
     if (set->precision == encoder::Precision::kF32) names.clear();  // a plainer set in f32
     names.emplace_back(set->name);
@@ -27,7 +27,7 @@ std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile) {
 
 std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared_ptr<const GgufFile> file,
                                               const ModelProfile& profile) {
-  const encoder::Kernels* kernels = encoder::kernels_named(name);
+  const encoder::EncoderKernels* kernels = encoder::kernels_named(name);
   if (kernels == nullptr || name == kSlowTwin || profile.architecture != "bert") return nullptr;
   std::shared_ptr<const encoder::BertWeights> weights = read_bert(std::move(file), profile, kernels->precision);
   if (weights == nullptr) return nullptr;

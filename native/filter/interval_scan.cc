@@ -1,5 +1,6 @@
 #include "filter/interval_scan.h"
 
+#include "core/cpu.h"
 #include "filter/row_scan.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -60,11 +61,7 @@ void scan_interval_plainly(const T* values, std::size_t count, std::uint64_t low
 template <class T>
 IntervalScan<T> interval_scan() noexcept {
 #if LOREKEEP_X86_FILTERS
-  static const bool avx512 = [] {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") != 0;
-  }();
-  if (avx512) return scan_avx512<T>;
+  if ((usable_features() & kAvx512) != 0) return scan_avx512<T>;
 #endif
   return scan_interval_plainly<T>;
 }

@@ -87,7 +87,7 @@ std::string staleness(const SectionFileReader& file, const Origin& origin, const
   const FileStamp stamp = read_stamp(records_file);
   if (stamp.size != origin.file_size) return "the records file has changed since the index file was built";
   const bool same_stamp = (origin.flags & kSettled) != 0 && stamp.changed == origin.file_changed;
-  if (!same_stamp && identify_file(records_file, options.cancel).checksum != origin.file_checksum) {
+  if (!same_stamp && identify_file(records_file, options.work.cancel).checksum != origin.file_checksum) {
     return "the records file has changed since the index file was built";
   }
   return "";
@@ -134,7 +134,7 @@ IndexedRecords open_indexed_records(const std::filesystem::path& index_file, con
   if (!has_records(file)) return {{}, "the index file does not carry the records"};
   const Origin origin = read_origin(file);
   if (std::string reason = staleness(file, origin, records_file, options); !reason.empty()) return {{}, reason};
-  parallel_for(options.pool, options.workers, kSections.size(), 1, options.cancel,
+  parallel_for(options.work, kSections.size(), 1,
                [&](std::size_t begin, std::size_t, std::size_t) { file.verify(kSections[begin]); });
   IndexedRecords opened;
   Records& records = opened.records;

@@ -8,9 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/cancel_token.h"
 #include "core/section_file.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "store/records_reader.h"
 #include "vector/hnsw_index.h"
 
@@ -23,9 +22,7 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
 
 struct IndexedRecordsOptions {
   std::shared_ptr<const filter::Schema> schema;  // null: metadata are not wanted
-  const CancelToken* cancel = nullptr;           // grain: one section, 1 MiB of the records file
-  ThreadPool* pool = nullptr;                    // null: the calling thread alone
-  std::size_t workers = 1;                       // threads that check, the caller included
+  Work work = {};  // checks the sections; grain of cancellation: one section, 1 MiB of the records file
 };
 
 struct IndexedRecords {

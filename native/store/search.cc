@@ -73,7 +73,7 @@ class Search {
     if (request_.filter != nullptr) {
       const filter::Columns none(std::make_shared<const filter::Schema>(), storage_.size(), {});
       const filter::Columns* metadata = storage_.metadata() == nullptr ? &none : storage_.metadata();
-      filtered_ = filter::evaluate(*request_.filter, *metadata, request_.cancel);
+      filtered_ = filter::evaluate(*request_.filter, *metadata, request_.work.cancel);
       if (request_.allowed != nullptr) filtered_.intersect(*request_.allowed);
       selected_ = &filtered_;
     } else {
@@ -89,9 +89,7 @@ class Search {
     options.filter = selected_;
     options.arranged = request_.filter == nullptr ? request_.arranged : nullptr;
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
-    options.cancel = request_.cancel;
-    options.pool = request_.pool;
-    options.workers = request_.workers;
+    options.work = request_.work;
     vector::SearchResult found = storage_.vectors()->search(request_.query, options);
     SearchPlan& plan = result_.plan;
     plan.dense = true;
@@ -115,7 +113,7 @@ class Search {
   std::vector<Scored> lexical_leg(std::size_t depth) {
     const text::TextQuery& words = query_words();
     text::TextSearchPlan found;
-    std::vector<Scored> hits = words.search({std::min(depth, storage_.size()), selected_, request_.cancel}, found);
+    std::vector<Scored> hits = words.search({std::min(depth, storage_.size()), selected_, request_.work.cancel}, found);
     SearchPlan& plan = result_.plan;
     plan.lexical = true;
     for (const text::QueryTerm& term : words.terms()) {
@@ -127,7 +125,7 @@ class Search {
   }
 
   const text::TextQuery& query_words() {
-    if (!words_) words_.emplace(*storage_.words(), request_.text, request_.cancel);
+    if (!words_) words_.emplace(*storage_.words(), request_.text, request_.work.cancel);
     return *words_;
   }
 
@@ -163,13 +161,12 @@ class Search {
     std::vector<Scored> dense;
     std::vector<Scored> lexical;
     // Side by side where there is a thread for it: the legs write different fields of the plan.
-    parallel_for(request_.pool, request_.workers, 2, 1, request_.cancel,
-                 [&](std::size_t begin, std::size_t end, std::size_t) {
-                   for (std::size_t leg = begin; leg < end; ++leg) {
-                     if (leg == 0 && request_.rrf.dense_weight > 0) dense = dense_leg(depth);
-                     if (leg == 1 && request_.rrf.lexical_weight > 0) lexical = lexical_leg(depth);
-                   }
-                 });
+    parallel_for(request_.work, 2, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
+      for (std::size_t leg = begin; leg < end; ++leg) {
+        if (leg == 0 && request_.rrf.dense_weight > 0) dense = dense_leg(depth);
+        if (leg == 1 && request_.rrf.lexical_weight > 0) lexical = lexical_leg(depth);
+      }
+    });
     for (const Fused& fused : fuse(dense, lexical, request_.rrf, request_.top_k)) {
       Hit hit{};
       hit.ordinal = fused.ordinal;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "filter/predicate.h"
 #include "vector/vector_index.h"
 
@@ -46,9 +45,7 @@ struct SearchRequest {
   const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
   const Bitmap* arranged = nullptr;                // vectors()->arrange(*allowed), if that is known; not with `filter`
   bool exact = false;                              // dense leg: no graph search, whatever it costs
-  const CancelToken* cancel = nullptr;
-  ThreadPool* pool = nullptr;  // idle threads of it, up to `workers - 1`, run legs side by side and share long scans
-  std::size_t workers = 1;
+  Work work = {};                                  // idle threads run the legs side by side and share long scans
 };
 
 struct Hit {

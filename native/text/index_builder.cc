@@ -88,19 +88,18 @@ Part merge_part(const IndexData& data, const std::vector<Segment>& segments, std
 
 std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, const TextBuildOptions& options) {
   const std::size_t documents = built.lengths.size();
-  const std::size_t workers = std::max<std::size_t>(1, options.workers);
+  const std::size_t workers = std::max<std::size_t>(1, options.work.workers);
   const std::size_t share = documents / (workers * 4) / kBlockDocuments * kBlockDocuments;
   const std::size_t size = std::clamp(share, kMinSegmentDocuments, kMostSegmentDocuments);
   std::vector<Segment> segments((documents + size - 1) / size);
-  parallel_for(
-      options.pool, workers, segments.size(), 1, options.cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
-        for (std::size_t s = begin; s < end; ++s) {
-          const std::size_t first = s * size;
-          const auto lengths = std::span(built.lengths).subspan(first, std::min(size, documents - first));
-          segments[s] =
-              build_segment(static_cast<std::uint32_t>(first), lengths, text_of, options.tokenizer, options.cancel);
-        }
-      });
+  parallel_for(options.work, segments.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t s = begin; s < end; ++s) {
+      const std::size_t first = s * size;
+      const auto lengths = std::span(built.lengths).subspan(first, std::min(size, documents - first));
+      segments[s] =
+          build_segment(static_cast<std::uint32_t>(first), lengths, text_of, options.tokenizer, options.work.cancel);
+    }
+  });
   return segments;
 }
 
@@ -141,10 +140,9 @@ BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextB
   built.data.lengths = built.lengths;
 
   std::vector<Part> parts(kParts);
-  parallel_for(options.pool, options.workers, kParts, 1, options.cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t) {
-                 for (std::size_t p = begin; p < end; ++p) parts[p] = merge_part(built.data, segments, p);
-               });
+  parallel_for(options.work, kParts, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t p = begin; p < end; ++p) parts[p] = merge_part(built.data, segments, p);
+  });
   join_parts(parts, built);
   built.data.buckets = built.buckets;
   built.data.entries = built.entries;

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "text/index_data.h"
 #include "text/segment.h"
 
@@ -13,9 +12,7 @@ namespace lorekeep::text {
 
 struct TextBuildOptions {
   Tokenizer tokenizer = Tokenizer::kBasic;
-  ThreadPool* pool = nullptr;           // null: the calling thread alone
-  std::size_t workers = 1;              // threads that take part, the caller included
-  const CancelToken* cancel = nullptr;  // grain: one document, one 64th of the dictionary
+  Work work = {};  // grain of cancellation: one document, one 64th of the dictionary
 };
 
 /// The arrays of an index that was built in memory.

@@ -125,17 +125,17 @@ void check_tables(const IndexData& data, const std::string& name) {
   if (reason != nullptr) fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
 }
 
-void check_index(const IndexData& data, const std::string& name, ThreadPool* pool, std::size_t workers,
-                 const CancelToken* cancel) {
+void check_index(const IndexData& data, const std::string& name, const Work& work) {
   check_tables(data, name);
   const std::uint64_t buckets = data.buckets.size() - 1;
-  std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(workers, 1, kMostCheckers));
-  parallel_for(pool, used.size(), kParts, 1, cancel, [&](std::size_t begin, std::size_t end, std::size_t number) {
-    if (!used[number]) used[number].emplace(data, name);
-    for (std::size_t part = begin; part < end; ++part) {
-      used[number]->entries.check(buckets * part / kParts, buckets * (part + 1) / kParts, cancel);
-    }
-  });
+  std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(work.workers, 1, kMostCheckers));
+  parallel_for({work.pool, used.size(), work.cancel}, kParts, 1,
+               [&](std::size_t begin, std::size_t end, std::size_t number) {
+                 if (!used[number]) used[number].emplace(data, name);
+                 for (std::size_t part = begin; part < end; ++part) {
+                   used[number]->entries.check(buckets * part / kParts, buckets * (part + 1) / kParts, work.cancel);
+                 }
+               });
   std::uint64_t terms = 0;
   for (const auto& worker : used) terms += worker ? worker->entries.terms() : 0;
   if (terms != data.terms) fail(Code::kCorrupt, name + ": the number of terms is wrong", {{"path", name}});

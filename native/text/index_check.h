@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "text/index_data.h"
 
 namespace lorekeep::text {
@@ -19,10 +19,9 @@ void check_tables(const IndexData& data, const std::string& name);
 /// Proves that untrusted index data are what build_index() would have made of some documents: every size, order, count,
 /// length, impact and posting, so that a search needs no checks and cannot be misled by a file that contradicts
 /// itself. Throws Error(kCorrupt) naming `name` and the place. Reads each byte once; allocates 8 bytes per document for
-/// each of at most 4 threads. `pool` may be null. Grain of cancellation: 128
+/// each of at most 4 threads. Grain of cancellation: 128
 /// blocks of postings.
-void check_index(const IndexData& data, const std::string& name, ThreadPool* pool, std::size_t workers,
-                 const CancelToken* cancel);
+void check_index(const IndexData& data, const std::string& name, const Work& work);
 
 /// Proves the entries of a dictionary bucket when they are first looked for: all that a search of them rests on. What
 /// only all postings together can show, that they are exactly the tokens of the documents, is left to check_index().

@@ -116,7 +116,7 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
   const auto header = file.value<Header>(kHeader);
   check_analysis(file.name(), header);
   if (options.expected != nullptr) check_expectation(file.name(), header, file.fingerprint(), *options.expected);
-  file.verify(options.cancel);
+  file.verify(options.work.cancel);
 
   IndexData data;
   data.tokenizer = static_cast<Tokenizer>(header.tokenizer);
@@ -128,13 +128,13 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
   data.entries = file.section(kEntries);
   std::unique_ptr<FirstUseCheck> first_use;
   if (options.complete) {
-    check_index(data, file.name(), options.pool, options.workers, options.cancel);
+    check_index(data, file.name(), options.work);
   } else {
     check_tables(data, file.name());
     first_use = std::make_unique<FirstUseCheck>(data, file.name());
   }
   Sidecar sidecar{std::make_shared<const TextIndex>(data, file.mapping(), std::move(first_use)), file.fingerprint()};
-  sidecar.index->sample_terms(kSampledTerms, options.cancel);  // so that tokenizer_fit() cannot fail
+  sidecar.index->sample_terms(kSampledTerms, options.work.cancel);  // so that tokenizer_fit() cannot fail
   return sidecar;
 }
 

@@ -54,9 +54,7 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
 struct SidecarLoadOptions {
   const SidecarExpectation* expected = nullptr;  // null: any sidecar will do
   bool complete = false;                         // check_index() now, instead of each word when it is first asked for
-  ThreadPool* pool = nullptr;                    // of a complete check; null: the calling thread alone
-  std::size_t workers = 1;                       // the same: threads, the caller included; at most 4 are used
-  const CancelToken* cancel = nullptr;           // grain: one section, then 128 blocks of postings
+  Work work = {};  // a complete check uses at most 4 threads; polled per section, then per 128 blocks of postings
 };
 
 /// Maps a sidecar and checks header, checksums of all bytes, and sizes; then all postings, or each word's postings when

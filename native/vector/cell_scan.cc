@@ -170,7 +170,7 @@ std::size_t CellScan::rows_left() const noexcept {
 }
 
 bool CellScan::advance() {
-  if (query_.cancel != nullptr) query_.cancel->check();
+  query_.work.check();
   const bool first = !nearest_.full();
   gather(first ? std::max(kRowsAtFirst, 8 * query_.k) : kRowsAtOnce);
   if (gathered_ == 0) return false;
@@ -184,8 +184,9 @@ bool CellScan::advance() {
 void CellScan::share_rest() {
   if (!nearest_.full() || rows_left() < kRowsWorthSharing) return;
   CellScan part(*this);
-  ThreadPool* const pool = query_.pool != nullptr && query_.pool->has_idle_thread() ? query_.pool : nullptr;
-  parallel_for(pool, query_.workers, 2, 1, nullptr, [&](std::size_t begin, std::size_t end, std::size_t) {
+  const Work& work = query_.work;
+  ThreadPool* const pool = work.pool != nullptr && work.pool->has_idle_thread() ? work.pool : nullptr;
+  parallel_for({pool, work.workers}, 2, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       CellScan& own = i == 0 ? *this : part;
       while (own.advance()) {

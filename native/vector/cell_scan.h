@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
 #include "core/top_k.h"
+#include "core/work.h"
 #include "vector/cells.h"
 #include "vector/graph.h"
 #include "vector/scorer.h"
@@ -31,13 +30,11 @@ struct CellQuery {
   const Scorer& codes;       // of the query, over the codes of the same rows
   std::span<const float> query;
   std::size_t k;
-  float code_error;                     // by which a distance may differ from that of codes
-  const Bitmap& filter;                 // of cells.members().size() bits
-  const Bitmap* arranged;               // the same by place (Cells::arrange()); null: not known
-  std::size_t matched;                  // its members
-  const CancelToken* cancel = nullptr;  // polled every 1024 rows
-  ThreadPool* pool = nullptr;           // an idle thread of it helps with what takes long, if there may be
-  std::size_t workers = 1;              // more than one
+  float code_error;        // by which a distance may differ from that of codes
+  const Bitmap& filter;    // of cells.members().size() bits
+  const Bitmap* arranged;  // the same by place (Cells::arrange()); null: not known
+  std::size_t matched;     // its members
+  Work work = {};          // an idle thread helps with a long scan; polled every 1024 rows
 };
 
 class CellScan {

@@ -44,8 +44,8 @@ struct Groups {
 
 class Builder {
  public:
-  Builder(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel)
-      : rows_(rows), pool_(pool), workers_(workers), cancel_(cancel), centres_(seeds(cells_for(rows.size()))) {}
+  Builder(const VectorMatrix& rows, const Work& work)
+      : rows_(rows), work_(work), centres_(seeds(cells_for(rows.size()))) {}
 
   Groups group() {
     const auto some = evenly(rows_.size(), kLearnedRowsPerCell * centres_.size());
@@ -78,7 +78,7 @@ class Builder {
     std::uint64_t state = 1;
     std::size_t chosen = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (cancel_ != nullptr) cancel_->check();
+      work_.check();
       rows_.decode(among[chosen], row.data());
       seeds.set(i, row);
       Scorer(rows_, among[chosen]).distances(among.data(), among.size(), distances.data());
@@ -94,17 +94,16 @@ class Builder {
 
   Groups grouped(std::span<const std::uint32_t> rows) const {
     std::vector<std::uint32_t> cells(rows.size());
-    parallel_for(pool_, workers_, rows.size(), kRowsPerPiece, cancel_,
-                 [&](std::size_t begin, std::size_t end, std::size_t) {
-                   std::vector<float> row(rows_.dimension());
-                   std::vector<float> distances(centres_.size());
-                   for (std::size_t i = begin; i < end; ++i) {
-                     rows_.decode(rows[i], row.data());
-                     Scorer(centres_, row).distances_from(0, distances.size(), distances.data());
-                     const auto nearest = std::min_element(distances.begin(), distances.end());
-                     cells[i] = static_cast<std::uint32_t>(nearest - distances.begin());
-                   }
-                 });
+    parallel_for(work_, rows.size(), kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+      std::vector<float> row(rows_.dimension());
+      std::vector<float> distances(centres_.size());
+      for (std::size_t i = begin; i < end; ++i) {
+        rows_.decode(rows[i], row.data());
+        Scorer(centres_, row).distances_from(0, distances.size(), distances.data());
+        const auto nearest = std::min_element(distances.begin(), distances.end());
+        cells[i] = static_cast<std::uint32_t>(nearest - distances.begin());
+      }
+    });
     Groups groups{std::vector<std::uint32_t>(centres_.size() + 1), std::vector<std::uint32_t>(rows.size())};
     for (std::uint32_t cell : cells) ++groups.starts[cell + 1];
     std::partial_sum(groups.starts.begin(), groups.starts.end(), groups.starts.begin());
@@ -115,7 +114,7 @@ class Builder {
 
   /// To the middle of its rows, at length 1. One without rows stays.
   void move_centres(const Groups& groups) {
-    parallel_for(pool_, workers_, centres_.size(), 1, cancel_, [&](std::size_t cell, std::size_t, std::size_t) {
+    parallel_for(work_, centres_.size(), 1, [&](std::size_t cell, std::size_t, std::size_t) {
       const auto rows =
           std::span(groups.rows).subspan(groups.starts[cell], groups.starts[cell + 1] - groups.starts[cell]);
       if (rows.empty()) return;
@@ -132,9 +131,7 @@ class Builder {
   }
 
   const VectorMatrix& rows_;
-  ThreadPool* pool_;
-  std::size_t workers_;
-  const CancelToken* cancel_;
+  const Work work_;
   VectorMatrix centres_;
 };
 
@@ -163,16 +160,16 @@ struct Cells::Owned {
   std::vector<float> radii;
 };
 
-Cells Cells::build(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+Cells Cells::build(const VectorMatrix& rows, const Work& work) {
   Cells cells;
   if (rows.size() == 0) return cells;
-  Builder builder(rows, pool, workers, cancel);
+  Builder builder(rows, work);
   auto owned = std::make_shared<Owned>();
   owned->groups = builder.group();
   const auto& [starts, members] = owned->groups;
   owned->radii.resize(starts.size() - 1);
   cells.memory_.centres = VectorMatrix::allocate(VectorType::kI8, owned->radii.size(), rows.dimension());
-  parallel_for(pool, workers, owned->radii.size(), 1, cancel, [&](std::size_t cell, std::size_t, std::size_t) {
+  parallel_for(work, owned->radii.size(), 1, [&](std::size_t cell, std::size_t, std::size_t) {
     const auto own = std::span(members).subspan(starts[cell], starts[cell + 1] - starts[cell]);
     cells.memory_.centres.set(cell, builder.mean_of(own));
     std::vector<float> centre(rows.dimension());

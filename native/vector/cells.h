@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/vector_matrix.h"
 
 namespace lorekeep::vector {
@@ -24,7 +23,7 @@ class Cells {
   Cells() = default;
   /// Of i8 rows, by spherical k-means from seeds that lie far apart; the same however many threads take part. Grain of
   /// cancellation: 64 rows, and one seed.
-  static Cells build(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel);
+  static Cells build(const VectorMatrix& rows, const Work& work);
 
   /// What cells that lie elsewhere consist of.
   struct Memory {

@@ -19,21 +19,20 @@ double lost_by(const VectorMatrix& codes, std::size_t ordinal, std::span<const f
 
 }  // namespace
 
-Codes encode_codes(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
+Codes encode_codes(const VectorMatrix& rows, const Work& work) {
   constexpr std::size_t kRowsPerPiece = 256;
   const bool within = rows.type() == VectorType::kI10;
   Codes codes;
-  std::vector<double> largest(std::max<std::size_t>(1, workers), 0.0);  // squared error, per worker
+  std::vector<double> largest(std::max<std::size_t>(1, work.workers), 0.0);  // squared error, per worker
   codes.matrix = within ? rows.codes() : VectorMatrix::allocate(VectorType::kI8, rows.size(), rows.dimension());
-  parallel_for(pool, workers, rows.size(), kRowsPerPiece, cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t worker) {
-                 std::vector<float> values(rows.dimension());
-                 for (std::size_t i = begin; i < end; ++i) {
-                   rows.decode(i, values.data());
-                   const double lost = within ? lost_by(codes.matrix, i, values) : codes.matrix.set(i, values);
-                   largest[worker] = std::max(largest[worker], lost);
-                 }
-               });
+  parallel_for(work, rows.size(), kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    std::vector<float> values(rows.dimension());
+    for (std::size_t i = begin; i < end; ++i) {
+      rows.decode(i, values.data());
+      const double lost = within ? lost_by(codes.matrix, i, values) : codes.matrix.set(i, values);
+      largest[worker] = std::max(largest[worker], lost);
+    }
+  });
   codes.row_error = static_cast<float>(std::sqrt(*std::max_element(largest.begin(), largest.end())) * 1.0001);
   return codes;
 }

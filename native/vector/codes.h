@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/scorer.h"
 #include "vector/vector_matrix.h"
 
@@ -31,6 +30,6 @@ struct Codes {
 };
 
 /// Codes of f32 or f16 rows, or those within i10 rows, which must then outlive them. Grain of cancellation: 256 rows.
-Codes encode_codes(const VectorMatrix& rows, ThreadPool* pool, std::size_t workers, const CancelToken* cancel);
+Codes encode_codes(const VectorMatrix& rows, const Work& work);
 
 }  // namespace lorekeep::vector

@@ -1,61 +1,42 @@
 #include "vector/distance.h"
 
-#include <array>
-#include <cstdlib>
-
+#include "core/cpu.h"
 #include "vector/distance_sets.h"
 
 namespace lorekeep::vector {
 namespace {
 
-struct Available {
-  std::array<const Kernels*, 5> sets{};
-  std::size_t count = 0;
-
-  Available() {
-    add(kScalarKernels);
+KernelSets<DistanceKernels, 5> sets_within(CpuFeatures features) noexcept {
+  return {{
+              {&kScalarKernels, 0},
 #if LOREKEEP_X86_KERNELS
-    __builtin_cpu_init();  // the checks include that the operating system saves the registers
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512vl");
-    if (avx2) add(kAvx2Kernels);
-    if (avx512) add(kAvx512Kernels);
-    if (avx512 && __builtin_cpu_supports("avx512vnni")) add(kAvx512VnniKernels);
+              {&kAvx2Kernels, kAvx2},
+              {&kAvx512Kernels, kAvx512},
+              {&kAvx512VnniKernels, kAvx512Vnni},
 #elif LOREKEEP_NEON_KERNELS
-    add(kNeonKernels);
+              {&kNeonKernels, kNeon},
 #endif
-  }
-  void add(const Kernels& set) { sets[count++] = &set; }
-};
-
-const Available& available() noexcept {
-  static const Available found;
-  return found;
+          },
+          features};
 }
 
-const Kernels& choose() noexcept {
-  if (const char* wanted = std::getenv("LOREKEEP_KERNELS")) {
-    if (const Kernels* named = kernels_named(wanted)) return *named;
-  }
-  return *available_kernels().back();
+const auto& available() noexcept {
+  static const auto sets = sets_within(cpu_features());
+  return sets;
 }
 
 }  // namespace
 
-std::span<const Kernels* const> available_kernels() noexcept {
-  return std::span(available().sets).first(available().count);
+std::span<const DistanceKernels* const> available_kernels() noexcept {
+  return available().all();
 }
 
-const Kernels* kernels_named(std::string_view name) noexcept {
-  for (const Kernels* set : available_kernels()) {
-    if (name == set->name) return set;
-  }
-  return nullptr;
+const DistanceKernels* kernels_named(std::string_view name) noexcept {
+  return available().named(name);
 }
 
-const Kernels& kernels() noexcept {
-  static const Kernels& chosen = choose();
+const DistanceKernels& kernels() noexcept {
+  static const DistanceKernels& chosen = *sets_within(usable_features()).all().back();
   return chosen;
 }
 

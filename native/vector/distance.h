@@ -27,7 +27,7 @@ struct SketchTask {
 };
 
 /// Pointers need no alignment beyond their type's. Lengths are in values and may be anything from 0.
-struct Kernels {
+struct DistanceKernels {
   const char* name;
 
   float (*dot_f32)(const float* query, const float* row, std::size_t length);
@@ -55,15 +55,14 @@ struct Kernels {
   void (*decode_f16)(const std::uint16_t* from, float* to, std::size_t length);
 };
 
-/// The fastest set that this CPU runs. LOREKEEP_KERNELS=<name> in the environment asks for another one (support and
-/// tests); a name that is unknown or does not run here is ignored.
-const Kernels& kernels() noexcept;
+/// The fastest set within usable_features() (core/cpu.h): the one that LOREKEEP_KERNELS names, if this CPU runs it.
+const DistanceKernels& kernels() noexcept;
 
 /// The sets that this CPU runs, slowest ("scalar") first.
-std::span<const Kernels* const> available_kernels() noexcept;
+std::span<const DistanceKernels* const> available_kernels() noexcept;
 
 /// Null when the name is unknown or the CPU cannot run the set.
-const Kernels* kernels_named(std::string_view name) noexcept;
+const DistanceKernels* kernels_named(std::string_view name) noexcept;
 
 /// 1 - dot, held to [0, 2]; a NaN from a damaged file becomes 2, so that orderings stay strict.
 inline float cosine_distance(float dot) noexcept {

@@ -163,7 +163,7 @@ LOREKEEP_AVX2 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* con
   dot_rows_i8<4>(query, rows, length, out);
 }
 
-const Kernels kAvx2Kernels{
+const DistanceKernels kAvx2Kernels{
     "avx2",     dot_f32,   dot4_f32, dot_f16, dot4_f16, dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, estimate_sketches_avx2,
     encode_f16, decode_f16};
 

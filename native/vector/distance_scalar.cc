@@ -61,7 +61,7 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 
 }  // namespace
 
-const Kernels kScalarKernels{"scalar", dot_f32,     dot4_f32, dot_f16,    dot4_f16,  dot_i8,
-                             dot4_i8,  dot_ten_bit, nullptr,  encode_f16, decode_f16};
+const DistanceKernels kScalarKernels{"scalar", dot_f32,     dot4_f32, dot_f16,    dot4_f16,  dot_i8,
+                                     dot4_i8,  dot_ten_bit, nullptr,  encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector

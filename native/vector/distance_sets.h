@@ -18,11 +18,11 @@
 
 namespace lorekeep::vector {
 
-extern const Kernels kScalarKernels;
-extern const Kernels kAvx2Kernels;        // AVX2, FMA, F16C
-extern const Kernels kAvx512Kernels;      // AVX-512 F, BW, VL; i8 as in AVX2
-extern const Kernels kAvx512VnniKernels;  // the same with VNNI for i8
-extern const Kernels kNeonKernels;        // ARMv8-A
+extern const DistanceKernels kScalarKernels;
+extern const DistanceKernels kAvx2Kernels;        // AVX2, FMA, F16C
+extern const DistanceKernels kAvx512Kernels;      // AVX-512 F, BW, VL; i8 as in AVX2
+extern const DistanceKernels kAvx512VnniKernels;  // the same with VNNI for i8
+extern const DistanceKernels kNeonKernels;        // ARMv8-A
 
 std::int32_t dot_i8_avx2(const std::int8_t* query, const std::int8_t* row, std::size_t length);
 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]);

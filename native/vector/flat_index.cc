@@ -6,8 +6,8 @@
 namespace lorekeep::vector {
 
 std::shared_ptr<const FlatIndex> FlatIndex::build(std::span<const float> rows, std::size_t dimension, VectorType type,
-                                                  ThreadPool* pool, std::size_t workers, const CancelToken* cancel) {
-  return std::make_shared<const FlatIndex>(VectorMatrix::encode(rows, dimension, type, pool, workers, cancel));
+                                                  const Work& work) {
+  return std::make_shared<const FlatIndex>(VectorMatrix::encode(rows, dimension, type, work));
 }
 
 std::vector<float> FlatIndex::row(std::size_t ordinal) const {
@@ -20,11 +20,10 @@ std::vector<float> FlatIndex::row(std::size_t ordinal) const {
 SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions& options) const {
   if (options.path == SearchPath::kGraph) fail(Code::kUnsupported, "a flat index has no graph");
   SearchResult result;
-  SearchWork work;
+  SearchCounts counts;
   result.plan.matched = check_options(options);
-  result.hits =
-      scan({rows_, nullptr, query, options.k, options.filter, options.cancel, options.pool, options.workers}, work);
-  result.plan.visited = work.visited;
+  result.hits = scan({rows_, nullptr, query, options.k, options.filter, options.work}, counts);
+  result.plan.visited = counts.visited;
   result.plan.exact = true;
   return result;
 }

@@ -13,8 +13,7 @@ class FlatIndex final : public VectorIndex {
   /// `rows`: row-major, any lengths; the index normalises its own copy. Throws Error(kInvalidArgument) naming the row
   /// for NaN and infinity, kOutOfMemory, kCancelled. Grain of cancellation: 256 rows.
   static std::shared_ptr<const FlatIndex> build(std::span<const float> rows, std::size_t dimension,
-                                                VectorType type = VectorType::kF32, ThreadPool* pool = nullptr,
-                                                std::size_t workers = 1, const CancelToken* cancel = nullptr);
+                                                VectorType type = VectorType::kF32, const Work& work = {});
   explicit FlatIndex(VectorMatrix rows) : rows_(std::move(rows)) {}
 
   std::size_t size() const noexcept override { return rows_.size(); }

@@ -24,8 +24,8 @@ std::vector<Scored> nearest_of(const CandidatePool& pool, std::size_t count) {
 /// One search: the descent, the batch of nodes to score, the poll.
 class Walk {
  public:
-  Walk(const GraphQuery& query, SearchScratch& scratch, SearchWork& work)
-      : graph_(query.graph), scorer_(query.scorer), cancel_(query.cancel), scratch_(scratch), work_(work) {
+  Walk(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts)
+      : graph_(query.graph), scorer_(query.scorer), cancel_(query.cancel), scratch_(scratch), counts_(counts) {
     scratch_.visited.reset(graph_.size);
     scratch_.batch.clear();
   }
@@ -33,7 +33,7 @@ class Walk {
   /// Greedy walk over the upper levels: the base node from which to search.
   std::uint32_t descend() {
     std::uint64_t best = CandidatePool::key_of(scorer_.distance(graph_.entry), graph_.entry);
-    ++work_.visited;
+    ++counts_.visited;
     for (std::uint32_t level = graph_.top_level; level > 0; --level) {
       for (std::uint64_t before = ~std::uint64_t{0}; best != before;) {
         before = best;
@@ -57,7 +57,7 @@ class Walk {
   template <class Visit>
   void score(Visit&& visit) {
     auto& batch = scratch_.batch;
-    work_.visited += batch.size();
+    counts_.visited += batch.size();
     if (scratch_.distances.size() < batch.size()) scratch_.distances.resize(batch.size());
     scorer_.distances(batch.data(), batch.size(), scratch_.distances.data());
     for (std::size_t i = 0; i < batch.size(); ++i) visit(scratch_.distances[i], batch[i]);
@@ -69,7 +69,7 @@ class Walk {
   }
 
   void hop() {
-    if (++work_.hops % kHopsPerPoll == 0 && cancel_ != nullptr) cancel_->check();
+    if (++counts_.hops % kHopsPerPoll == 0 && cancel_ != nullptr) cancel_->check();
   }
 
   /// Beam search: expands the nearest unexpanded node of the pool until there is none, or `end` says so. `gather(node)`
@@ -106,14 +106,14 @@ class Walk {
   const Scorer& scorer_;
   const CancelToken* cancel_;
   SearchScratch& scratch_;
-  SearchWork& work_;
+  SearchCounts& counts_;
 };
 
 }  // namespace
 
-std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchWork& work) {
+std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts) {
   if (query.graph.size == 0) return {};
-  Walk walk(query, scratch, work);
+  Walk walk(query, scratch, counts);
   scratch.pool.reset(std::min(query.ef, query.graph.size));
   walk.take(walk.descend());
   return walk.expand_pool(query.end, [&](std::uint32_t node) {

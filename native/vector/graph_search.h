@@ -14,7 +14,7 @@
 
 namespace lorekeep::vector {
 
-struct SearchWork {
+struct SearchCounts {
   std::size_t visited = 0;  // distances computed, of whatever precision
   std::size_t hops = 0;     // nodes whose neighbours were looked at
 };
@@ -28,6 +28,6 @@ struct GraphQuery {
 };
 
 /// Up to `ef` near rows, nearest first; those alone that are expanded where `end` ended the walk.
-std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchWork& work);
+std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts);
 
 }  // namespace lorekeep::vector

@@ -236,10 +236,9 @@ void check_params(const VectorMatrix& rows, const GraphParams& params) {
   if (rows.type() == VectorType::kF16) fail(Code::kInternal, "graphs are built on f32 or i8 rows");
 }
 
-Graph build(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
-            const CancelToken* cancel, const BuildProgress& progress) {
+Graph build(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress) {
   Builder builder(rows, params, OrdinalSpace(rows));
-  std::vector<SearchScratch> scratches(std::max<std::size_t>(1, workers));
+  std::vector<SearchScratch> scratches(std::max<std::size_t>(1, work.workers));
   Meter meter(rows.size(), progress);
   const auto insert = [&](std::size_t begin, std::size_t end, std::size_t worker) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -249,21 +248,21 @@ Graph build(const VectorMatrix& rows, const GraphParams& params, ThreadPool* poo
     meter.add(end - begin);
   };
   const std::size_t head = std::min(kSerialHead, rows.size());
-  parallel_for(nullptr, 1, head, kRowsPerPiece, cancel, insert);
-  parallel_for(
-      pool, workers, rows.size() - head, kRowsPerPiece, cancel,
-      [&](std::size_t begin, std::size_t end, std::size_t worker) { insert(head + begin, head + end, worker); });
+  parallel_for(work.alone(), head, kRowsPerPiece, insert);
+  parallel_for(work, rows.size() - head, kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    insert(head + begin, head + end, worker);
+  });
   return builder.finish(params.m);
 }
 
 }  // namespace
 
-Graph build_graph(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
-                  const CancelToken* cancel, const BuildProgress& progress) {
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work,
+                  const BuildProgress& progress) {
   check_params(rows, params);
   if (rows.size() == 0) return Graph(0, params.m, std::vector<std::uint32_t>(1, 0));
   try {
-    return build(rows, params, pool, workers, cancel, progress);
+    return build(rows, params, work, progress);
   } catch (const std::bad_alloc&) {
     fail(Code::kOutOfMemory, "out of memory: a graph of " + std::to_string(rows.size()) + " rows",
          {{"rows", static_cast<std::int64_t>(rows.size())}});

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/graph.h"
 #include "vector/vector_matrix.h"
 
@@ -25,7 +24,6 @@ using BuildProgress = std::function<void(std::size_t done, std::size_t total)>;
 /// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends on
 /// rows, parameters and kernel set alone; with more also on timing. Throws Error(kInvalidArgument) for parameters out
 /// of range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows.
-Graph build_graph(const VectorMatrix& rows, const GraphParams& params, ThreadPool* pool, std::size_t workers,
-                  const CancelToken* cancel, const BuildProgress& progress);
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress);
 
 }  // namespace lorekeep::vector

@@ -37,27 +37,26 @@ bool keep_members(const Bitmap& filter, std::size_t k, std::size_t ef, std::vect
 }  // namespace
 
 std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, std::size_t dimension,
-                                                  const HnswParams& params, ThreadPool* pool, std::size_t workers,
-                                                  const CancelToken* cancel, const BuildProgress& progress) {
+                                                  const HnswParams& params, const Work& work,
+                                                  const BuildProgress& progress) {
   HnswParts parts;
   parts.params = params;
-  parts.rows = VectorMatrix::encode(rows, dimension, params.type, pool, workers, cancel);
+  parts.rows = VectorMatrix::encode(rows, dimension, params.type, work);
   const bool long_enough = params.type != VectorType::kI8 && dimension >= kLeastCodedDimension;
   if (params.type == VectorType::kI10 || long_enough) {
-    parts.codes = encode_codes(parts.rows, pool, workers, cancel);
+    parts.codes = encode_codes(parts.rows, work);
   }
   if (!parts.codes.empty() && parts.rows.size() >= kLeastCelledRows) {
-    parts.cells = Cells::build(parts.codes.matrix, pool, workers, cancel);
+    parts.cells = Cells::build(parts.codes.matrix, work);
     if (long_enough && dimension >= kLeastSketchedDimension) {
-      parts.sketches = Sketches::encode(parts.rows, parts.cells, pool, workers, cancel);
+      parts.sketches = Sketches::encode(parts.rows, parts.cells, work);
     }
   }
   // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
-  const VectorMatrix wide =
-      widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, pool, workers, cancel) : VectorMatrix();
+  const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
   const VectorMatrix& ground = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
-  parts.graph = build_graph(ground, params, pool, workers, cancel, progress);
+  parts.graph = build_graph(ground, params, work, progress);
   return std::make_shared<const HnswIndex>(std::move(parts));
 }
 
@@ -83,7 +82,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t wanted = std::min(options.k, plan.matched);
   const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
-  SearchWork work;
+  SearchCounts counts;
   const bool celled = options.path != SearchPath::kExact && this->celled(plan.matched);
   plan.path = options.path;
   if (plan.path == SearchPath::kAuto) {
@@ -91,14 +90,14 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
     plan.path = celled ? SearchPath::kCells : scanned ? SearchPath::kExact : SearchPath::kGraph;
   }
   if (plan.path == SearchPath::kGraph) {
-    result.hits = walk(query, options, plan.matched, ef, width, work);
+    result.hits = walk(query, options, plan.matched, ef, width, counts);
     if (result.hits.size() < wanted) plan.path = celled ? SearchPath::kCells : SearchPath::kExact;
   }
-  if (plan.path == SearchPath::kCells) result.hits = search_cells(query, options, ef, width, plan, work);
-  if (plan.path == SearchPath::kExact) result.hits = scan_all(query, options, work);
+  if (plan.path == SearchPath::kCells) result.hits = search_cells(query, options, ef, width, plan, counts);
+  if (plan.path == SearchPath::kExact) result.hits = scan_all(query, options, counts);
   plan.exact = plan.path == SearchPath::kExact;
-  plan.visited = work.visited;
-  plan.hops = work.hops;
+  plan.visited = counts.visited;
+  plan.hops = counts.hops;
   return result;
 }
 
@@ -108,14 +107,13 @@ Bitmap HnswIndex::arrange(const Bitmap& filter, const CancelToken* cancel) const
 }
 
 std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const SearchOptions& options,
-                                        SearchWork& work) const {
+                                        SearchCounts& counts) const {
   const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
-  return scan({parts_.rows, codes, query, options.k, options.filter, options.cancel, options.pool, options.workers},
-              work);
+  return scan({parts_.rows, codes, query, options.k, options.filter, options.work}, counts);
 }
 
 std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                            std::size_t width, SearchPlan& plan, SearchWork& work) const {
+                                            std::size_t width, SearchPlan& plan, SearchCounts& counts) const {
   const Scorer codes(parts_.codes.matrix, query);
   const Bitmap* const arranged =
       options.arranged != nullptr && options.arranged->size() > 0 ? options.arranged : nullptr;
@@ -130,65 +128,63 @@ std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const 
                         *options.filter,
                         arranged,
                         plan.matched,
-                        options.cancel,
-                        options.pool,
-                        options.workers};
+                        options.work};
   CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
     if (step > kStepOfChoice) continue;
     if (options.path == SearchPath::kAuto && !cells_are_better(scan.rows_left(), width, sketched)) {
       if (step < kStepOfChoice) continue;
-      std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, work);
+      std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, counts);
       if (hits.size() == std::min(options.k, plan.matched)) {
         plan.path = SearchPath::kGraph;
-        work.visited += scan.visited();
+        counts.visited += scan.visited();
         return hits;
       }
     }
     scan.share_rest();
   }
-  work.visited += scan.visited();
+  counts.visited += scan.visited();
   std::vector<Scored> found = scan.take();
-  rescore(query, codes, options.k, found, work);
+  rescore(query, codes, options.k, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
 std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
-                                    std::size_t ef, std::size_t width, SearchWork& work) const {
+                                    std::size_t ef, std::size_t width, SearchCounts& counts) const {
   const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, query);
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
-    GraphQuery walk{parts_.graph.view(), scorer, width, options.cancel};
+    GraphQuery walk{parts_.graph.view(), scorer, width, options.work.cancel};
     std::optional<WalkEnd> end;
     if (width != ef) walk.end = &end.emplace(*options.filter, matched, options.k, ef - options.k);
-    found = search_graph(walk, *scratch, work);
+    found = search_graph(walk, *scratch, counts);
   }
   if (width != ef && !keep_members(*options.filter, options.k, ef, found)) return {};
   if (!parts_.codes.empty()) {
-    rescore(query, scorer, options.k, found, work);
+    rescore(query, scorer, options.k, found, counts);
   }
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
 void HnswIndex::rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
-                        SearchWork& work) const {
+                        SearchCounts& counts) const {
   const Scorer exact(parts_.rows, query);
   const std::size_t first = std::min(k, found.size());
   const auto rest = found.begin() + static_cast<std::ptrdiff_t>(first);
   std::nth_element(found.begin(), rest, found.end(), NearestFirst());
-  score_exactly(exact, std::span(found).first(first), work);
+  score_exactly(exact, std::span(found).first(first), counts);
   float limit = 0;
   for (std::size_t i = 0; i < first; ++i) limit = std::max(limit, found[i].score);
   limit += parts_.codes.distance_error(codes);
   found.erase(std::remove_if(rest, found.end(), [limit](const Scored& row) { return row.score > limit; }), found.end());
-  score_exactly(exact, std::span(found).subspan(first), work);
+  score_exactly(exact, std::span(found).subspan(first), counts);
   std::sort(found.begin(), found.end(), NearestFirst());
 }
 
-void HnswIndex::score_exactly(const Scorer& rows, std::span<Scored> found, SearchWork& work) const {
+void HnswIndex::score_exactly(const Scorer& rows, std::span<Scored> found, SearchCounts& counts) const {
   std::vector<std::uint32_t> ordinals(found.size());
   std::vector<float> distances(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -197,7 +193,7 @@ void HnswIndex::score_exactly(const Scorer& rows, std::span<Scored> found, Searc
   }
   rows.distances(ordinals.data(), ordinals.size(), distances.data());
   for (std::size_t i = 0; i < found.size(); ++i) found[i].score = distances[i];
-  work.visited += found.size();
+  counts.visited += found.size();
 }
 
 }  // namespace lorekeep::vector

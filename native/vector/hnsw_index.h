@@ -36,8 +36,7 @@ class HnswIndex final : public VectorIndex {
   /// Error(kInvalidArgument) (naming the row for NaN and infinity), kOutOfMemory, kCancelled. Grain of cancellation:
   /// 256 rows of encoding, 16 of building.
   static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
-                                                const HnswParams& params, ThreadPool* pool = nullptr,
-                                                std::size_t workers = 1, const CancelToken* cancel = nullptr,
+                                                const HnswParams& params, const Work& work = {},
                                                 const BuildProgress& progress = {});
   explicit HnswIndex(HnswParts parts) : parts_(std::move(parts)) {}
 
@@ -65,21 +64,21 @@ class HnswIndex final : public VectorIndex {
   /// A width other than `ef` says that the filter drops rows. Then nothing is given when what it lets through was not
   /// reached, or not surely.
   std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
-                           std::size_t ef, std::size_t width, SearchWork& work) const;
+                           std::size_t ef, std::size_t width, SearchCounts& counts) const;
   /// Whether a search of rows of which so many match may be one of cells.
   bool celled(std::size_t matched) const noexcept {
     return !parts_.cells.empty() && matched >= kLeastCelledRows && matched < size();
   }
-  std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchWork& work) const;
+  std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchCounts& counts) const;
   /// Of a plan under a filter that lets many rows through: cells first, and as soon as a walk seems to cost less than
   /// what they leave, that.
   std::vector<Scored> search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                   std::size_t width, SearchPlan& plan, SearchWork& work) const;
+                                   std::size_t width, SearchPlan& plan, SearchCounts& counts) const;
   /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
   /// not among them.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
-               SearchWork& work) const;
-  void score_exactly(const Scorer& rows, std::span<Scored> found, SearchWork& work) const;
+               SearchCounts& counts) const;
+  void score_exactly(const Scorer& rows, std::span<Scored> found, SearchCounts& counts) const;
 
   HnswParts parts_;
   mutable ScratchPool scratches_;

@@ -137,12 +137,12 @@ class Loader {
     if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
     if (file_.version() >= kSketchVersion) sections.insert(sections.end(), {kSketchMiddle, kSketches});
     if (file_.version() >= kCellVersion) sections.insert(sections.end(), {kCellCentres, kCellScales});
-    parallel_for(options_.pool, options_.workers, sections.size(), 1, options_.cancel,
+    parallel_for(options_.work, sections.size(), 1,
                  [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
     for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix, &parts.cells.centres()}) {
-      parallel_for(
-          options_.pool, options_.workers, matrix->size(), kRowsPerPiece, options_.cancel,
-          [&](std::size_t begin, std::size_t end, std::size_t) { matrix->check_finite(begin, end, file_.name()); });
+      parallel_for(options_.work, matrix->size(), kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+        matrix->check_finite(begin, end, file_.name());
+      });
     }
   }
 
@@ -198,7 +198,7 @@ class Loader {
     const auto base = sized(kBaseLists, header_.count * view.base_stride * sizeof(std::uint32_t));
     const auto starts = sized(kUpperStarts, (header_.count + 1) * sizeof(std::uint32_t));
     for (Section id : {kBaseLists, kUpperStarts, kUpperLists}) {
-      if (options_.cancel != nullptr) options_.cancel->check();
+      options_.work.check();
       file_.verify(id);
     }
     view.base = reinterpret_cast<const std::uint32_t*>(base.data());
@@ -206,7 +206,7 @@ class Loader {
     const std::uint64_t lists = view.upper_start[view.size];
     const auto upper = sized(kUpperLists, lists * view.upper_stride * sizeof(std::uint32_t));
     view.upper = reinterpret_cast<const std::uint32_t*>(upper.data());
-    validate_graph(view, file_.name(), options_.cancel);
+    validate_graph(view, file_.name(), options_.work.cancel);
     return Graph(view, file_.mapping());
   }
 

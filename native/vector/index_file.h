@@ -8,9 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/cancel_token.h"
 #include "core/section_file.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/hnsw_index.h"
 
 namespace lorekeep::vector {
@@ -38,10 +37,8 @@ struct LoadOptions {
   /// Reads all vectors too: checksums, and that every number is finite. Without it a damaged vector gives wrong
   /// distances, never a crash. Graph and header are always checked in full.
   bool verify_vectors = false;
-  std::optional<std::size_t> dimension;  // expected: another one is an Error(kDimensionMismatch)
-  const CancelToken* cancel = nullptr;   // polled between sections and every 4096 nodes
-  ThreadPool* pool = nullptr;            // null: the calling thread alone
-  std::size_t workers = 1;               // threads that read the vectors, the caller included
+  std::optional<std::size_t> dimension = {};  // expected: another one is an Error(kDimensionMismatch)
+  Work work = {};                             // reads the vectors; polled between sections and every 4096 nodes
 };
 
 struct LoadedIndex {

@@ -22,8 +22,11 @@ constexpr std::size_t kWordsPerPiece = 64;
 
 class Scan {
  public:
-  Scan(const ScanQuery& query, SearchWork& work)
-      : query_(query), work_(work), exact_(query.rows, query.query), nearest_(std::min(query.k, query.rows.size())) {
+  Scan(const ScanQuery& query, SearchCounts& counts)
+      : query_(query),
+        counts_(counts),
+        exact_(query.rows, query.query),
+        nearest_(std::min(query.k, query.rows.size())) {
     if (query.codes != nullptr) {
       coarse_ = std::make_unique<const Scorer>(query.codes->matrix, query.query);
       error_ = query.codes->distance_error(*coarse_);
@@ -66,11 +69,11 @@ class Scan {
 
  private:
   void score() {
-    if (query_.cancel != nullptr) query_.cancel->check();
+    query_.work.check();
     if (coarse_ && ordinals_.size() > nearest_.room()) {
       codes_.resize(ordinals_.size());
       coarse_->distances(ordinals_.data(), ordinals_.size(), codes_.data());
-      work_.visited += ordinals_.size();
+      counts_.visited += ordinals_.size();
       if (!nearest_.full()) fill();
       drop_far();
     }
@@ -82,7 +85,7 @@ class Scan {
   void add_exactly(std::span<const std::uint32_t> ordinals) {
     if (distances_.size() < ordinals.size()) distances_.resize(ordinals.size());
     exact_.distances(ordinals.data(), ordinals.size(), distances_.data());
-    work_.visited += ordinals.size();
+    counts_.visited += ordinals.size();
     for (std::size_t i = 0; i < ordinals.size(); ++i) nearest_.push({distances_[i], ordinals[i]});
   }
 
@@ -113,7 +116,7 @@ class Scan {
   }
 
   const ScanQuery& query_;
-  SearchWork& work_;
+  SearchCounts& counts_;
   Scorer exact_;
   std::unique_ptr<const Scorer> coarse_;  // of codes
   float error_ = 0;
@@ -131,24 +134,23 @@ std::size_t bytes_of(const ScanQuery& query) noexcept {
 }
 
 /// Each thread keeps its own nearest rows over whatever pieces it takes; the nearest of all are among them.
-std::vector<Scored> scan_shared(const ScanQuery& query, std::size_t words, SearchWork& work) {
+std::vector<Scored> scan_shared(const ScanQuery& query, std::size_t words, SearchCounts& counts) {
   struct Part {
-    SearchWork work;
+    SearchCounts counts;
     std::unique_ptr<Scan> scan;
   };
-  std::vector<Part> parts(query.workers);
-  parallel_for(query.pool, query.workers, words, kWordsPerPiece, query.cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t worker) {
-                 Part& part = parts[worker];
-                 if (!part.scan) part.scan = std::make_unique<Scan>(query, part.work);
-                 part.scan->add_words(begin, end);
-               });
+  std::vector<Part> parts(query.work.workers);
+  parallel_for(query.work, words, kWordsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    Part& part = parts[worker];
+    if (!part.scan) part.scan = std::make_unique<Scan>(query, part.counts);
+    part.scan->add_words(begin, end);
+  });
   std::vector<Scored> nearest;
   for (Part& part : parts) {
     if (!part.scan) continue;
     const std::vector<Scored> found = part.scan->take();
     nearest.insert(nearest.end(), found.begin(), found.end());
-    work.visited += part.work.visited;
+    counts.visited += part.counts.visited;
   }
   std::sort(nearest.begin(), nearest.end(), NearestFirst());
   nearest.resize(std::min(nearest.size(), query.k));
@@ -157,12 +159,12 @@ std::vector<Scored> scan_shared(const ScanQuery& query, std::size_t words, Searc
 
 }  // namespace
 
-std::vector<Scored> scan(const ScanQuery& query, SearchWork& work) {
+std::vector<Scored> scan(const ScanQuery& query, SearchCounts& counts) {
   const std::size_t words = (query.rows.size() + 63) / 64;
-  if (query.pool != nullptr && query.workers > 1 && bytes_of(query) >= kBytesWorthSharing) {
-    return scan_shared(query, words, work);
+  if (query.work.pool != nullptr && query.work.workers > 1 && bytes_of(query) >= kBytesWorthSharing) {
+    return scan_shared(query, words, counts);
   }
-  Scan running(query, work);
+  Scan running(query, counts);
   running.add_words(0, words);
   return running.take();
 }

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
 #include "core/top_k.h"
+#include "core/work.h"
 #include "vector/codes.h"
 #include "vector/graph_search.h"
 #include "vector/vector_matrix.h"
@@ -20,14 +19,12 @@ struct ScanQuery {
   const Codes* codes = nullptr;  // of the same rows: makes the scan faster, never different
   std::span<const float> query;
   std::size_t k;
-  const Bitmap* filter = nullptr;       // of rows.size() bits; null: all rows
-  const CancelToken* cancel = nullptr;  // polled every 1024 rows
-  ThreadPool* pool = nullptr;           // a long scan is shared by the calling thread and up to `workers - 1` of these
-  std::size_t workers = 1;
+  const Bitmap* filter = nullptr;  // of rows.size() bits; null: all rows
+  Work work = {};                  // shares a long scan; cancellation is polled every 1024 rows
 };
 
 /// The k nearest rows, nearest first, ties by ordinal, however many threads took part. Throws as Scorer does for the
 /// query.
-std::vector<Scored> scan(const ScanQuery& query, SearchWork& work);
+std::vector<Scored> scan(const ScanQuery& query, SearchCounts& counts);
 
 }  // namespace lorekeep::vector

@@ -51,7 +51,7 @@ class Scorer {
   void prefetch_low(std::uint32_t ordinal) const noexcept;
 
   const VectorMatrix& matrix_;
-  const Kernels& kernels_;
+  const DistanceKernels& kernels_;
   std::vector<std::byte> storage_;    // the query in the form that the kernels take, where it is not a row
   const std::byte* query_ = nullptr;  // f32 values, codes for i8 rows
   float scale_ = 0;                   // of the query's codes

@@ -76,8 +76,7 @@ void Rotation::apply(float* values, float* spare) const noexcept {
   }
 }
 
-Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, ThreadPool* pool, std::size_t workers,
-                          const CancelToken* cancel) {
+Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, const Work& work) {
   Sketches made;
   if (rows.size() == 0) return made;
   made.count_ = rows.size();
@@ -90,7 +89,7 @@ Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, ThreadPo
   const std::vector<float> middle = middle_of(cells);
   std::copy(middle.begin(), middle.end(), made.owned_middle_.as<float>());
   made.rotation_ = Rotation(rows.dimension());
-  parallel_for(pool, workers, cells.size(), 1, cancel, [&](std::size_t cell, std::size_t, std::size_t) {
+  parallel_for(work, cells.size(), 1, [&](std::size_t cell, std::size_t, std::size_t) {
     std::vector<float> centre(rows.dimension());
     std::vector<float> rest(rows.dimension());
     std::vector<float> spare;

@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/aligned_buffer.h"
 #include "vector/cells.h"
 #include "vector/distance.h"
@@ -59,8 +58,7 @@ class Sketches {
  public:
   Sketches() = default;
   /// Of rows of any type. Grain of cancellation: a cell.
-  static Sketches encode(const VectorMatrix& rows, const Cells& cells, ThreadPool* pool, std::size_t workers,
-                         const CancelToken* cancel);
+  static Sketches encode(const VectorMatrix& rows, const Cells& cells, const Work& work);
   /// Of memory that lies elsewhere: `middle` has `dimension` values, `rows` count * sketch_stride() bytes.
   static Sketches view(std::size_t count, std::size_t dimension, const float* middle, const std::byte* rows,
                        std::shared_ptr<const void> owner);

@@ -7,8 +7,7 @@
 
 namespace lorekeep::vector {
 
-std::vector<SearchResult> VectorIndex::search_many(std::span<const float> queries, const SearchOptions& options,
-                                                   ThreadPool* pool, std::size_t workers) const {
+std::vector<SearchResult> VectorIndex::search_many(std::span<const float> queries, const SearchOptions& options) const {
   const std::size_t length = dimension();
   if (length == 0 || queries.size() % length != 0) {
     fail(Code::kDimensionMismatch,
@@ -18,8 +17,8 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
   }
   std::vector<SearchResult> results(queries.size() / length);
   SearchOptions each = options;
-  each.pool = nullptr;  // its threads have queries of their own
-  parallel_for(pool, workers, results.size(), 1, options.cancel, [&](std::size_t begin, std::size_t end, std::size_t) {
+  each.work = options.work.alone();  // the other threads have queries of their own
+  parallel_for(options.work, results.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       results[i] = search(queries.subspan(i * length, length), each);
     }

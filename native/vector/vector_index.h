@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
 #include "core/top_k.h"
+#include "core/work.h"
 #include "vector/vector_matrix.h"
 #include "vector/vector_type.h"
 
@@ -29,9 +28,7 @@ struct SearchOptions {
   const Bitmap* filter = nullptr;    // rows that may be returned, size() bits; null: all
   const Bitmap* arranged = nullptr;  // what arrange() of the index made of the filter; null: searches do without
   SearchPath path = SearchPath::kAuto;
-  const CancelToken* cancel = nullptr;  // polled every 16 hops or 1024 rows
-  ThreadPool* pool = nullptr;           // idle threads of it help with a long exact search: the caller and up to
-  std::size_t workers = 1;              // `workers - 1` of them
+  Work work = {};  // idle threads help with a long scan; cancellation is polled every 16 hops or 1024 rows
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
@@ -79,9 +76,8 @@ class VectorIndex {
   /// query. Precondition: ordinals < size(), as many distances as ordinals.
   void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
 
-  /// Row-major queries, searched on the calling thread and up to `workers - 1` of `pool`; results in query order.
-  std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options, ThreadPool* pool,
-                                        std::size_t workers) const;
+  /// Searches row-major queries, each on one of the threads of `options.work`; results in query order.
+  std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options) const;
 
  protected:
   /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.

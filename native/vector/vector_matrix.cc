@@ -148,18 +148,17 @@ double VectorMatrix::set(std::size_t ordinal, std::span<const float> unit) {
   return lost;
 }
 
-VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type, ThreadPool* pool,
-                                  std::size_t workers, const CancelToken* cancel) {
+VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type,
+                                  const Work& work) {
   check_shape(rows.size(), dimension);
   VectorMatrix matrix = allocate(type, rows.size() / dimension, dimension);
-  parallel_for(pool, workers, matrix.count_, kRowsPerPiece, cancel,
-               [&](std::size_t begin, std::size_t end, std::size_t) {
-                 std::vector<float> unit(dimension);
-                 for (std::size_t i = begin; i < end; ++i) {
-                   normalise(rows.subspan(i * dimension, dimension), unit.data(), "row " + std::to_string(i));
-                   matrix.set(i, unit);
-                 }
-               });
+  parallel_for(work, matrix.count_, kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+    std::vector<float> unit(dimension);
+    for (std::size_t i = begin; i < end; ++i) {
+      normalise(rows.subspan(i * dimension, dimension), unit.data(), "row " + std::to_string(i));
+      matrix.set(i, unit);
+    }
+  });
   return matrix;
 }
 

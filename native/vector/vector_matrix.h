@@ -7,8 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/cancel_token.h"
-#include "core/thread_pool.h"
+#include "core/work.h"
 #include "vector/aligned_buffer.h"
 #include "vector/ten_bit.h"
 #include "vector/vector_type.h"
@@ -35,7 +34,7 @@ class VectorMatrix {
   /// Normalises and encodes `rows` (row-major, a multiple of `dimension` values). Throws Error(kInvalidArgument)
   /// naming the row (NaN, infinity, a broken size), Error(kOutOfMemory). Grain of cancellation: 256 rows.
   static VectorMatrix encode(std::span<const float> rows, std::size_t dimension, VectorType type,
-                             ThreadPool* pool = nullptr, std::size_t workers = 1, const CancelToken* cancel = nullptr);
+                             const Work& work = {});
   /// Zero vectors, to be filled with set().
   static VectorMatrix allocate(VectorType type, std::size_t count, std::size_t dimension);
   /// Encodes a vector into an owned row and returns the squared length of what the encoding lost. Different rows may

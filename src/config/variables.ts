@@ -14,7 +14,8 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_CPU_VARIANTS: '`npm install` without a prebuild: `native` or `all` ([building.md](building.md)).',
   LOREKEEP_DEBUG: '`1`: the message of a failed command has its stack.',
   LOREKEEP_JOBS: 'Building from source: files compiled at a time.',
-  LOREKEEP_KERNELS: 'The distance kernels ([vector-index.md](vector-index.md)).',
+  LOREKEEP_KERNELS:
+    'The most capable instruction set that kernels may use ([vector-index.md](vector-index.md)).',
 };
 
 /** Those of tests and benchmarks, and those that Kubernetes makes for a service called lorekeep. */

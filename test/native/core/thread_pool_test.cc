@@ -1,4 +1,4 @@
-#include "core/thread_pool.h"
+#include "core/work.h"
 
 #include <atomic>
 #include <chrono>
@@ -116,7 +116,7 @@ TEST("parallel_for visits every index once, in pieces of the grain") {
     for (const std::size_t grain : {0u, 1u, 3u, 64u, 5000u}) {
       std::vector<std::atomic<int>> visits(count);
       std::atomic<bool> too_large{false};
-      parallel_for(&pool, 5, count, grain, nullptr, [&](std::size_t begin, std::size_t end, std::size_t) {
+      parallel_for({&pool, 5}, count, grain, [&](std::size_t begin, std::size_t end, std::size_t) {
         if (end - begin > std::max<std::size_t>(grain, 1)) too_large = true;
         for (std::size_t i = begin; i < end; ++i) ++visits[i];
       });
@@ -129,25 +129,20 @@ TEST("parallel_for visits every index once, in pieces of the grain") {
 TEST("parallel_for over nothing calls nothing") {
   ThreadPool pool(2);
   bool called = false;
-  parallel_for(&pool, 2, 0, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { called = true; });
+  parallel_for({&pool, 2}, 0, 1, [&](std::size_t, std::size_t, std::size_t) { called = true; });
   CHECK(!called);
 }
 
 TEST("parallel_for without a pool or with no workers runs on the caller as worker 0") {
   ThreadPool pool(2);
   const auto caller = std::this_thread::get_id();
-  struct Setting {
-    ThreadPool* pool;
-    std::size_t workers;
-  };
-  for (const Setting setting : {Setting{nullptr, 8}, Setting{&pool, 0}, Setting{&pool, 1}}) {
+  for (const Work& work : {Work{nullptr, 8}, Work{&pool, 0}, Work{&pool, 1}}) {
     std::size_t total = 0;
-    parallel_for(setting.pool, setting.workers, 10, 3, nullptr,
-                 [&](std::size_t begin, std::size_t end, std::size_t worker) {
-                   CHECK_EQ(worker, 0u);
-                   CHECK(std::this_thread::get_id() == caller);
-                   total += end - begin;
-                 });
+    parallel_for(work, 10, 3, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+      CHECK_EQ(worker, 0u);
+      CHECK(std::this_thread::get_id() == caller);
+      total += end - begin;
+    });
     CHECK_EQ(total, 10u);
   }
 }
@@ -158,7 +153,7 @@ TEST("worker slots are below `workers` and never shared by two calls at once") {
   std::vector<std::atomic<int>> busy(kWorkers);
   std::atomic<bool> shared{false};
   std::atomic<bool> beyond{false};
-  parallel_for(&pool, kWorkers, 2000, 1, nullptr, [&](std::size_t, std::size_t, std::size_t worker) {
+  parallel_for({&pool, kWorkers}, 2000, 1, [&](std::size_t, std::size_t, std::size_t worker) {
     if (worker >= kWorkers) {
       beyond = true;
       return;
@@ -173,20 +168,20 @@ TEST("worker slots are below `workers` and never shared by two calls at once") {
 TEST("more workers than pieces or threads is fine") {
   ThreadPool pool(1);
   std::atomic<int> runs{0};
-  parallel_for(&pool, 1000, 2, 1, nullptr, [&](std::size_t, std::size_t, std::size_t worker) {
+  parallel_for({&pool, 1000}, 2, 1, [&](std::size_t, std::size_t, std::size_t worker) {
     CHECK(worker < 2);
     ++runs;
   });
-  parallel_for(&pool, 1000, 500, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+  parallel_for({&pool, 1000}, 500, 1, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
   CHECK_EQ(runs.load(), 502);
 }
 
 TEST("loops nested inside the pool's own threads end") {
   ThreadPool pool(2);
   std::atomic<int> runs{0};
-  parallel_for(&pool, 3, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) {
-    parallel_for(&pool, 3, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) {
-      parallel_for(&pool, 3, 4, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+  parallel_for({&pool, 3}, 8, 1, [&](std::size_t, std::size_t, std::size_t) {
+    parallel_for({&pool, 3}, 8, 1, [&](std::size_t, std::size_t, std::size_t) {
+      parallel_for({&pool, 3}, 4, 1, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
     });
   });
   CHECK_EQ(runs.load(), 8 * 8 * 4);
@@ -199,7 +194,7 @@ TEST("many callers share one pool") {
   for (int i = 0; i < 6; ++i) {
     callers.emplace_back([&] {
       for (int round = 0; round < 20; ++round) {
-        parallel_for(&pool, 4, 16, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+        parallel_for({&pool, 4}, 16, 1, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
       }
     });
   }
@@ -211,8 +206,7 @@ TEST("the exception of a piece reaches the caller after every piece has stopped"
   ThreadPool pool(3);
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> inside{0};
-    CHECK_FAILS(Code::kNotFound,
-                parallel_for(&pool, 4, 100, 1, nullptr, [&](std::size_t begin, std::size_t, std::size_t) {
+    CHECK_FAILS(Code::kNotFound, parallel_for({&pool, 4}, 100, 1, [&](std::size_t begin, std::size_t, std::size_t) {
                   ++inside;
                   if (begin == 13) {
                     --inside;
@@ -226,8 +220,8 @@ TEST("the exception of a piece reaches the caller after every piece has stopped"
 
 TEST("when every piece fails, one exception arrives") {
   ThreadPool pool(3);
-  CHECK_FAILS(Code::kIo, parallel_for(&pool, 4, 100, 1, nullptr,
-                                      [](std::size_t, std::size_t, std::size_t) { fail(Code::kIo, "no"); }));
+  CHECK_FAILS(Code::kIo,
+              parallel_for({&pool, 4}, 100, 1, [](std::size_t, std::size_t, std::size_t) { fail(Code::kIo, "no"); }));
 }
 
 TEST("a raised token stops the loop before its first piece, and later between pieces") {
@@ -236,12 +230,13 @@ TEST("a raised token stops the loop before its first piece, and later between pi
   before.cancel();
   std::atomic<int> runs{0};
   CHECK_FAILS(Code::kCancelled,
-              parallel_for(&pool, 3, 100, 1, &before, [&](std::size_t, std::size_t, std::size_t) { ++runs; }));
+              parallel_for({&pool, 3, &before}, 100, 1, [&](std::size_t, std::size_t, std::size_t) { ++runs; }));
   CHECK_EQ(runs.load(), 0);
 
   CancelToken during;
   constexpr int kPieces = 1000000;
-  CHECK_FAILS(Code::kCancelled, parallel_for(&pool, 3, kPieces, 1, &during, [&](std::size_t, std::size_t, std::size_t) {
+  CHECK_FAILS(Code::kCancelled,
+              parallel_for({&pool, 3, &during}, kPieces, 1, [&](std::size_t, std::size_t, std::size_t) {
                 if (++runs == 5) during.cancel();
               }));
   CHECK(runs.load() < kPieces);
@@ -253,7 +248,7 @@ TEST("helpers dequeued after their loop has ended do nothing") {
   gate.lock();
   pool.submit([&] { std::lock_guard wait(gate); });  // holds the only thread
   std::atomic<int> runs{0};
-  parallel_for(&pool, 4, 8, 1, nullptr, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
+  parallel_for({&pool, 4}, 8, 1, [&](std::size_t, std::size_t, std::size_t) { ++runs; });
   CHECK_EQ(runs.load(), 8);
   gate.unlock();
 }

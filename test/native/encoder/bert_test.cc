@@ -81,7 +81,7 @@ TEST("a text has the same vector, bit by bit, alone and in any batch, on buffers
   const BertWeights bert = random_bert(Precision::kF32);
   // One token; a panel of keys, and one more; more queries than are scored at a time; the longest.
   const std::vector<Tokens> texts{tokens(16, 1), tokens(1, 2), tokens(17, 3), tokens(120, 4), tokens(200, 5)};
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     BertRun run(bert, *set);
     for (Rows rows : {Rows::kMean, Rows::kFirst, Rows::kLast}) {
       const std::vector<float> together = embed(run, texts, rows);
@@ -101,7 +101,7 @@ TEST("every set gives the vectors of the scalar one, bf16 and 8 bits nearly") {
   const std::vector<float> expected = embed(slow, texts, Rows::kMean);
   const BertWeights half = random_bert(Precision::kBf16);
   const BertWeights quarter = random_bert(Precision::kQ8);
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     BertRun run(exact, *set);
     CHECK(cosine(embed(run, texts, Rows::kMean), expected) > 0.99999);
     if (set->gemm_bf16 != nullptr) {

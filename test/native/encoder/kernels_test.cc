@@ -26,12 +26,12 @@ constexpr std::size_t kPanels[] = {1, 2, 3, 4, 7};
 TEST("kernels: every set that runs here is found by name, and scalar always runs") {
   CHECK(!available_kernels().empty());
   CHECK_EQ(std::string_view(available_kernels().front()->name), "scalar");
-  for (const Kernels* set : available_kernels()) CHECK(kernels_named(set->name) == set);
+  for (const EncoderKernels* set : available_kernels()) CHECK(kernels_named(set->name) == set);
   CHECK(kernels_named("abacus") == nullptr);
 }
 
 TEST("kernels: f32 products of every shape, added or stored, with and without bias, in strided matrices") {
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     for (std::size_t rows : kRows) {
       for (std::size_t panels : kPanels) {
         for (std::size_t depth : {1u, 7u, 64u, 387u}) {
@@ -50,7 +50,7 @@ TEST("kernels: f32 products of every shape, added or stored, with and without bi
 }
 
 TEST("kernels: bf16 products of every shape") {
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     if (set->gemm_bf16 == nullptr) continue;
     for (std::size_t rows : kRows) {
       for (std::size_t panels : kPanels) {
@@ -87,7 +87,7 @@ std::vector<Q8Panel> q8_panels(std::size_t count) {
 }
 
 TEST("kernels: 8-bit products of every shape, and of the largest quants") {
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     if (set->gemm_q8 == nullptr) continue;
     for (std::size_t rows : kRows) {
       for (std::size_t panels : kPanels) {
@@ -118,7 +118,7 @@ TEST("kernels: 8-bit quants are half a step from the value at most, in blocks of
   std::fill_n(values.begin(), kQ8Block, 0.0f);  // no scale
   for (std::size_t i = 0; i < kQ8Block; ++i) values[kQ8Block + i] *= 1e-30f;
   values[2 * kQ8Block] = -1000.0f;  // dwarfs the others
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     if (set->quantize_q8 == nullptr) continue;
     std::vector<Q8Input> found(5);
     set->quantize_q8(values.data(), found.data(), found.size());
@@ -136,7 +136,7 @@ TEST("kernels: a row's product is the same to the last bit beside any other rows
   constexpr std::size_t kWidth = 48;
   const auto a = numbers(25 * kDepth, 1);
   const auto b = numbers(kWidth * kDepth, 2);
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     std::vector<float> together(25 * kWidth);
     set->gemm_f32({a.data(), kDepth, b.data(), kDepth * kLanes, kLanes, nullptr, together.data(), kWidth, 25, kDepth,
                    kWidth / kLanes, false});
@@ -156,7 +156,7 @@ TEST("kernels: rounding to bf16 is to nearest, ties to even") {
   CHECK_EQ(from_bf16(0xbf80), -1.0f);
   const auto values = numbers(160, 5);
   const auto expected = rounded(values);
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     std::vector<std::uint16_t> found(values.size());
     set->round_bf16(values.data(), found.data(), found.size());
     CHECK(found == expected);
@@ -169,7 +169,7 @@ TEST("kernels: GELU from far below zero to far above") {
   values.resize(values.size() / kLanes * kLanes);
   std::vector<float> expected = values;
   kScalarKernels.gelu(expected.data(), expected.size());
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     std::vector<float> found = values;
     set->gelu(found.data(), found.size());
     for (std::size_t i = 0; i < found.size(); ++i) CHECK_NEAR(found[i], expected[i], 1e-6 * std::abs(values[i]) + 1e-7);
@@ -184,13 +184,13 @@ TEST("kernels: norms of rows far from zero, and of constant ones") {
     for (float& value : row) value += shift;
     auto expected = row;
     kScalarKernels.layer_norm(expected.data(), weight.data(), bias.data(), row.size(), 1e-12f);
-    for (const Kernels* set : available_kernels()) {
+    for (const EncoderKernels* set : available_kernels()) {
       auto found = row;
       set->layer_norm(found.data(), weight.data(), bias.data(), row.size(), 1e-12f);
       for (std::size_t i = 0; i < found.size(); ++i) CHECK_NEAR(found[i], expected[i], 1e-4);
     }
   }
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     std::vector<float> row(384, 0.0f);
     set->layer_norm(row.data(), weight.data(), bias.data(), row.size(), 1e-12f);
     CHECK(row == bias);
@@ -198,7 +198,7 @@ TEST("kernels: norms of rows far from zero, and of constant ones") {
 }
 
 TEST("kernels: softmax of every length sums to one and touches nothing beyond its end") {
-  for (const Kernels* set : available_kernels()) {
+  for (const EncoderKernels* set : available_kernels()) {
     for (std::size_t count : {1u, 2u, 15u, 16u, 17u, 31u, 33u, 450u}) {
       std::vector<float> row = numbers(count + kLanes, 9);
       for (float& value : row) value *= 30;

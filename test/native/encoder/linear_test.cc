@@ -29,7 +29,7 @@ TEST("a matrix times rows is its definition: dense and nearly empty, f32, bf16 a
     const auto matrix = weights(kInputs * kOutputs, share);
     for (Precision precision : {Precision::kF32, Precision::kBf16, Precision::kQ8}) {
       const Linear linear(matrix, bias, kInputs, kOutputs, precision);
-      for (const Kernels* set : available_kernels()) {
+      for (const EncoderKernels* set : available_kernels()) {
         if (precision == Precision::kBf16 && set->gemm_bf16 == nullptr) continue;
         if (precision == Precision::kQ8 && set->gemm_q8 == nullptr) continue;
         for (bool accumulate : {false, true}) {

@@ -275,7 +275,7 @@ TEST("a raised token ends every kind of search") {
   const filter::BoundPredicate predicate = year_below(sample(), 50);
   for (const Mode mode : {Mode::kDense, Mode::kLexical, Mode::kHybrid}) {
     SearchRequest request = request_of(mode, some_query(), "w0 w1");
-    request.cancel = &cancel;
+    request.work.cancel = &cancel;
     CHECK_FAILS(Code::kCancelled, sample().storage->search(request));
     request.filter = &predicate;
     CHECK_FAILS(Code::kCancelled, sample().storage->search(request));
@@ -291,9 +291,9 @@ TEST("a deadline that has passed ends every kind of search, and one to come chan
       SearchRequest request = request_of(mode, some_query(), "w0 w1");
       request.filter = filter;
       const SearchResult expected = sample().storage->search(request);
-      request.cancel = &future;
+      request.work.cancel = &future;
       CHECK_EQ(sample().storage->search(request).hits.size(), expected.hits.size());
-      request.cancel = &past;
+      request.work.cancel = &past;
       bool out_of_time = false;
       try {
         sample().storage->search(request);
@@ -331,8 +331,8 @@ TEST("legs that run side by side find what they find one after the other, and fa
       SearchRequest request = request_of(Mode::kHybrid, some_query(), "w0 w3");
       request.filter = filter;
       const SearchResult alone = sample().storage->search(request);
-      request.pool = &pool;
-      request.workers = 4;
+      request.work.pool = &pool;
+      request.work.workers = 4;
       const SearchResult together = sample().storage->search(request);
       CHECK(ordinals(together) == ordinals(alone));
       CHECK_EQ(together.plan.dense_visited, alone.plan.dense_visited);

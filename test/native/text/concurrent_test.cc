@@ -22,7 +22,7 @@ TEST("an index does not depend on the number of threads that built it") {
   ThreadPool pool(kThreads - 1);
   const auto alone = TextIndex::build(test::views(texts), {});
   for (const std::size_t workers : {2u, 4u, 9u}) {
-    const auto together = TextIndex::build(test::views(texts), {.pool = &pool, .workers = workers});
+    const auto together = TextIndex::build(test::views(texts), {.work = {&pool, workers}});
     CHECK(same(alone->data().lengths, together->data().lengths));
     CHECK(same(alone->data().buckets, together->data().buckets));
     CHECK(same(alone->data().entries, together->data().entries));
@@ -60,12 +60,12 @@ TEST("several threads check one sidecar, and find what is wrong with it") {
   const test::ScratchFolder folder;
   save_sidecar(*index, folder / "kb.bm25", 0);
   ThreadPool pool(kThreads - 1);
-  const auto loaded = load_sidecar(folder / "kb.bm25", {.pool = &pool, .workers = kThreads});
+  const auto loaded = load_sidecar(folder / "kb.bm25", {.work = {&pool, kThreads}});
   CHECK(same(index->data().entries, loaded.index->data().entries));
   auto file = test::read_file(folder / "kb.bm25");
   file[file.size() - 5] ^= 1;
   test::write_file(folder / "kb.bm25", file);
-  CHECK_FAILS(Code::kCorrupt, load_sidecar(folder / "kb.bm25", {.pool = &pool, .workers = kThreads}));
+  CHECK_FAILS(Code::kCorrupt, load_sidecar(folder / "kb.bm25", {.work = {&pool, kThreads}}));
 }
 
 TEST("a build is stopped from another thread") {
@@ -85,8 +85,7 @@ TEST("a build is stopped from another thread") {
     started.wait(false);
     cancel.cancel();
   });
-  CHECK_FAILS(Code::kCancelled,
-              TextIndex::build(texts.size(), text_of, {.pool = &pool, .workers = kThreads, .cancel = &cancel}));
+  CHECK_FAILS(Code::kCancelled, TextIndex::build(texts.size(), text_of, {.work = {&pool, kThreads, &cancel}}));
   stopper.join();
 }
 

@@ -26,7 +26,7 @@ struct Damageable {
   }
   bool accepted() const {
     try {
-      check_index(data, "damaged", nullptr, 1, nullptr);
+      check_index(data, "damaged", {});
       return true;
     } catch (const Error& error) {
       REQUIRE(error.code() == Code::kCorrupt);

@@ -165,7 +165,7 @@ TEST("a raised cancel token stops save and load, and a stopped save leaves the o
   cancel.cancel();
   CHECK_FAILS(Code::kCancelled, save_sidecar(*sample.index, sample.path(), 77, &cancel));
   CHECK_EQ(load_sidecar(sample.path()).fingerprint, kFingerprint);
-  CHECK_FAILS(Code::kCancelled, load_sidecar(sample.path(), {.cancel = &cancel}));
+  CHECK_FAILS(Code::kCancelled, load_sidecar(sample.path(), {.work = {.cancel = &cancel}}));
 }
 
 TEST("a file cut anywhere is corrupt") {

@@ -172,7 +172,7 @@ TEST("a raised cancel token stops build and search") {
   CancelToken cancel;
   cancel.cancel();
   const std::vector<std::string> texts = {"one", "two"};
-  CHECK_FAILS(Code::kCancelled, TextIndex::build(test::views(texts), {.cancel = &cancel}));
+  CHECK_FAILS(Code::kCancelled, TextIndex::build(test::views(texts), {.work = {.cancel = &cancel}}));
   CHECK_FAILS(Code::kCancelled, build(texts)->search("one", {.cancel = &cancel}));
 }
 

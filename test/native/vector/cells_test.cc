@@ -14,9 +14,8 @@
 namespace lorekeep::vector {
 namespace {
 
-Cells cells_of(std::span<const float> values, std::size_t dimension, ThreadPool* pool = nullptr,
-               std::size_t workers = 1) {
-  return Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), pool, workers, nullptr);
+Cells cells_of(std::span<const float> values, std::size_t dimension, const Work& work = {}) {
+  return Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), work);
 }
 
 void check_partition(const Cells& cells, std::size_t rows) {
@@ -46,7 +45,7 @@ TEST("cells: every row is in one of them, however few rows or different rows the
     const std::vector<float> zero(rows * 64);
     check_partition(cells_of(zero, 64), rows);
   }
-  CHECK(Cells::build(VectorMatrix(), nullptr, 1, nullptr).empty());
+  CHECK(Cells::build(VectorMatrix(), {}).empty());
 }
 
 TEST("cells: a set of rows that is arranged holds the places of those rows, whatever part of a word they fill") {
@@ -86,7 +85,7 @@ TEST("cells: they are the same however many threads make them, and end when they
   const auto values = test::clustered_rows(4000, 64, 30, test::seed());
   ThreadPool pool(3);
   const Cells alone = cells_of(values, 64);
-  const Cells shared = cells_of(values, 64, &pool, 4);
+  const Cells shared = cells_of(values, 64, {&pool, 4});
   CHECK(std::ranges::equal(alone.members(), shared.members()));
   CHECK(std::ranges::equal(alone.starts(), shared.starts()));
   CHECK(std::ranges::equal(alone.radii(), shared.radii()));
@@ -94,7 +93,7 @@ TEST("cells: they are the same however many threads make them, and end when they
   CancelToken cancelled;
   cancelled.cancel();
   const auto rows = VectorMatrix::encode(values, 64, VectorType::kI8);
-  CHECK_FAILS(Code::kCancelled, Cells::build(rows, nullptr, 1, &cancelled));
+  CHECK_FAILS(Code::kCancelled, Cells::build(rows, {.cancel = &cancelled}));
 }
 
 TEST("cells: rows are nearer to their centres than to the middle of all rows, and radii say how near") {

@@ -17,13 +17,13 @@ TEST("parallel build: the graph is valid, recall is that of one thread, progress
   const auto rows = std::span<const float>(data).first(3000 * 64);
   ThreadPool pool(3);
   std::size_t last = 0;
-  const auto index = HnswIndex::build(rows, 64, {}, &pool, 4, nullptr, [&](std::size_t done, std::size_t) {
+  const auto index = HnswIndex::build(rows, 64, {}, {&pool, 4}, [&](std::size_t done, std::size_t) {
     CHECK(done > last);
     last = done;
   });
   CHECK_EQ(last, 3000u);
   validate_graph(index->parts().graph.view(), "built graph");
-  const auto truth = FlatIndex::build(rows, 64, VectorType::kF32, &pool, 4);
+  const auto truth = FlatIndex::build(rows, 64, VectorType::kF32, {&pool, 4});
   double total = 0;
   for (std::size_t q = 0; q < 30; ++q) {
     const auto query = std::span<const float>(data).subspan((3000 + q) * 64, 64);
@@ -36,7 +36,7 @@ TEST("parallel build: a raised token stops all threads") {
   const auto rows = clustered_rows(4000, 32, 30, test::seed() + 1);
   ThreadPool pool(3);
   CancelToken cancel;
-  CHECK_FAILS(Code::kCancelled, HnswIndex::build(rows, 32, {}, &pool, 4, &cancel, [&](std::size_t done, std::size_t) {
+  CHECK_FAILS(Code::kCancelled, HnswIndex::build(rows, 32, {}, {&pool, 4, &cancel}, [&](std::size_t done, std::size_t) {
                 if (done >= 500) cancel.cancel();
               }));
 }
@@ -45,8 +45,8 @@ TEST("parallel build: two at once on one pool do not disturb each other") {
   const auto rows = clustered_rows(1000, 32, 10, test::seed() + 2);
   ThreadPool pool(3);
   std::shared_ptr<const HnswIndex> built[2];
-  std::thread other([&] { built[1] = HnswIndex::build(rows, 32, {}, &pool, 4); });
-  built[0] = HnswIndex::build(rows, 32, {}, &pool, 4);
+  std::thread other([&] { built[1] = HnswIndex::build(rows, 32, {}, {&pool, 4}); });
+  built[0] = HnswIndex::build(rows, 32, {}, {&pool, 4});
   other.join();
   for (const auto& index : built) validate_graph(index->parts().graph.view(), "built graph");
 }
@@ -57,11 +57,12 @@ TEST("concurrent searches give what one thread gives") {
   std::mt19937_64 random(test::seed());
   const Bitmap filter = test::random_filter(3000, 0.5, random);
   const auto queries = std::span<const float>(rows).first(100 * 64);
-  for (const SearchOptions& options :
+  for (SearchOptions options :
        {SearchOptions{.path = SearchPath::kGraph}, SearchOptions{.filter = &filter, .path = SearchPath::kGraph},
         SearchOptions{.filter = &filter, .path = SearchPath::kExact}}) {
     ThreadPool pool(3);
-    const auto together = index->search_many(queries, options, &pool, 4);
+    options.work = {&pool, 4};
+    const auto together = index->search_many(queries, options);
     REQUIRE(together.size() == 100);
     for (std::size_t q = 0; q < 100; ++q) {
       const SearchResult alone = index->search(queries.subspan(q * 64, 64), options);
@@ -78,7 +79,8 @@ TEST("a search by cells that shares its work finds what one thread finds, and en
   const auto values = test::normal_values((kRows + 8) * kDimension, test::seed() + 5);
   const auto rows = std::span<const float>(values).first(kRows * kDimension);
   ThreadPool pool(3, std::chrono::microseconds(100));
-  const auto index = HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 10}, VectorType::kF32}, &pool, 4);
+  const auto index =
+      HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 10}, VectorType::kF32}, {&pool, 4});
   std::mt19937_64 random(test::seed());
   const Bitmap filter = test::random_filter(kRows, 0.9, random);
   const Bitmap arranged = index->arrange(filter, nullptr);
@@ -88,8 +90,7 @@ TEST("a search by cells that shares its work finds what one thread finds, and en
     const SearchResult alone = index->search(query, options);
     CHECK(alone.plan.path == SearchPath::kCells);
     CHECK(alone.plan.visited > 8000);
-    options.pool = &pool;
-    options.workers = 2 + q % 3;
+    options.work = {&pool, 2 + q % 3};
     for (int times = 0; times < 5; ++times) {
       const SearchResult shared = index->search(query, options);
       CHECK(shared.hits == alone.hits);
@@ -97,7 +98,7 @@ TEST("a search by cells that shares its work finds what one thread finds, and en
     }
     CancelToken cancel;
     cancel.cancel();
-    options.cancel = &cancel;
+    options.work.cancel = &cancel;
     CHECK_FAILS(Code::kCancelled, index->search(query, options));
   }
 }
@@ -108,10 +109,10 @@ TEST("concurrent searches: an error of one query is the error of all, and a rais
   std::vector<float> queries(rows.begin(), rows.begin() + 50 * 16);
   queries[30 * 16] = std::numeric_limits<float>::quiet_NaN();
   ThreadPool pool(2);
-  CHECK_FAILS(Code::kInvalidArgument, index->search_many(queries, {}, &pool, 3));
+  CHECK_FAILS(Code::kInvalidArgument, index->search_many(queries, {.work = {&pool, 3}}));
   CancelToken cancel;
   cancel.cancel();
-  CHECK_FAILS(Code::kCancelled, index->search_many(std::span(rows).first(160), {.cancel = &cancel}, &pool, 3));
+  CHECK_FAILS(Code::kCancelled, index->search_many(std::span(rows).first(160), {.work = {&pool, 3, &cancel}}));
 }
 
 TEST("a scan that several threads share finds what one finds, with codes and without, under any filter") {
@@ -120,8 +121,8 @@ TEST("a scan that several threads share finds what one finds, with codes and wit
   const auto data = clustered_rows(kRows + 3, kDimension, 40, test::seed() + 5);
   ThreadPool pool(3);
   const auto rows =
-      VectorMatrix::encode(std::span(data).first(kRows * kDimension), kDimension, VectorType::kF32, &pool, 4, nullptr);
-  const Codes codes = encode_codes(rows, &pool, 4, nullptr);
+      VectorMatrix::encode(std::span(data).first(kRows * kDimension), kDimension, VectorType::kF32, {&pool, 4});
+  const Codes codes = encode_codes(rows, {&pool, 4});
   Bitmap all(kRows);
   Bitmap first_quarter(kRows);
   for (std::uint32_t row = 0; row < kRows; ++row) {
@@ -134,9 +135,9 @@ TEST("a scan that several threads share finds what one finds, with codes and wit
       for (std::size_t q = 0; q < 3; ++q) {
         const auto query = std::span<const float>(data).subspan((kRows + q) * kDimension, kDimension);
         for (const std::size_t k : {std::size_t{1}, std::size_t{25}, kRows}) {
-          SearchWork alone, together;
+          SearchCounts alone, together;
           const auto expected = scan({rows, coarse, query, k, filter}, alone);
-          CHECK(scan({rows, coarse, query, k, filter, nullptr, &pool, 4}, together) == expected);
+          CHECK(scan({rows, coarse, query, k, filter, {&pool, 4}}, together) == expected);
           CHECK(together.visited >= (filter == &first_quarter ? kRows / 4 : kRows));
         }
       }
@@ -144,9 +145,9 @@ TEST("a scan that several threads share finds what one finds, with codes and wit
   }
   CancelToken cancel;
   cancel.cancel();
-  SearchWork work;
+  SearchCounts counts;
   const auto query = std::span<const float>(data).first(kDimension);
-  CHECK_FAILS(Code::kCancelled, scan({rows, &codes, query, 10, nullptr, &cancel, &pool, 4}, work));
+  CHECK_FAILS(Code::kCancelled, scan({rows, &codes, query, 10, nullptr, {&pool, 4, &cancel}}, counts));
 }
 
 }  // namespace

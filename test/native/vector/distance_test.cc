@@ -36,7 +36,7 @@ float tolerance(std::size_t length) {
 TEST("kernels: every set that runs here is found by name, and scalar always runs") {
   CHECK(!available_kernels().empty());
   CHECK_EQ(std::string_view(available_kernels().front()->name), "scalar");
-  for (const Kernels* set : available_kernels()) CHECK(kernels_named(set->name) == set);
+  for (const DistanceKernels* set : available_kernels()) CHECK(kernels_named(set->name) == set);
   CHECK(kernels_named("abacus") == nullptr);
   CHECK(kernels_named(kernels().name) == &kernels());
 }
@@ -49,7 +49,7 @@ TEST("kernels: f32 dot products of all sets agree with double, odd lengths and u
     for (std::size_t shift : {0, 1, 3}) {
       Rows<float, decltype(make)&> query(length, shift, make);
       Rows<float, decltype(make)&> data(length, shift + 1, make);
-      for (const Kernels* set : available_kernels()) {
+      for (const DistanceKernels* set : available_kernels()) {
         float four[4];
         set->dot4_f32(query.rows[0], data.rows, length, four);
         for (int r = 0; r < 4; ++r) {
@@ -72,7 +72,7 @@ TEST("kernels: f16 dot products of all sets agree with double") {
     for (std::size_t shift : {0, 1, 3}) {
       Rows<float, decltype(make)&> query(length, shift, make);
       Rows<std::uint16_t, decltype(make_half)&> data(length, shift + 1, make_half);
-      for (const Kernels* set : available_kernels()) {
+      for (const DistanceKernels* set : available_kernels()) {
         float four[4];
         set->dot4_f16(query.rows[0], data.rows, length, four);
         for (int r = 0; r < 4; ++r) {
@@ -94,7 +94,7 @@ TEST("kernels: i8 dot products of all sets are exact, at the extremes too") {
   const auto any = [&] { return static_cast<std::int8_t>(value(random)); };
   const auto extreme = [&] { return static_cast<std::int8_t>(random() % 2 == 0 ? 127 : -127); };
   const auto check = [](auto& query, auto& data, std::size_t length) {
-    for (const Kernels* set : available_kernels()) {
+    for (const DistanceKernels* set : available_kernels()) {
       std::int32_t four[4];
       set->dot4_i8(query.rows[0], data.rows, length, four);
       for (int r = 0; r < 4; ++r) {
@@ -117,7 +117,7 @@ TEST("kernels: i8 dot products of all sets are exact, at the extremes too") {
 
 TEST("kernels: an i8 dot product of the largest dimension does not overflow") {
   const std::vector<std::int8_t> all(kMaxDimension, 127);
-  for (const Kernels* set : available_kernels()) {
+  for (const DistanceKernels* set : available_kernels()) {
     CHECK_EQ(set->dot_i8(all.data(), all.data(), all.size()), 127 * 127 * static_cast<std::int32_t>(kMaxDimension));
   }
 }
@@ -125,7 +125,7 @@ TEST("kernels: an i8 dot product of the largest dimension does not overflow") {
 TEST("half: every half survives the way to float and back, in software and in all sets") {
   std::vector<std::uint16_t> halves(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
-  for (const Kernels* set : available_kernels()) {
+  for (const DistanceKernels* set : available_kernels()) {
     std::vector<float> values(halves.size());
     std::vector<std::uint16_t> back(halves.size());
     set->decode_f16(halves.data(), values.data(), halves.size());
@@ -158,7 +158,7 @@ TEST("half: rounding is to nearest even, with subnormals, overflow and infinity,
   std::mt19937_64 random(test::seed() + 3);
   std::vector<float> values(20000);
   for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-  for (const Kernels* set : available_kernels()) {
+  for (const DistanceKernels* set : available_kernels()) {
     std::vector<std::uint16_t> halves(values.size());
     set->encode_f16(values.data(), halves.data(), values.size());
     std::size_t wrong = 0;

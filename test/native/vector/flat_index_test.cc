@@ -76,16 +76,16 @@ TEST("flat index: misuse is refused") {
   CHECK_FAILS(Code::kInvalidArgument,
               index->search(std::vector<float>{1, std::numeric_limits<float>::infinity(), 0}, {}));
   CHECK_FAILS(Code::kUnsupported, index->search(query, {.path = SearchPath::kGraph}));
-  CHECK_FAILS(Code::kDimensionMismatch, index->search_many(std::vector<float>(7, 1.0f), {}, nullptr, 1));
+  CHECK_FAILS(Code::kDimensionMismatch, index->search_many(std::vector<float>(7, 1.0f), {}));
 }
 
 TEST("flat index: a raised token ends a search and a build") {
   const auto rows = clustered_rows(600, 8, 3, test::seed() + 3);
   CancelToken cancel;
   cancel.cancel();
-  CHECK_FAILS(Code::kCancelled, FlatIndex::build(rows, 8, VectorType::kF32, nullptr, 1, &cancel));
+  CHECK_FAILS(Code::kCancelled, FlatIndex::build(rows, 8, VectorType::kF32, {.cancel = &cancel}));
   const auto index = FlatIndex::build(rows, 8);
-  CHECK_FAILS(Code::kCancelled, index->search(std::span(rows).first(8), {.cancel = &cancel}));
+  CHECK_FAILS(Code::kCancelled, index->search(std::span(rows).first(8), {.work = {.cancel = &cancel}}));
 }
 
 TEST("flat index: f16 and i8 rows find nearly what f32 rows find") {

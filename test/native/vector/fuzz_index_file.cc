@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto path = test::write_fuzz_input({data, size});
   for (bool verify : {false, true}) {
     try {
-      test::use_index(*vector::load_index(path, {.verify_vectors = verify, .dimension = {}, .cancel = nullptr}).index);
+      test::use_index(*vector::load_index(path, {.verify_vectors = verify, .dimension = {}}).index);
     } catch (const Error& error) {
       test::expect_refusal(error);
     }

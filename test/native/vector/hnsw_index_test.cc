@@ -197,7 +197,7 @@ TEST("hnsw: misuse is refused") {
 TEST("hnsw: progress rises to the end, and a raised token ends the build in the middle") {
   const auto rows = clustered_rows(3000, 16, 10, test::seed() + 7);
   std::vector<std::size_t> seen;
-  HnswIndex::build(rows, 16, {}, nullptr, 1, nullptr, [&](std::size_t done, std::size_t total) {
+  HnswIndex::build(rows, 16, {}, {}, [&](std::size_t done, std::size_t total) {
     CHECK_EQ(total, 3000u);
     seen.push_back(done);
   });
@@ -206,7 +206,7 @@ TEST("hnsw: progress rises to the end, and a raised token ends the build in the 
   CHECK_EQ(seen.back(), 3000u);
   CancelToken cancel;
   std::size_t last = 0;
-  CHECK_FAILS(Code::kCancelled, HnswIndex::build(rows, 16, {}, nullptr, 1, &cancel, [&](std::size_t done, std::size_t) {
+  CHECK_FAILS(Code::kCancelled, HnswIndex::build(rows, 16, {}, {.cancel = &cancel}, [&](std::size_t done, std::size_t) {
                 last = done;
                 if (done >= 1000) cancel.cancel();
               }));
@@ -215,8 +215,8 @@ TEST("hnsw: progress rises to the end, and a raised token ends the build in the 
 
 TEST("hnsw: what a progress callback throws ends the build and arrives") {
   const auto rows = clustered_rows(600, 16, 10, test::seed() + 7);
-  CHECK_FAILS(Code::kClosed, HnswIndex::build(rows, 16, {}, nullptr, 1, nullptr,
-                                              [](std::size_t, std::size_t) { fail(Code::kClosed, "enough"); }));
+  CHECK_FAILS(Code::kClosed,
+              HnswIndex::build(rows, 16, {}, {}, [](std::size_t, std::size_t) { fail(Code::kClosed, "enough"); }));
 }
 
 TEST("hnsw: a raised token ends a search on either path") {
@@ -226,7 +226,7 @@ TEST("hnsw: a raised token ends a search on either path") {
   cancel.cancel();
   for (SearchPath path : {SearchPath::kGraph, SearchPath::kExact}) {
     CHECK_FAILS(Code::kCancelled,
-                index->search(std::span(rows).first(16), {.ef = 200, .path = path, .cancel = &cancel}));
+                index->search(std::span(rows).first(16), {.ef = 200, .path = path, .work = {.cancel = &cancel}}));
   }
 }
 

@@ -93,7 +93,7 @@ struct Saved {
     test::write_file(path, bytes);
     std::string got;
     try {
-      load_index(path, {.verify_vectors = verify, .dimension = {}, .cancel = nullptr});
+      load_index(path, {.verify_vectors = verify, .dimension = {}});
       return "nothing was thrown";
     } catch (const Error& error) {
       CHECK_EQ(std::string(code_name(error.code())), std::string(code_name(code)));
@@ -112,8 +112,7 @@ TEST("index file: a loaded index gives the same results as the one saved, for al
     for (std::size_t dimension : {std::size_t{5}, std::size_t{72}}) {
       const Saved saved(dimension, type);
       for (bool verify : {false, true}) {
-        const LoadedIndex loaded =
-            load_index(saved.path, {.verify_vectors = verify, .dimension = dimension, .cancel = nullptr});
+        const LoadedIndex loaded = load_index(saved.path, {.verify_vectors = verify, .dimension = dimension});
         CHECK_EQ(loaded.fingerprint, 0xfeedULL);
         CHECK_EQ(loaded.index->size(), 400u);
         CHECK(loaded.index->type() == type);
@@ -161,7 +160,7 @@ TEST("index file: the index outlives its file's name") {
 TEST("index file: another dimension than expected is refused with both") {
   const Saved saved(5);
   try {
-    load_index(saved.path, {.verify_vectors = false, .dimension = 384, .cancel = nullptr});
+    load_index(saved.path, {.verify_vectors = false, .dimension = 384});
     CHECK(false);
   } catch (const Error& error) {
     CHECK(error.code() == Code::kDimensionMismatch);
@@ -195,7 +194,7 @@ TEST("index file: every flipped bit is noticed under verification, and without i
     test::write_file(saved.path, broken);
     ++damaged;
     try {
-      load_index(saved.path, {.verify_vectors = true, .dimension = {}, .cancel = nullptr});
+      load_index(saved.path, {.verify_vectors = true, .dimension = {}});
     } catch (const Error&) {
       ++noticed;
     }
@@ -384,7 +383,8 @@ TEST("index file: a folder that cannot be written, and a raised token, leave not
   cancel.cancel();
   CHECK_FAILS(Code::kCancelled, save_index(*saved.index, saved.folder / "other", 0, &cancel));
   CHECK(!std::filesystem::exists(saved.folder / "other"));
-  CHECK_FAILS(Code::kCancelled, load_index(saved.path, {.verify_vectors = false, .dimension = {}, .cancel = &cancel}));
+  CHECK_FAILS(Code::kCancelled,
+              load_index(saved.path, {.verify_vectors = false, .dimension = {}, .work = {.cancel = &cancel}}));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ TEST("recall@10 is at least 0.98 at ef 64 on 50,000 clustered 384-d vectors") {
   const auto rows = std::span(data).first(kRows * kDimension);
   const std::size_t workers = usable_threads();
   ThreadPool pool(workers);
-  const auto index = HnswIndex::build(rows, kDimension, {}, &pool, workers);
-  const auto truth = FlatIndex::build(rows, kDimension, VectorType::kF32, &pool, workers);
+  const auto index = HnswIndex::build(rows, kDimension, {}, {&pool, workers});
+  const auto truth = FlatIndex::build(rows, kDimension, VectorType::kF32, {&pool, workers});
   double total = 0;
   for (std::size_t q = 0; q < kQueries; ++q) {
     const auto query = std::span(data).subspan((kRows + q) * kDimension, kDimension);

@@ -23,8 +23,8 @@ std::vector<std::uint32_t> all_ordinals(std::size_t count) {
 struct Sample {
   Sample(std::span<const float> values, std::size_t dimension)
       : rows(VectorMatrix::encode(values, dimension, VectorType::kF32)),
-        cells(Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), nullptr, 1, nullptr)),
-        sketches(Sketches::encode(rows, cells, nullptr, 1, nullptr)) {}
+        cells(Cells::build(VectorMatrix::encode(values, dimension, VectorType::kI8), {})),
+        sketches(Sketches::encode(rows, cells, {})) {}
 
   /// Distance of the centre of the cell of each place.
   std::vector<float> origins(std::span<const float> query) const {
@@ -58,7 +58,7 @@ TEST("sketches: the rotation keeps lengths and spreads a single value over all o
 }
 
 TEST("sketches: every set of kernels but the scalar one has one for them") {
-  for (const Kernels* set : available_kernels()) {
+  for (const DistanceKernels* set : available_kernels()) {
     CHECK_EQ(set->estimate_sketches != nullptr, std::string_view(set->name) != "scalar");
   }
 }
@@ -86,7 +86,7 @@ TEST("sketches: every set of kernels estimates what its slow twin does") {
     std::vector<float> likely(kRows);
     std::vector<float> nearest(kRows);
     estimate_sketches_plainly(task, places.data(), origins.data(), kRows, likely.data(), nearest.data());
-    for (const Kernels* set : available_kernels()) {
+    for (const DistanceKernels* set : available_kernels()) {
       if (set->estimate_sketches == nullptr) continue;
       for (std::size_t count = 0; count <= kRows; ++count) {
         const std::vector<std::uint32_t> wanted(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count));
@@ -140,7 +140,7 @@ TEST("sketches: every set of kernels adds up the same integers, the largest too"
       estimate_sketches_plainly(task, places.data(), origins.data(), kRows, expected.data(), nearest.data());
       CHECK_EQ(expected[0], static_cast<float>(task.sum));
       CHECK_EQ(expected[1], static_cast<float>(-task.sum));
-      for (const Kernels* set : available_kernels()) {
+      for (const DistanceKernels* set : available_kernels()) {
         if (set->estimate_sketches == nullptr) continue;
         set->estimate_sketches(task, places.data(), origins.data(), kRows, found.data(), nearest.data());
         CHECK(found == expected);
@@ -205,7 +205,7 @@ TEST("sketches: they are the same however many threads make them") {
   const auto values = test::normal_values(3000 * 192, test::seed());
   const Sample sample(values, 192);
   ThreadPool pool(3);
-  const Sketches shared = Sketches::encode(sample.rows, sample.cells, &pool, 4, nullptr);
+  const Sketches shared = Sketches::encode(sample.rows, sample.cells, {&pool, 4});
   CHECK(std::ranges::equal(sample.sketches.row_bytes(), shared.row_bytes()));
   CHECK(std::ranges::equal(sample.sketches.middle(), shared.middle()));
 }

@@ -76,7 +76,7 @@ TEST("ten bits: dot products of all sets agree with double, at the extremes too"
       for (std::size_t i = 0; i < length; ++i) {
         exact += static_cast<double>(query[i]) * ten_bit_value(codes.data(), low.data(), i);
       }
-      for (const Kernels* set : available_kernels()) {
+      for (const DistanceKernels* set : available_kernels()) {
         CHECK_NEAR(set->dot_ten_bit(query.data(), codes.data(), low.data(), length), exact,
                    1e-4 * static_cast<double>(length + 8));
       }
@@ -87,7 +87,7 @@ TEST("ten bits: dot products of all sets agree with double, at the extremes too"
 TEST("ten bits: no distance differs from that of the codes by more than their bound") {
   const auto data = clustered_rows(520, 100, 7, test::seed() + 2);
   const VectorMatrix rows = VectorMatrix::encode(std::span(data).first(500 * 100), 100, VectorType::kI10);
-  const Codes codes = encode_codes(rows, nullptr, 1, nullptr);
+  const Codes codes = encode_codes(rows, {});
   CHECK(codes.matrix.row(0) == rows.row(0));  // no copy
   for (std::size_t q = 500; q < 520; ++q) {
     const auto query = std::span(data).subspan(q * 100, 100);

@@ -120,7 +120,7 @@ TEST("codes are never further off than their bound says") {
   const auto rows = clustered_rows(500, 96, 7, test::seed() + 4);
   const auto queries = clustered_rows(20, 96, 7, test::seed() + 5);
   const VectorMatrix exact = VectorMatrix::encode(rows, 96, VectorType::kF32);
-  const Codes codes = encode_codes(exact, nullptr, 1, nullptr);
+  const Codes codes = encode_codes(exact, {});
   CHECK(codes.row_error > 0 && codes.row_error < 0.05f);
   for (std::size_t q = 0; q < 20; ++q) {
     const auto query = std::span(queries).subspan(q * 96, 96);

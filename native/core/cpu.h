@@ -1,0 +1,77 @@
+// The instruction sets of this CPU, and which of them kernels may use: the one place that distance kernels, sketches,
+// filters and the encoder ask.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
+#include <thread>
+#endif
+
+namespace lorekeep {
+
+/// A set of bits.
+using CpuFeatures = std::uint32_t;
+inline constexpr CpuFeatures kAvx2 = 1;    // with FMA and F16C
+inline constexpr CpuFeatures kAvx512 = 2;  // F, BW, DQ and VL
+inline constexpr CpuFeatures kAvx512Vnni = 4;
+inline constexpr CpuFeatures kAvx512Bf16 = 8;
+inline constexpr CpuFeatures kAmxBf16 = 16;  // tiles of 16 rows of 64 bytes; a process must ask for them
+inline constexpr CpuFeatures kNeon = 32;
+
+/// The features of this CPU whose registers the operating system saves. Detected once.
+CpuFeatures cpu_features() noexcept;
+
+/// The features of `present` that kernels may use where LOREKEEP_KERNELS is `name`: "scalar", "avx2", "avx512",
+/// "avx512vnni" and "neon" exclude everything beyond themselves. A name that is unknown, or that needs a feature
+/// outside `present`, excludes nothing.
+CpuFeatures features_within(std::string_view name, CpuFeatures present) noexcept;
+
+/// features_within() of the environment's LOREKEEP_KERNELS and this CPU. Read once.
+CpuFeatures usable_features() noexcept;
+
+/// The sets of kernels, out of at most kMost, that need nothing beyond some features; in the order given, slowest
+/// first. A set has a member `name`.
+template <class Set, std::size_t kMost>
+class KernelSets {
+ public:
+  struct Entry {
+    const Set* set;
+    CpuFeatures needs;
+  };
+  KernelSets(std::initializer_list<Entry> entries, CpuFeatures features) noexcept {
+    for (const Entry& entry : entries) {
+      if ((entry.needs & ~features) == 0) sets_[count_++] = entry.set;
+    }
+  }
+  std::span<const Set* const> all() const noexcept { return std::span(sets_).first(count_); }
+  /// Null when there is no set of that name.
+  const Set* named(std::string_view name) const noexcept {
+    for (const Set* set : all()) {
+      if (name == set->name) return set;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::array<const Set*, kMost> sets_{};
+  std::size_t count_ = 0;
+};
+
+/// Tells the CPU that the caller spins.
+inline void pause_spinning() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#else
+  std::this_thread::yield();
+#endif
+}
+
+}  // namespace lorekeep

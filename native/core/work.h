@@ -1,0 +1,32 @@
+// Who runs a long operation, and who may end it: one value that every layer hands on.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "core/cancel_token.h"
+#include "core/thread_pool.h"
+
+namespace lorekeep {
+
+struct Work {
+  ThreadPool* pool = nullptr;           // null: the calling thread alone
+  std::size_t workers = 1;              // threads that may take part, the caller included
+  const CancelToken* cancel = nullptr;  // null: nothing ends it early
+
+  /// Throws as CancelToken::check().
+  void check() const {
+    if (cancel != nullptr) cancel->check();
+  }
+  /// The same work on the calling thread alone.
+  Work alone() const noexcept { return {nullptr, 1, cancel}; }
+};
+
+/// Calls body(begin, end, worker) over [0, count) in pieces of `grain`, on the calling thread and up to
+/// `work.workers - 1` threads of `work.pool`. `worker` is in [0, work.workers) and names a slot that no two concurrent
+/// calls share. Polls `work.cancel` before every piece. The first exception of any piece is rethrown here after all
+/// pieces have stopped.
+void parallel_for(const Work& work, std::size_t count, std::size_t grain,
+                  const std::function<void(std::size_t begin, std::size_t end, std::size_t worker)>& body);
+
+}  // namespace lorekeep
