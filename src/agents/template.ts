@@ -1,4 +1,5 @@
 import Mustache from 'mustache';
+import { CompactTemplate } from './compact-template.js';
 import type { Interaction } from './interaction.js';
 
 /** The template that is the user's message and nothing else. */
@@ -13,22 +14,27 @@ const renderingBudget = 1_000_000;
  * name in a template reaches data and nothing else.
  */
 export class Template {
-  readonly #source: string;
-  /** Of its own: Mustache's default writer keeps every template that it ever saw. */
-  readonly #writer = new Mustache.Writer();
+  readonly #length: number;
+  /** Undefined for the message alone. */
+  readonly #parsed: CompactTemplate | undefined;
 
   /** @throws Error with Mustache's own message for a template that cannot be parsed. */
   constructor(source: string) {
-    this.#source = source;
-    this.#writer.parse(source);
+    this.#length = source.length;
+    this.#parsed = source === messageAlone ? undefined : new CompactTemplate(source);
+  }
+
+  /** Bytes held beside the template's text. */
+  get bytes(): number {
+    return this.#parsed?.bytes ?? 0;
   }
 
   /** @throws Error for a template that cannot be rendered over this interaction, or not within the budget. */
   render(interaction: Interaction): string {
-    if (this.#source === messageAlone) return interaction.text;
-    const budget = { left: renderingBudget, perSection: this.#source.length };
+    if (this.#parsed === undefined) return interaction.text;
+    const budget = { left: renderingBudget, perSection: this.#length };
     const context = new BudgetedContext(viewOf(interaction), undefined, budget);
-    return this.#writer.render(this.#source, context, undefined, { escape: show });
+    return this.#parsed.render(context, show);
   }
 }
 
