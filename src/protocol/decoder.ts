@@ -50,6 +50,11 @@ export class FrameDecoder {
     return this.#headerFill === headerBytes ? this.#header.readUInt32BE(1) : 0;
   }
 
+  /** Bytes that were pushed and not looked at yet. */
+  get waitingBytes(): number {
+    return this.#inputBytes - this.#consumed;
+  }
+
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#input.push(chunk);

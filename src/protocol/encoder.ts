@@ -5,17 +5,27 @@ import { fail } from './errors.js';
 export function encodeFrame(frame: object, maxPayloadBytes: number): Buffer {
   const text = stringify(frame, maxPayloadBytes);
   const length = Buffer.byteLength(text);
-  if (length > maxPayloadBytes) {
-    fail(1003, `a frame of ${length} bytes is over the limit of ${maxPayloadBytes}: ask for less at a time`, {
-      length,
-      limit: maxPayloadBytes,
-    });
-  }
+  if (length > maxPayloadBytes) refuseLength(length, maxPayloadBytes);
   const buffer = Buffer.allocUnsafe(headerBytes + length);
-  buffer.writeUInt8(frameKind.json, 0);
-  buffer.writeUInt32BE(length, 1);
+  frameHeader(frameKind.json, length).copy(buffer);
   buffer.write(text, headerBytes);
   return buffer;
+}
+
+/** What goes before a payload. */
+export function frameHeader(kind: number, length: number): Buffer {
+  const header = Buffer.allocUnsafe(headerBytes);
+  header.writeUInt8(kind, 0);
+  header.writeUInt32BE(length, 1);
+  return header;
+}
+
+/** @throws FrameTooLarge for a payload of at least `length` bytes */
+export function refuseLength(length: number, limit: number): never {
+  fail(1003, `a frame of ${length} bytes is over the limit of ${limit}: ask for less at a time`, {
+    length,
+    limit,
+  });
 }
 
 function stringify(frame: object, limit: number): string {

@@ -33,7 +33,8 @@ export const errorTable = {
   1004: {
     name: 'InvalidField',
     fault: 'client',
-    meaning: 'A field is missing, unknown, of the wrong type or out of range; `details.path` says which.',
+    meaning:
+      'A field is missing, unknown, there twice, of the wrong type or out of range; `details.path` says which.',
     remedy: 'Correct the named field.',
   },
   1005: {

@@ -1,4 +1,4 @@
-import { describeIssue, fieldIssue, fieldPath } from '../schema/field-issue.js';
+import { describeIssue, fieldIssue } from '../schema/field-issue.js';
 import { plainMessage } from '../schema/messages.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { fail } from './errors.js';
@@ -9,33 +9,27 @@ import {
   requestIdSchema,
   requestSchemas,
 } from './frames.js';
-import { type JsonBounds, measureJson } from './json-bounds.js';
+import { type JsonLimits, JsonParser } from './json-parser.js';
 
 /** What a payload may cost once parsed, whatever its length. */
-export const jsonLimits: JsonBounds = { depth: 64, values: 1_000_000 };
+export const jsonLimits: JsonLimits = {
+  depth: 64,
+  values: 1_000_000,
+  fields: 10_000,
+  stringBytes: 4 * 1024 * 1024,
+};
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits);
 
-/** How deep and how rich a payload is, as far as the limits go. It is read whole for it: once is enough. */
-export function measurePayload(payload: Buffer): JsonBounds {
-  return measureJson(payload, jsonLimits);
+/** The object that a payload holds. @throws MalformedFrame, InvalidField for a field that occurs twice */
+export function parseObject(payload: Buffer): Record<string, unknown> {
+  const parser = payloadParser(payload);
+  parser.parse();
+  return objectOf(parser);
 }
 
-/**
- * About what a payload takes in memory once it is parsed, in bytes. Texts take what they have; an array or object of three
- * characters takes some fifty bytes.
- */
-export function parsedBytes(payload: Buffer, { values } = measurePayload(payload)): number {
-  return payload.length + bytesPerValue * values;
-}
-
-const bytesPerValue = 48;
-
-/** The object that a payload holds. @throws MalformedFrame */
-export function parseObject(payload: Buffer, bounds = measurePayload(payload)): Record<string, unknown> {
-  if (bounds.depth > jsonLimits.depth) fail(1001, `payload: nested deeper than ${jsonLimits.depth} levels`);
-  if (bounds.values > jsonLimits.values) fail(1001, `payload: more than ${jsonLimits.values} values`);
-  const value = parseJson(decodeUtf8(payload));
+/** The object that was parsed. @throws MalformedFrame for another value */
+export function objectOf({ value }: JsonParser): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail(1001, 'payload: a JSON object is expected');
   }
@@ -58,43 +52,6 @@ export function parseRequest(object: Record<string, unknown>): Requests[RequestT
   const issue = fieldIssue(schema, object, parsed.error);
   const { path, nearest } = issue;
   fail(1004, describeIssue(issue), nearest === undefined ? { path } : { path, nearest });
-}
-
-function decodeUtf8(payload: Buffer): string {
-  try {
-    return utf8.decode(payload);
-  } catch {
-    fail(1001, 'payload: not valid UTF-8');
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (text === '') fail(1001, 'payload: is empty; a JSON object is expected');
-    if (text.startsWith('\ufeff')) fail(1001, 'payload: not valid JSON: it begins with a byte order mark');
-    fail(1001, `payload: not valid JSON: ${(error as Error).message.slice(0, 200)}`);
-  }
-}
-
-const prototypeKey = '__proto__';
-
-/** Refuses fields that would be lost on their way through JavaScript, and must not seem to be taken. @throws InvalidField */
-export function checkFieldNames(payload: Buffer, object: object): void {
-  if (payload.includes(prototypeKey)) refusePrototypes(object, []);
-}
-
-function refusePrototypes(value: unknown, keys: (string | number)[]): void {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, field] of Object.entries(value)) {
-    const path = [...keys, Array.isArray(value) ? Number(key) : key];
-    if (key === prototypeKey) {
-      const where = fieldPath(path);
-      fail(1004, `${where}: no field can have this name`, { path: where });
-    }
-    refusePrototypes(field, path);
-  }
 }
 
 function isRequestType(type: unknown): type is RequestType {

@@ -5,13 +5,15 @@ import { ConnectionMemory, type RequestMemory } from '../limits/connection-memor
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
-import { encodeFrame } from '../protocol/encoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
+import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
-import { checkFieldNames, idOf, measurePayload, parseObject, parseRequest } from '../protocol/request.js';
+import { idOf, objectOf, parseRequest, payloadParser } from '../protocol/request.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
+import type { LoopShare } from './loop-scheduler.js';
+import { Outbox } from './outbox.js';
 import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
@@ -44,6 +46,19 @@ export const defaultLimits: ConnectionLimits = {
   farewellMs: 2_000,
 };
 
+/** Requests that are begun before what they cause is looked at. */
+const requestsPerSlice = 16;
+
+/** Bytes that are taken from the network before their frames' time has come. */
+const mostAhead = 256 * 1024;
+
+/** A frame that is being parsed. */
+interface Parsing {
+  frame: WireFrame;
+  parser: JsonParser;
+  memory: RequestMemory;
+}
+
 /**
  * One client. Requests are taken from the stream one by one and only while the client keeps up, so that what it makes
  * the server hold is bounded (docs/protocol.md, "Limits"): `unsentBytes` of replies and what `producers` searches and turns
@@ -61,8 +76,14 @@ export class Connection {
   readonly #memory: ConnectionMemory;
   /** A frame for which there was no memory yet. */
   #waiting: WireFrame | undefined;
+  readonly #outbox: Outbox;
+  /** When this client's frames are parsed and served, and its long replies written. */
+  readonly #share: LoopShare;
+  #parsing: Parsing | undefined;
   #requests = 0;
   #ended = false;
+  /** Whether the connection is to end when the outbox is empty. */
+  #farewell = false;
   readonly #gate: OutputGate;
   #stall: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -78,12 +99,24 @@ export class Connection {
     this.#log = services.log.child({ client: this.#client });
     this.#maxFrameBytes = services.config.max_frame_mb * 1024 * 1024;
     this.#decoder = new FrameDecoder(this.#maxFrameBytes);
-    this.#memory = new ConnectionMemory(memory, () => this.#pump());
+    this.#memory = new ConnectionMemory(memory, () => this.#share.request());
     this.#sessions = new SessionTable(services, memory);
+    this.#share = services.loop.join({
+      serve: (isDue) => this.#work(isDue),
+      settle: () => this.#flush(),
+    });
+    this.#outbox = new Outbox(socket, this.#maxFrameBytes, {
+      requestTime: () => this.#share.request(),
+      written: () => this.#countUnsent(),
+    });
     this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
+        this.#share.leave();
+        this.#outbox.clear();
+        this.#parsing?.memory.release();
+        this.#parsing = undefined;
         clearTimeout(this.#stall);
         clearTimeout(this.#idle);
         clearTimeout(this.#unfinishedFrame);
@@ -101,6 +134,7 @@ export class Connection {
   async close(reason: ServerError): Promise<void> {
     this.#ended = true;
     await this.#endSessions(reason);
+    this.#outbox.encode(() => false);
     this.#socket.destroySoon();
     const late = setTimeout(() => this.#socket.destroy(), this.#limits.farewellMs);
     await this.closed;
@@ -124,14 +158,15 @@ export class Connection {
       if (this.#ended) return;
       this.#idle?.refresh();
       this.#decoder.push(chunk);
-      this.#pump();
+      if (this.#decoder.waitingBytes > mostAhead) socket.pause();
+      this.#share.request();
     });
     socket.on('drain', () => {
       clearTimeout(this.#stall);
       this.#stall = undefined;
       this.#memory.unsent(socket.writableLength);
       this.#gate.admit();
-      this.#pump();
+      this.#share.request();
     });
     this.#log.debug('connected');
     this.#watchIdleness();
@@ -139,27 +174,37 @@ export class Connection {
     this.#send({ type: 'Hello', protocol: protocolVersion, server: 'lorekeep', version });
   }
 
-  /** Takes requests while the client keeps up; otherwise leaves the rest in the decoder and in the network. */
-  #pump(): void {
-    try {
-      while (!this.#ended && this.#mayTake() && this.#takeNext());
-      const refusal = this.#memory.refusal(this.#decoder.announcedBytes);
-      if (refusal !== undefined) throw refusal;
-    } catch (error) {
-      this.#loseFraming(toServerError(error));
-      return;
+  /** A slice of this client's work: long replies first, then requests, while the client keeps up. */
+  #work(isDue: () => boolean): boolean {
+    this.#socket.cork();
+    if (this.#outbox.encode(isDue)) return true;
+    if (this.#farewell) this.#endSocket();
+    this.#gate.admit();
+    for (let taken = 0; taken < requestsPerSlice; taken++) {
+      if (!this.#takeRequest(isDue)) {
+        this.#adjustReading();
+        return false;
+      }
+      if (isDue()) return true;
     }
-    if (this.#ended) return;
-    this.#countReceived();
-    const reading = this.#mayTake() && this.#waiting === undefined && this.#memory.mayRead();
-    if (reading) this.#socket.resume();
-    else this.#socket.pause();
-    this.#watchFrame(reading);
+    return true;
   }
 
-  /** Serves the next frame, once there is memory for it. False when there is none to serve now. */
-  #takeNext(): boolean {
-    this.#waiting ??= this.#decoder.next();
+  /** Sends the replies of a slice together. They may have been all that this client was waiting for. */
+  #flush(): void {
+    const lagged = this.#clientLags();
+    this.#socket.uncork();
+    if (lagged && !this.#clientLags()) this.#share.request();
+  }
+
+  /** Goes on with the frame that is being parsed, or begins the next once there is memory for it. False when there is nothing to do for now. */
+  #takeRequest(isDue: () => boolean): boolean {
+    if (this.#parsing !== undefined) {
+      this.#parse(this.#parsing, isDue);
+      return true;
+    }
+    if (this.#ended || !this.#mayTake()) return false;
+    this.#waiting ??= this.#nextFrame();
     const frame = this.#waiting;
     if (frame === undefined) return false;
     this.#forgetFrameTimer();
@@ -169,9 +214,37 @@ export class Connection {
     const memory = refusal === undefined ? this.#memory.take(length) : undefined;
     if (refusal === undefined && memory === undefined) return false;
     this.#waiting = undefined;
-    if (memory === undefined) this.#refuse(refusal, leadingId(frame.payload));
-    else this.#take(frame, memory);
+    if (memory === undefined) {
+      this.#refuse(refusal, leadingId(frame.payload));
+      return true;
+    }
+    this.#requests++;
+    this.#parsing = { frame, memory, parser: payloadParser(frame.payload) };
+    this.#parse(this.#parsing, isDue);
     return true;
+  }
+
+  /** The next frame that is whole. One that can never be taken ends the connection before it is. */
+  #nextFrame(): WireFrame | undefined {
+    try {
+      const frame = this.#decoder.next();
+      const refusal = this.#memory.refusal(this.#decoder.announcedBytes);
+      if (refusal !== undefined) throw refusal;
+      return frame;
+    } catch (error) {
+      this.#loseFraming(toServerError(error));
+      return undefined;
+    }
+  }
+
+  /** Reads from the network while the client keeps up; otherwise what it sends stays there. */
+  #adjustReading(): void {
+    if (this.#ended) return;
+    this.#countReceived();
+    const reading = this.#mayTake() && this.#waiting === undefined && this.#memory.mayRead();
+    if (reading) this.#socket.resume();
+    else this.#socket.pause();
+    this.#watchFrame(reading);
   }
 
   #countReceived(): void {
@@ -183,38 +256,56 @@ export class Connection {
   }
 
   #clientLags(): boolean {
+    return this.#outbox.busy || this.#isUnread();
+  }
+
+  #isUnread(): boolean {
     return this.#socket.writableLength > this.#limits.unsentBytes;
   }
 
+  #parse(parsing: Parsing, isDue: () => boolean): void {
+    const { frame, parser, memory } = parsing;
+    let failure: unknown;
+    try {
+      if (frame.kind !== frameKind.json)
+        fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
+      const ended = parser.parse(isDue);
+      memory.parsed(parser.values);
+      if (!ended) return;
+    } catch (error) {
+      failure = error;
+    }
+    this.#parsing = undefined;
+    if (this.#ended) memory.release();
+    else this.#begin(parsing, failure);
+  }
+
   /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
-  #take(frame: WireFrame, memory: RequestMemory): void {
+  #begin({ frame: { payload }, parser, memory }: Parsing, failure: unknown): void {
     const held: Promise<void>[] = [];
-    this.#requests++;
-    const serving = withLogContext({ client: this.#client }, () => this.#serve(frame, memory, held));
+    const serving = withLogContext({ client: this.#client }, () =>
+      this.#serve(payload, parser, failure, held),
+    );
     const served = serving.then(() => {
       this.#requests--;
-      if (held.length > 0) this.#pump();
+      if (held.length > 0) this.#share.request();
     });
     void served
       .then(() => Promise.allSettled(held))
       .then(() => {
         memory.release();
-        this.#pump();
+        this.#share.request();
       });
   }
 
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
-  async #serve({ kind, payload }: WireFrame, memory: RequestMemory, held: Promise<void>[]): Promise<void> {
+  async #serve(payload: Buffer, parser: JsonParser, failure: unknown, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
     let understood = false;
     try {
-      if (kind !== frameKind.json)
-        fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
-      const bounds = measurePayload(payload);
-      memory.parsed(bounds.values);
-      const object = parseObject(payload, bounds);
+      if (failure !== undefined) throw failure;
+      const object = objectOf(parser);
       replyTo = idOf(object);
-      checkFieldNames(payload, object);
       const request = parseRequest(object);
       understood = true;
       const reply = await dispatch(this.#context(held), request);
@@ -243,17 +334,19 @@ export class Connection {
     this.#send({ type: 'Error', reply_to: replyTo, code, name, message, details });
   }
 
-  /** @throws FrameTooLarge */
   #send(frame: ServerFrame): void {
     if (!this.#socket.writable) return;
-    const written = () => this.#memory.unsent(this.#socket.writableLength);
-    this.#socket.write(encodeFrame(frame, this.#maxFrameBytes), written);
-    written();
-    if (this.#clientLags()) this.#watchStall();
+    this.#outbox.send(frame);
+  }
+
+  #countUnsent(): void {
+    this.#memory.unsent(this.#socket.writableLength);
+    this.#watchStall();
   }
 
   /** Drops the client unless what waits for it is gone in time. Nothing is added meanwhile but replies under way. */
   #watchStall(): void {
+    if (!this.#isUnread()) return;
     this.#stall ??= setTimeout(() => {
       this.#log.warn({ unsent: this.#socket.writableLength }, 'client dropped: it does not read');
       this.#socket.destroy();
@@ -288,6 +381,11 @@ export class Connection {
       // What came in while the event loop was busy is read first.
       setImmediate(() => {
         if (this.#unfinishedFrame === undefined || this.#ended) return;
+        if (this.#decoder.waitingBytes > 0) {
+          this.#forgetFrameTimer();
+          this.#share.request();
+          return;
+        }
         this.#log.warn({ frameMs }, 'client dropped: it does not finish a frame');
         const message = `a frame was begun and not finished within ${frameMs} ms; the connection is closed`;
         this.#loseFraming(serverError(1006, message, { limit_ms: frameMs }));
@@ -313,9 +411,16 @@ export class Connection {
     this.#memory.received(0);
     this.#refuse(error, null);
     this.#log.debug({ code: error.code }, 'framing lost');
-    this.#socket.end();
+    this.#farewell = true;
+    if (!this.#outbox.busy) this.#endSocket();
     this.#socket.resume();
     const late = setTimeout(() => this.#socket.destroy(), this.#limits.farewellMs);
     this.#socket.once('close', () => clearTimeout(late));
+  }
+
+  /** Ends the connection after what was written. */
+  #endSocket(): void {
+    this.#farewell = false;
+    this.#socket.end();
   }
 }

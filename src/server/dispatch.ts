@@ -19,8 +19,10 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ser
     }
     const end = activity.begin();
     try {
-      const handler = handlers[request.type] as (context: HandlerContext, request: Request) => unknown;
-      return (await handler(context, request)) as ServerFrame | undefined;
+      // Async, so that a handler that throws at once is not answered before the requests that came before it.
+      const handler = async () =>
+        (handlers[request.type] as (context: HandlerContext, request: Request) => unknown)(context, request);
+      return (await handler()) as ServerFrame | undefined;
     } catch (thrown) {
       const error = toServerError(thrown);
       if (isDefect(error))

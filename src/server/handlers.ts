@@ -1,4 +1,3 @@
-import { toServerError } from '../failure/failure.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
@@ -84,13 +83,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   TurnRequest({ services, sessions, send, room, hold }, { id, session_id, agent_id, text, variables }) {
-    const turn = sessions
-      .get(session_id)
-      .startTurn(
-        agent_id,
-        { text, variables },
-        { room, send: (frame) => (frame.type === 'TurnComplete' ? sendComplete(send, frame) : send(frame)) },
-      );
+    const turn = sessions.get(session_id).startTurn(agent_id, { text, variables }, { room, send });
     hold(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);
@@ -107,17 +100,6 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Pong' };
   },
 };
-
-/** Every turn ends with a TurnComplete: one whose diagnostics make it too large loses them, and says so. */
-function sendComplete(send: HandlerContext['send'], frame: ServerFrames['TurnComplete']): void {
-  try {
-    send(frame);
-  } catch (thrown) {
-    const { code, name, message, details } = toServerError(thrown);
-    const { type, turn_id } = frame;
-    send({ type, turn_id, status: 'failed', text: '', error: { code, name, message, details } });
-  }
-}
 
 /** @throws AmbiguousStorageSource and as StorageSet does */
 async function createStorage(

@@ -18,6 +18,7 @@ import { StorageRoot } from '../storages/storage-root.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { Listener } from './listener.js';
+import { LoopScheduler } from './loop-scheduler.js';
 import type { Services } from './services.js';
 
 export interface ServerOptions {
@@ -63,6 +64,7 @@ export class LorekeepServer {
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
+      loop: new LoopScheduler(),
       activity: new Activity(),
       memory: serverMemory(config, log),
       slots: new ConnectionSlots(config.limits),

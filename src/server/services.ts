@@ -9,6 +9,7 @@ import type { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { StorageRoot } from '../storages/storage-root.js';
+import type { LoopScheduler } from './loop-scheduler.js';
 
 /** What the parts of a running server share; made by the composition root. */
 export interface Services {
@@ -23,6 +24,8 @@ export interface Services {
   readonly version: string;
   /** Ids of sessions are unique in a server, so that a log line means one of them. */
   nextSessionId(): string;
+  /** Shares the event loop among connections. */
+  readonly loop: LoopScheduler;
   /** Requests and turns under way. */
   readonly activity: Activity;
   /** What clients make the server hold. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerError } from '../../src/protocol/errors.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
-import { measureJson } from '../../src/protocol/json-bounds.js';
 import { leadingId } from '../../src/protocol/leading-id.js';
 import { idOf, jsonLimits, parseObject, parseRequest } from '../../src/protocol/request.js';
 import { refused } from '../helpers/errors.js';
@@ -67,46 +66,6 @@ describe('the id of a payload that is not parsed', () => {
         leadingId(Buffer.concat([Buffer.from('{'), bytes]));
       }),
       { seed: testSeed },
-    );
-  });
-});
-
-describe('the measure of a JSON text', () => {
-  const depthOf = (value: unknown): number => {
-    if (typeof value !== 'object' || value === null) return 0;
-    return 1 + Math.max(0, ...Object.values(value).map(depthOf));
-  };
-  const commasAndContainers = (value: unknown): number => {
-    if (typeof value !== 'object' || value === null) return 0;
-    const items = Object.values(value);
-    return (
-      1 +
-      Math.max(0, items.length - 1) +
-      items.reduce((sum: number, item) => sum + commasAndContainers(item), 0)
-    );
-  };
-
-  it('is what a parsed value says, whatever its strings hold', () => {
-    const text = fc.oneof(
-      fc.string(),
-      fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', ',', 'ß', '}') }),
-    );
-    const { tree } = fc.letrec((tie) => ({
-      tree: fc.oneof(
-        { maxDepth: 6, withCrossShrink: true },
-        fc.oneof(text, fc.integer(), fc.constant(null)),
-        fc.array(tie('tree'), { maxLength: 4 }),
-        fc.dictionary(text, tie('tree'), { maxKeys: 4 }),
-      ),
-    }));
-    fc.assert(
-      fc.property(tree, fc.constantFrom(undefined, 2), (value, space) => {
-        const json = Buffer.from(JSON.stringify(value, undefined, space));
-        const bounds = measureJson(json, { depth: 1000, values: 1_000_000 });
-        const parsed: unknown = JSON.parse(json.toString());
-        expect(bounds).toEqual({ depth: depthOf(parsed), values: commasAndContainers(parsed) });
-      }),
-      { seed: testSeed, numRuns: 2000 },
     );
   });
 });

@@ -1,0 +1,354 @@
+import { isUtf8 } from 'node:buffer';
+import { fieldPath } from '../schema/field-issue.js';
+import { fail } from './errors.js';
+
+/** What a JSON text may cost once parsed, whatever its length. */
+export interface JsonLimits {
+  /** Deepest nesting of arrays and objects. */
+  depth: number;
+  /** Commas, arrays and objects: at least the number of values less one, and never many more. */
+  values: number;
+  /** Fields of one object. */
+  fields: number;
+  /** Bytes of one string between its quotes, or of one number. */
+  stringBytes: number;
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/** An array or object that has not ended, and the key that its next value gets. */
+interface Open {
+  container: Container;
+  key: string;
+  fields: number;
+}
+
+/** What may come next. */
+enum Expect {
+  value,
+  valueOrEnd,
+  keyOrEnd,
+  key,
+  colon,
+  commaOrEnd,
+  end,
+}
+
+const prototypeKey = '__proto__';
+const quote = 0x22;
+const backslash = 0x5c;
+const zero = 0x30;
+
+/** Bytes parsed between two looks at the clock: a small part of a millisecond, page faults and garbage included. */
+const bytesPerLook = 2048;
+
+/**
+ * A JSON parser that can pause anywhere, so that a large text does not hold the event loop. In one pass it builds the value,
+ * counts it against the limits and refuses what JavaScript would lose in silence: a key that occurs twice in one object, and
+ * the key `__proto__`, in whatever spelling. It takes what JSON.parse takes, and gives the same values.
+ */
+export class JsonParser {
+  readonly #text: Buffer;
+  readonly #limits: JsonLimits;
+  readonly #open: Open[] = [];
+  #at = 0;
+  #expect = Expect.value;
+  #root: unknown;
+  #values = 0;
+  /** Where the content of the string begins that #at is in; -1 outside of strings. */
+  #stringBegin = -1;
+  #hasEscape = false;
+  /** All bytes of the string, or-ed: above 0x7f when one is not ASCII. */
+  #union = 0;
+
+  constructor(text: Buffer, limits: JsonLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  /** Commas, arrays and objects so far. */
+  get values(): number {
+    return this.#values;
+  }
+
+  /** The value, once parse() has given true. */
+  get value(): unknown {
+    return this.#root;
+  }
+
+  /**
+   * Parses until the text ends, which gives true, or until `isDue()`, which gives false: another call goes on.
+   * @throws MalformedFrame, InvalidField for a key that occurs twice or is `__proto__`. The parser is of no more use then.
+   */
+  parse(isDue: () => boolean = () => false): boolean {
+    const { length } = this.#text;
+    while (this.#at < length) {
+      const until = Math.min(length, this.#at + bytesPerLook);
+      while (this.#at < until) this.#step(until);
+      if (this.#at < length && isDue()) return false;
+    }
+    if (this.#stringBegin >= 0 || this.#expect !== Expect.end) this.#refuseEnd();
+    return true;
+  }
+
+  #step(until: number): void {
+    if (this.#stringBegin >= 0) {
+      this.#readString(until);
+      return;
+    }
+    const byte = this.#text[this.#at] as number;
+    switch (byte) {
+      case 0x20:
+      case 0x0a:
+      case 0x0d:
+      case 0x09:
+        this.#at++;
+        return;
+      case quote:
+        if (this.#expect > Expect.key) this.#refuseByte();
+        this.#at++;
+        this.#stringBegin = this.#at;
+        this.#hasEscape = false;
+        this.#union = 0;
+        return;
+      case 0x7b: // {
+        this.#begin({});
+        return;
+      case 0x5b: // [
+        this.#begin([]);
+        return;
+      case 0x7d: // }
+      case 0x5d: // ]
+        this.#end(byte === 0x5d);
+        return;
+      case 0x2c: // ,
+        this.#comma();
+        return;
+      case 0x3a: // :
+        if (this.#expect !== Expect.colon) this.#refuseByte();
+        this.#expect = Expect.value;
+        this.#at++;
+        return;
+      default:
+        this.#readWord();
+    }
+  }
+
+  #begin(container: Container): void {
+    if (this.#expect > Expect.valueOrEnd) this.#refuseByte();
+    const { depth } = this.#limits;
+    if (this.#open.length >= depth) fail(1001, `payload: nested deeper than ${depth} levels`);
+    this.#count();
+    this.#place(container);
+    this.#open.push({ container, key: '', fields: 0 });
+    this.#expect = Array.isArray(container) ? Expect.valueOrEnd : Expect.keyOrEnd;
+    this.#at++;
+  }
+
+  #end(ofArray: boolean): void {
+    const open = this.#open.at(-1);
+    const mayEnd = this.#expect === (ofArray ? Expect.valueOrEnd : Expect.keyOrEnd);
+    const isComplete = mayEnd || this.#expect === Expect.commaOrEnd;
+    if (open === undefined || Array.isArray(open.container) !== ofArray || !isComplete) this.#refuseByte();
+    this.#open.pop();
+    this.#expect = this.#open.length === 0 ? Expect.end : Expect.commaOrEnd;
+    this.#at++;
+  }
+
+  #comma(): void {
+    const open = this.#open.at(-1);
+    if (open === undefined || this.#expect !== Expect.commaOrEnd) this.#refuseByte();
+    this.#count();
+    this.#expect = Array.isArray(open.container) ? Expect.value : Expect.key;
+    this.#at++;
+  }
+
+  #count(): void {
+    const { values } = this.#limits;
+    if (++this.#values > values) fail(1001, `payload: more than ${values} values`);
+  }
+
+  /** Gives a value its place: in what is open, or as the whole. */
+  #place(value: unknown): void {
+    const open = this.#open.at(-1);
+    if (open === undefined) {
+      this.#root = value;
+      this.#expect = Expect.end;
+      return;
+    }
+    const { container } = open;
+    if (Array.isArray(container)) container.push(value);
+    else container[open.key] = value;
+    this.#expect = Expect.commaOrEnd;
+  }
+
+  #placeKey(key: string): void {
+    const open = this.#open.at(-1) as Open;
+    open.key = key;
+    if (key === prototypeKey) this.#refuseKey('no field can have this name');
+    if (Object.hasOwn(open.container, key)) this.#refuseKey('occurs twice');
+    const { fields } = this.#limits;
+    if (++open.fields > fields) fail(1001, `payload: more than ${fields} fields in one object`);
+    this.#expect = Expect.colon;
+  }
+
+  /** Reads on in a string, at most up to `until`, and takes it when its closing quote is found. */
+  #readString(until: number): void {
+    const text = this.#text;
+    let union = this.#union;
+    let at = this.#at;
+    for (; at < until; at++) {
+      const byte = text[at] as number;
+      if (byte === quote) break;
+      if (byte < 0x20) {
+        fail(1001, `payload: not valid JSON: a control character that is not escaped at byte ${at}`);
+      }
+      if (byte === backslash) {
+        this.#hasEscape = true;
+        at++;
+      }
+      union |= byte;
+    }
+    this.#union = union;
+    this.#at = at;
+    const bytes = at - this.#stringBegin;
+    if (bytes > this.#limits.stringBytes) this.#refuseLength('string');
+    // An escape at the very end may have led past `until`, and past the text.
+    if (at >= until) return;
+    const string = this.#string(this.#stringBegin, at);
+    this.#stringBegin = -1;
+    this.#at = at + 1;
+    if (this.#expect === Expect.value || this.#expect === Expect.valueOrEnd) this.#place(string);
+    else this.#placeKey(string);
+  }
+
+  #string(begin: number, end: number): string {
+    const text = this.#text;
+    const isAscii = this.#union < 0x80;
+    if (!isAscii && !isUtf8(text.subarray(begin, end))) fail(1001, 'payload: not valid UTF-8');
+    if (this.#hasEscape) return this.#parsed(text.toString('utf8', begin - 1, end + 1)) as string;
+    return text.toString(isAscii ? 'latin1' : 'utf8', begin, end);
+  }
+
+  /** A number, true, false or null. */
+  #readWord(): void {
+    if (this.#expect > Expect.valueOrEnd) this.#refuseByte();
+    const text = this.#text;
+    const begin = this.#at;
+    let end = begin;
+    while (end < text.length && isWordByte(text[end] as number)) {
+      if (++end - begin > longestWord) this.#refuseLength('number');
+    }
+    if (end === begin) this.#refuseByte();
+    const value = this.#integer(begin, end) ?? this.#parsed(text.toString('latin1', begin, end));
+    this.#at = end;
+    this.#place(value);
+  }
+
+  /** The value of a token of at most nine digits, which most numbers are; undefined for others. */
+  #integer(begin: number, end: number): number | undefined {
+    if (end - begin > 9 || (end - begin > 1 && this.#text[begin] === zero)) return undefined;
+    let value = 0;
+    for (let at = begin; at < end; at++) {
+      const digit = (this.#text[at] as number) - zero;
+      if (digit < 0 || digit > 9) return undefined;
+      value = value * 10 + digit;
+    }
+    return value;
+  }
+
+  /** The value of one token: JSON.parse knows what is wrong with it. */
+  #parsed(token: string): unknown {
+    try {
+      return JSON.parse(token);
+    } catch {
+      const shown = JSON.stringify(token.slice(0, 40));
+      fail(
+        1001,
+        `payload: not valid JSON: ${shown}, which begins at byte ${this.#tokenBegin}, is no JSON value`,
+      );
+    }
+  }
+
+  get #tokenBegin(): number {
+    return this.#stringBegin < 0 ? this.#at : this.#stringBegin - 1;
+  }
+
+  #refuseKey(why: string): never {
+    const path = this.#path();
+    fail(1004, `${path}: ${why}`, { path });
+  }
+
+  /** Where the parser is: an array or object has its place already, a string or number not yet. */
+  #path(): string {
+    const innermost = this.#open.length - 1;
+    const keys = this.#open.map(({ container, key }, level) => {
+      if (!Array.isArray(container)) return key;
+      return level === innermost ? container.length : container.length - 1;
+    });
+    return fieldPath(keys);
+  }
+
+  #refuseLength(what: string): never {
+    const limit = what === 'string' ? this.#limits.stringBytes : longestWord;
+    const path = this.#path();
+    const at = path === '' ? 'payload' : path;
+    fail(1001, `${at}: a ${what} of more than ${limit} bytes, the most that one may have`, { path, limit });
+  }
+
+  #refuseByte(): never {
+    if (!isUtf8(this.#text.subarray(this.#at, this.#at + 1)) && !this.#beginsCharacter())
+      fail(1001, 'payload: not valid UTF-8');
+    if (this.#at === 0 && this.#text.subarray(0, 3).equals(byteOrderMark))
+      fail(1001, 'payload: not valid JSON: it begins with a byte order mark');
+    fail(
+      1001,
+      `payload: not valid JSON: ${expectations[this.#expect]} is expected at byte ${this.#at}, not ${this.#shownByte()}`,
+    );
+  }
+
+  #shownByte(): string {
+    const rest = this.#text.toString('utf8', this.#at, this.#at + 4);
+    return JSON.stringify(String.fromCodePoint(rest.codePointAt(0) ?? 0));
+  }
+
+  /** Whether a character of several bytes is whole here. */
+  #beginsCharacter(): boolean {
+    return [2, 3, 4].some((bytes) => isUtf8(this.#text.subarray(this.#at, this.#at + bytes)));
+  }
+
+  #refuseEnd(): never {
+    if (this.#text.length === 0) fail(1001, 'payload: is empty; a JSON object is expected');
+    const expected = this.#stringBegin >= 0 ? 'a closing quote' : expectations[this.#expect];
+    if (this.#union >= 0x80 && this.#stringBegin >= 0 && !isUtf8(this.#text.subarray(this.#stringBegin)))
+      fail(1001, 'payload: not valid UTF-8');
+    fail(1001, `payload: not valid JSON: it ends where ${expected} is expected`);
+  }
+}
+
+/** JSON.parse rounds longer numbers all the same. */
+const longestWord = 1024;
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+const expectations: Readonly<Record<Expect, string>> = {
+  [Expect.value]: 'a value',
+  [Expect.valueOrEnd]: 'a value or "]"',
+  [Expect.keyOrEnd]: 'a field name or "}"',
+  [Expect.key]: 'a field name',
+  [Expect.colon]: '":"',
+  [Expect.commaOrEnd]: '"," or a closing bracket',
+  [Expect.end]: 'the end',
+};
+
+/** Letters, digits, plus, minus and dot: what numbers and literals are made of. */
+function isWordByte(byte: number): boolean {
+  return (
+    (byte >= 0x30 && byte <= 0x39) ||
+    (byte >= 0x61 && byte <= 0x7a) ||
+    (byte >= 0x41 && byte <= 0x5a) ||
+    byte === 0x2b ||
+    byte === 0x2d ||
+    byte === 0x2e
+  );
+}

@@ -1,0 +1,120 @@
+import { AsyncResource } from 'node:async_hooks';
+import { RecentUse } from './recent-use.js';
+
+/** Work of one client that is done in slices. */
+export interface LoopWork {
+  /** Works until nothing is left, which gives false, or until `isDue()`, which gives true. Never throws. */
+  serve(isDue: () => boolean): boolean;
+  /** Called after each slice, when the promise callbacks that it caused have run. */
+  settle(): void;
+}
+
+export interface LoopLimits {
+  /** How long one client works before others may, in ms. */
+  sliceMs: number;
+  /** How long all clients together work between two looks at sockets and timers, in ms. */
+  turnMs: number;
+}
+
+const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
+
+/** A client's place in the scheduler. */
+export interface LoopShare {
+  /** Asks for a slice, now or soon. Asking again before it comes changes nothing. */
+  request(): void;
+  /** Asks for no more. */
+  leave(): void;
+}
+
+interface Member {
+  readonly work: LoopWork;
+  readonly use: RecentUse;
+}
+
+/**
+ * Shares the event loop among clients. The next slice goes to the client that used least time lately, so that one that asks
+ * for little is served before those that ask for much, however many they are, and those share equally.
+ */
+export class LoopScheduler {
+  readonly #limits: LoopLimits;
+  /** In the order of their requests. */
+  readonly #waiting = new Set<Member>();
+  /** Slices run outside of any client's log context. */
+  readonly #start: () => void;
+  #running = false;
+  /** Time used in this turn of the event loop. */
+  #spent = 0;
+  #turnEnds = false;
+
+  constructor(limits: LoopLimits = defaultLimits) {
+    this.#limits = limits;
+    this.#start = AsyncResource.bind(() => void this.#run());
+  }
+
+  join(work: LoopWork): LoopShare {
+    const member = { work, use: new RecentUse() };
+    return {
+      request: () => {
+        this.#waiting.add(member);
+        if (!this.#running && this.#spent < this.#limits.turnMs) this.#start();
+      },
+      leave: () => {
+        this.#waiting.delete(member);
+      },
+    };
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    this.#endTurn();
+    const { turnMs } = this.#limits;
+    while (this.#waiting.size > 0 && this.#spent < turnMs) this.#spent += await this.#slice(this.#next());
+    this.#running = false;
+  }
+
+  /** Renews the time when the event loop has looked at sockets and timers. */
+  #endTurn(): void {
+    if (this.#turnEnds) return;
+    this.#turnEnds = true;
+    setImmediate(() => {
+      this.#turnEnds = false;
+      this.#spent = 0;
+      if (this.#waiting.size > 0 && !this.#running) this.#start();
+    });
+  }
+
+  #next(): Member {
+    const now = performance.now();
+    let least = Number.POSITIVE_INFINITY;
+    let next: Member | undefined;
+    for (const member of this.#waiting) {
+      const used = member.use.lately(now);
+      if (used >= least) continue;
+      least = used;
+      next = member;
+    }
+    this.#waiting.delete(next as Member);
+    return next as Member;
+  }
+
+  /** One slice of a client; gives the time that it took, replies included. */
+  async #slice(member: Member): Promise<number> {
+    const { work, use } = member;
+    const began = performance.now();
+    const due = began + this.#limits.sliceMs;
+    const more = work.serve(() => performance.now() >= due);
+    await promiseCallbacksRun();
+    work.settle();
+    const now = performance.now();
+    use.add(now - began, now);
+    if (more) this.#waiting.add(member);
+    return now - began;
+  }
+}
+
+/** Resolves when no promise callback is left to run. */
+async function promiseCallbacksRun(): Promise<void> {
+  // From within a promise callback, the next tick comes after all others.
+  await undefined;
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { LoopScheduler, type LoopShare } from '../../src/server/loop-scheduler.js';
+
+const turnOfLoop = () => new Promise(setImmediate);
+
+/** A client that has always something to do, and takes its whole slice. */
+function busyClient(scheduler: LoopScheduler, onSlice: () => void): LoopShare {
+  return scheduler.join({
+    serve: (isDue) => {
+      onSlice();
+      while (!isDue());
+      return true;
+    },
+    settle: () => {},
+  });
+}
+
+describe('the event loop', () => {
+  it('serves a client that asks for little before all that ask for much, however many they are', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    let slices = 0;
+    const shares = Array.from({ length: 200 }, () => busyClient(scheduler, () => slices++));
+    for (const share of shares) share.request();
+    while (slices < 400) await turnOfLoop();
+    const waited: number[] = [];
+    const light = scheduler.join({ serve: () => waited.push(slices) < 0, settle: () => {} });
+    for (let round = 0; round < 10; round++) {
+      const asked = slices;
+      light.request();
+      while (waited.length <= round) await turnOfLoop();
+      waited[round] = (waited[round] as number) - asked;
+    }
+    for (const share of shares) share.leave();
+    expect(Math.max(...waited)).toBeLessThanOrEqual(1);
+  });
+
+  it('is shared equally by those that ask for much, whatever each of their slices takes', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    const used = [0, 0];
+    let slices = 0;
+    const shares = [1, 8].map((length, client) =>
+      scheduler.join({
+        serve: () => {
+          const began = performance.now();
+          while (performance.now() - began < length * 0.2);
+          used[client] = (used[client] as number) + performance.now() - began;
+          slices++;
+          return true;
+        },
+        settle: () => {},
+      }),
+    );
+    for (const share of shares) share.request();
+    while (slices < 300) await turnOfLoop();
+    for (const share of shares) share.leave();
+    const [short = 0, long = 0] = used;
+    expect(short / long).toBeGreaterThan(0.5);
+    expect(short / long).toBeLessThan(2);
+  });
+
+  it('goes on to sockets and timers while clients have more to do', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    let slices = 0;
+    const share = busyClient(scheduler, () => slices++);
+    share.request();
+    for (let turn = 0; turn < 20; turn++) await turnOfLoop();
+    share.leave();
+    const ended = slices;
+    for (let turn = 0; turn < 3; turn++) await turnOfLoop();
+    expect(ended).toBeGreaterThan(5);
+    expect(slices - ended).toBeLessThanOrEqual(1);
+  });
+
+  it('counts the promise callbacks of a slice, and settles after them', async () => {
+    const scheduler = new LoopScheduler();
+    const order: string[] = [];
+    const share = scheduler.join({
+      serve: () => {
+        void (async () => {
+          for (let hop = 0; hop < 20; hop++) await undefined;
+          order.push('replied');
+        })();
+        return false;
+      },
+      settle: () => order.push('settled'),
+    });
+    share.request();
+    while (order.length < 2) await turnOfLoop();
+    expect(order).toEqual(['replied', 'settled']);
+  });
+});
