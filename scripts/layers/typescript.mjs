@@ -5,6 +5,9 @@ export const typeScriptFolders = ['lib', 'src'];
 /** What lib/ may import besides Node itself: scripts that use the library should pull in nothing of the server's. */
 const packagesOfLib = ['node-gyp-build'];
 
+/** What src/ may import of lib/: all that is public, or errors alone, which do not load the addon. */
+const doorsOfLib = ['lib/index.js', 'lib/errors.js'];
+
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.
 const specifier = /(?:\bfrom\s+|\bimport\s+|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])([^'"]+)\1/g;
 
@@ -63,10 +66,10 @@ function fromSrc(file, target, packages) {
     !file.startsWith('src/cli/commands/')
   )
     return `a command's implementation knows nothing of its command line, and this is '${target}'`;
-  if (path.startsWith('src/') || path === 'lib/index.js') return undefined;
+  if (path.startsWith('src/') || doorsOfLib.includes(path)) return undefined;
   return path.startsWith('lib/')
-    ? `src may import lib/index.js only, and this is '${target}'`
-    : `src may import src and lib/index.js only, and this is '${target}'`;
+    ? `src may import ${doorsOfLib.join(' and ')} only, and this is '${target}'`
+    : `src may import src, ${doorsOfLib.join(' and ')} only, and this is '${target}'`;
 }
 
 const resolved = (file, target) => posix.join(posix.dirname(file), target);

@@ -1,63 +1,77 @@
-import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { LorekeepError } from '../../lib/index.js';
-import { homeFolder } from '../config/home.js';
-import { StartupError } from '../config/startup-error.js';
+import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { Catalog } from './catalog.js';
-import { type EmbeddingModelOptions, EmbeddingModels } from './embedding-models.js';
-import type { LoadedModel } from './loaded-model.js';
+import { LoadedModel } from './loaded-model.js';
+import { ModelLoadError } from './model-load-error.js';
+import type { CatalogEntry } from './schema.js';
 
 /** The catalog of the package: lorekeep-mini, which comes with it, and models whose files are to be put beside it. */
 const shippedCatalog = join(homeFolder, 'data', 'models.json');
 
-/** What a reader of an error can do when the name is right. */
-const defaultRemedy = 'correct embedding_model, or open another catalog';
+/** Where it is told what was loaded and unloaded; a server's log is one. */
+export interface ModelLog {
+  info(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
 
-const noLog = { info() {}, error() {} };
+export interface CatalogModelsOptions {
+  /** Longest text in tokens where the catalog says nothing. */
+  defaultContext: number;
+  /** Threads that embed; 0: all that the process may use. */
+  threads: number;
+  /** How long a model that nothing uses stays in memory, in ms; 0: until close(). */
+  idleMs: number;
+  log: ModelLog;
+  /** What can be done about a name that the catalog does not have. */
+  remedy: string;
+}
+
+/** A server that runs without a config file uses the same numbers. */
+export const defaultOptions: CatalogModelsOptions = {
+  defaultContext: 512,
+  threads: 0,
+  idleMs: 0,
+  log: { info() {}, error() {} },
+  remedy: 'correct embedding_model, or open another catalog',
+};
+
+/** Names that a message lists; `detail` has them all. */
+const longestList = 8;
 
 /**
  * The embedding models of a catalog file, for `openKnowledgeBase(path, { models })`. Each is loaded when it is first asked for,
  * and shared; close() frees them all.
  */
 export class CatalogModels implements AsyncDisposable {
-  /** Absolute path of the catalog. */
-  readonly file: string;
   readonly #catalog: Catalog;
-  readonly #models: EmbeddingModels;
-  readonly #remedy: string;
-  #closed = false;
+  readonly #options: CatalogModelsOptions;
+  readonly #closing = new AbortController();
+  readonly #models = new Map<string, Promise<LoadedModel>>();
 
-  /** @internal Use CatalogModels.open(). `remedy`: what can be done about a name that the catalog does not have. */
-  constructor(file: string, catalog: Catalog, options?: EmbeddingModelOptions, remedy = defaultRemedy) {
-    this.file = file;
+  /** @internal Use CatalogModels.open(). */
+  constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}) {
     this.#catalog = catalog;
-    this.#models = new EmbeddingModels(catalog, noLog, options && { ...options, idleMs: 0 });
-    this.#remedy = remedy;
+    this.#options = { ...defaultOptions, ...options };
   }
 
   /**
    * Reads a catalog; no model is loaded yet. Default: the one of the package, which has `lorekeep-mini`.
-   * @throws LorekeepError: NOT_FOUND, INVALID_ARGUMENT with file, line, entry and what is expected
+   * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and what is expected
    */
   static async open(file: string = shippedCatalog): Promise<CatalogModels> {
-    const path = resolve(file);
-    try {
-      await stat(path);
-      return new CatalogModels(path, await Catalog.load(path));
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-        const message = `${path}: the model catalog does not exist`;
-        throw new LorekeepError('NOT_FOUND', message, { file: path }, { cause });
-      }
-      if (!(cause instanceof StartupError)) throw cause;
-      throw new LorekeepError('INVALID_ARGUMENT', cause.message, { file: path }, { cause });
-    }
+    return new CatalogModels(await Catalog.load(resolve(file)));
+  }
+
+  /** Absolute path of the catalog. */
+  get file(): string {
+    return this.#catalog.file;
   }
 
   /** Names of the embedding models, in the catalog's order. */
   get names(): string[] {
-    return this.#models.names;
+    return this.#catalog.embeddingModels;
   }
 
   /** One sentence per key of the catalog that has no effect. */
@@ -65,51 +79,126 @@ export class CatalogModels implements AsyncDisposable {
     return this.#catalog.warnings;
   }
 
+  /** @internal The catalog's entry of an embedding model. @throws INVALID_ARGUMENT for an unknown name */
+  entry(name: string): CatalogEntry {
+    const entry = this.#catalog.find(name);
+    if (entry?.model_type === 'embedding') return entry;
+    throw this.#unknown(name, entry);
+  }
+
   /**
-   * The model of that name, in memory. It stays this object's.
-   * @throws LorekeepError: INVALID_ARGUMENT for a name that there is none of, NOT_FOUND and others for its file; CLOSED
+   * The model of that name, in memory. It stays this object's; one that is not held is unloaded after `idleMs`. A load that
+   * failed is tried again by the next call.
+   * @throws LorekeepError: INVALID_ARGUMENT for an unknown name, ModelLoadError with the code of what is wrong; CLOSED
    */
   async resolve(name: string): Promise<LoadedModel> {
-    if (this.#closed) throw new LorekeepError('CLOSED', 'CatalogModels: used after close()');
-    const entry = this.#models.find(name);
-    if (entry === undefined) throw this.#unknown(name);
+    const entry = this.entry(name);
+    if (this.#closing.signal.aborted) throw this.#refusal(name, 'CLOSED');
+    const known = this.#models.get(name);
+    const model = await (known ?? this.#firstLoad(entry));
     try {
-      return await this.#models.load(entry);
+      await model.inMemory();
+      return model;
     } catch (error) {
-      throw this.#loadFailure(name, error);
+      // Its file is another one now, and the new one is loaded under the same name.
+      if (this.#models.get(name) === known) throw error;
+      return this.resolve(name);
     }
   }
 
   /** Frees the models, once what they are embedding is done. What was opened with them embeds no more queries. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#models.close();
+    this.#closing.abort();
+    const models = await Promise.allSettled(this.#models.values());
+    await Promise.all(
+      models.map((model) => (model.status === 'fulfilled' ? model.value.close() : undefined)),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #unknown(name: string): LorekeepError {
-    const { file, names: known } = this;
-    const shown = JSON.stringify(name.slice(0, 128));
-    const other = this.#catalog.find(name);
-    const list =
-      known.length === 0 ? 'no embedding model' : known.map((one) => JSON.stringify(one)).join(', ');
-    const reason =
-      other === undefined
-        ? `there is no embedding model ${shown}${didYouMean(nearestName(name, known)) || `; it has ${list}`}`
-        : `model ${shown} is of type ${other.model_type}; an embedding model is needed`;
-    return new LorekeepError('INVALID_ARGUMENT', `${file}: ${reason} (${this.#remedy})`, { file, known });
+  #firstLoad(entry: CatalogEntry): Promise<LoadedModel> {
+    const { name } = entry;
+    const { idleMs, log } = this.#options;
+    const forget = () => {
+      if (this.#models.get(name) === loading) this.#models.delete(name);
+    };
+    const loading: Promise<LoadedModel> = this.#open(entry).then(
+      (model) =>
+        new LoadedModel(model, entry, {
+          reload: () => this.#open(entry),
+          refuse: (why) => this.#refusal(name, why),
+          idleMs,
+          onUnloaded: () => log.info({ model: name }, 'model unloaded: nothing used it'),
+          onChanged: forget,
+        }),
+    );
+    this.#models.set(name, loading);
+    loading.catch(forget);
+    return loading;
   }
 
-  /** The server keeps paths from its clients; whoever sits at the machine needs them. */
-  #loadFailure(name: string, thrown: unknown): LorekeepError {
+  async #open(entry: CatalogEntry): Promise<EmbeddingModel> {
+    const variant = entry.variants.find(({ file }) => file !== undefined);
+    if (variant?.file === undefined) {
+      const reason = 'it has no local file, and downloads are not there yet';
+      throw new ModelLoadError('NOT_FOUND', { model: entry.name, file: this.file, reason });
+    }
+    const path = this.#catalog.resolveFile(variant.file);
+    const { log, defaultContext } = this.#options;
+    const started = performance.now();
+    try {
+      const model = await this.#load(path, entry, variant.context_size ?? defaultContext);
+      const { dimension, contextSize, fingerprint } = model.facts;
+      const ms = Math.round(performance.now() - started);
+      log.info({ model: entry.name, path, dimension, contextSize, fingerprint, ms }, 'model loaded');
+      return model;
+    } catch (error) {
+      log.error({ model: entry.name, path, err: error }, 'model not loaded');
+      if (this.#closing.signal.aborted) throw this.#refusal(entry.name, 'CLOSED');
+      throw error instanceof LorekeepError ? this.#failure(entry.name, error) : error;
+    }
+  }
+
+  async #load(path: string, entry: CatalogEntry, contextSize: number): Promise<EmbeddingModel> {
+    const { signal } = this.#closing;
+    const { threads } = this.#options;
+    const model = await EmbeddingModel.load(path, { pooling: entry.pooling, contextSize, threads, signal });
+    const { dimension: found } = model.facts;
+    const expected = entry.dimension ?? found;
+    if (expected === found) return model;
+    await model.close();
+    const reason = `embeddings of ${found} numbers; the catalog says ${expected}`;
+    throw LorekeepError.about('DIMENSION_MISMATCH', { file: path, reason, expected, found });
+  }
+
+  #failure(model: string, cause: LorekeepError): ModelLoadError {
+    const { code, message: reason } = cause;
+    const told = `cannot be loaded (${code}); the server's log says why`;
+    return new ModelLoadError(code, { model, file: this.file, reason, told }, { cause });
+  }
+
+  #refusal(model: string, why: 'CLOSED' | 'CHANGED'): ModelLoadError {
     const { file } = this;
-    const cause = (thrown as Error).cause;
-    const known = cause instanceof LorekeepError ? cause : undefined;
-    const reason = known?.message ?? (thrown as Error).message;
-    const message = `model ${JSON.stringify(name)} of ${file}: ${reason}`;
-    return new LorekeepError(known?.code ?? 'MODEL_INVALID', message, { file }, { cause: thrown });
+    if (why === 'CLOSED') return new ModelLoadError(why, { model, file, reason: 'used after close()' });
+    const reason = 'its file has changed; what was made with the old one must be made anew';
+    return new ModelLoadError('CORRUPT', { model, file, reason, why });
+  }
+
+  #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {
+    const { file, names: known } = this;
+    const { remedy } = this.#options;
+    const shown = JSON.stringify(name.slice(0, 128));
+    const nearest = nearestName(name, known);
+    const listed = known.slice(0, longestList).map((one) => JSON.stringify(one));
+    const has = listed.length === 0 ? 'no embedding model' : listed.join(', ');
+    const reason =
+      other === undefined
+        ? `there is no embedding model ${shown}${didYouMean(nearest) || `; the catalog has ${has}`}`
+        : `model ${shown} is of type ${other.model_type}; an embedding model is needed`;
+    const detail = { file, field: 'embedding_model', reason, remedy, known, nearest };
+    return new LorekeepError('INVALID_ARGUMENT', `${file}: ${reason} (${remedy})`, detail);
   }
 }

@@ -1,50 +1,51 @@
 import { dirname, resolve } from 'node:path';
-import { readTextFile } from '../config/file.js';
-import { StartupError } from '../config/startup-error.js';
+import { LorekeepError } from '../../lib/errors.js';
+import { readJson } from '../files/read-json.js';
 import { describeIssue } from '../schema/field-issue.js';
-import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
+import type { JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
 import { type CatalogEntry, catalogSchema } from './schema.js';
 
-/** The models that the server may use, by name. Files are looked at when a model is first used. */
+/** The models that may be used, by name. Their files are looked at when a model is first used. */
 export class Catalog {
+  /** Its path. */
+  readonly file: string;
   readonly warnings: readonly string[];
-  readonly #folder: string;
   readonly #entries: ReadonlyMap<string, CatalogEntry>;
 
-  private constructor(
-    folder: string,
-    entries: ReadonlyMap<string, CatalogEntry>,
-    warnings: readonly string[],
-  ) {
-    this.#folder = folder;
+  private constructor(file: string, entries: ReadonlyMap<string, CatalogEntry>, warnings: readonly string[]) {
+    this.file = file;
     this.#entries = entries;
     this.warnings = warnings;
   }
 
-  /** @throws StartupError that names the file and the entry: the server does not start without a valid catalog. */
+  /** @throws LorekeepError that names the file, the line and the entry */
   static async load(path: string): Promise<Catalog> {
-    const json = parseJson(path, await readCatalog(path));
-    const shape = json.shapeProblem();
-    if (shape !== undefined) throw new StartupError(`${path}${shape.place}: ${shape.what}`);
+    const json = await readCatalog(path);
     const at = (keys: readonly PropertyKey[]) => {
       const { line, column } = json.positionOf(keys);
       return `${path}:${line}:${column}: ${entryName(json.value, keys)}`;
     };
+    const refuse = (keys: readonly PropertyKey[], reason: string) =>
+      new LorekeepError('INVALID_ARGUMENT', `${at(keys)}${reason}`, { file: path, reason });
     const parsed = parseLenient(catalogSchema, json.value);
-    if (!parsed.ok) throw new StartupError(`${at(parsed.issue.keys)}${describeIssue(parsed.issue)}`);
+    if (!parsed.ok) throw refuse(parsed.issue.keys, describeIssue(parsed.issue));
     const entries = new Map<string, CatalogEntry>();
     for (const [index, entry] of parsed.value.models.entries()) {
-      if (entries.has(entry.name)) {
-        throw new StartupError(`${at(['models', index, 'name'])}the name is used twice`);
+      if (entries.has(entry.name)) throw refuse(['models', index, 'name'], 'the name is used twice');
+      const variant = entry.variants.findIndex(
+        ({ file, url }) => (file === undefined) === (url === undefined),
+      );
+      if (variant >= 0) {
+        const reason = `variants[${variant}]: exactly one of "file" and "url" is expected`;
+        throw refuse(['models', index, 'variants', variant], reason);
       }
-      checkVariants(entry, (variant) => at(['models', index, 'variants', variant]));
       entries.set(entry.name, entry);
     }
     const warnings = parsed.ignored.map(
       (issue) => `${at(issue.keys)}${describeIssue(issue)}; it has no effect`,
     );
-    return new Catalog(dirname(path), entries, warnings);
+    return new Catalog(path, entries, warnings);
   }
 
   find(name: string): CatalogEntry | undefined {
@@ -63,33 +64,18 @@ export class Catalog {
 
   /** The path of a variant's `file`. */
   resolveFile(file: string): string {
-    return resolve(this.#folder, file);
+    return resolve(dirname(this.file), file);
   }
 }
 
-async function readCatalog(path: string): Promise<string> {
-  const text = await readTextFile(path);
-  if (text !== undefined) return text;
-  throw new StartupError(`${path}: the model catalog does not exist; models_catalog_path names another one`);
-}
-
-function parseJson(path: string, text: string): JsonText {
+async function readCatalog(path: string): Promise<JsonText> {
   try {
-    return new JsonText(text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    const { line, column } = error.position;
-    throw new StartupError(
-      `${path}:${line}:${column}: the model catalog is not valid JSON: ${error.message}`,
-    );
+    return await readJson(path);
+  } catch (cause) {
+    if (!(cause instanceof LorekeepError) || cause.code !== 'NOT_FOUND') throw cause;
+    const reason = 'the model catalog does not exist';
+    throw LorekeepError.about('NOT_FOUND', { file: path, reason }, { cause });
   }
-}
-
-function checkVariants(entry: CatalogEntry, at: (variant: number) => string): void {
-  entry.variants.forEach((variant, index) => {
-    if ((variant.file === undefined) !== (variant.url === undefined)) return;
-    throw new StartupError(`${at(index)}variants[${index}]: exactly one of "file" and "url" is expected`);
-  });
 }
 
 /** `model "e5": ` when `keys` lead into an entry that has a name. */

@@ -1,13 +1,14 @@
 import type { EmbeddingModel, ModelFacts } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
-import { fail } from '../protocol/errors.js';
 import type { CatalogEntry } from './schema.js';
 
 /** How a model that nothing uses is unloaded, and comes back. */
 export interface ModelLife {
   /** Loads the file again. */
   reload(): Promise<EmbeddingModel>;
+  /** The error for a model that cannot be loaded again, because nothing is any more or its file is another one. */
+  refuse(why: 'CLOSED' | 'CHANGED'): Error;
   /** How long it stays when nothing uses it, in ms; 0: for ever. */
   idleMs: number;
   /** Told when it was unloaded because nothing used it. */
@@ -106,14 +107,15 @@ export class LoadedModel {
 
   async #reload(): Promise<EmbeddingModel> {
     const life = this.#life;
-    if (life === undefined || this.#closed) fail(1008, 'the server is stopping');
+    if (life === undefined || this.#closed) {
+      throw life?.refuse('CLOSED') ?? new Error(`model ${this.name}: used after close()`);
+    }
     await this.#unloading;
     const model = await life.reload();
     if (model.facts.fingerprint !== this.#facts.fingerprint) {
       await model.close();
       life.onChanged();
-      const message = `model ${JSON.stringify(this.name)}: its file has changed; what was made with the old one must be made anew`;
-      fail(5001, message, { model: this.name, reason: 'CHANGED' });
+      throw life.refuse('CHANGED');
     }
     this.#native = model;
     return model;

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
-import { embeddingModelOptions } from '../catalog/embedding-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
+import { embeddingOptions } from '../config/embedding-options.js';
+import { orStartupError } from '../config/startup-error.js';
 import type { ModelFlags } from './flags/model.js';
 import { requireFileOfFlag } from './knowledge-base-file.js';
 import { warn } from './output.js';
@@ -30,9 +31,11 @@ export class CommandModels implements AsyncDisposable {
     for (const warning of server?.warnings ?? []) warn(warning);
     const found = server?.config;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
-    const loaded = await Catalog.load(file);
+    const loaded = await orStartupError(Catalog.load(file));
     for (const warning of loaded.warnings) warn(warning);
-    return new CommandModels(new CatalogModels(file, loaded, found && embeddingModelOptions(found), remedy));
+    // A command ends before a model could be unloaded.
+    const options = found && { ...embeddingOptions(found), idleMs: 0 };
+    return new CommandModels(new CatalogModels(loaded, { ...options, remedy }));
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../config/home.js';
+import { packageVersion } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { addAsk } from './commands/ask.js';
 import { addBuild } from './commands/build.js';

@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises';
-import { largestConfigBytes, readConfig } from '../files/read-config.js';
+import { LorekeepError } from '../../lib/errors.js';
+import { readText } from '../files/read-text.js';
 import { describeIssue, type FieldIssue, lowerFirst, valueAt } from '../schema/field-issue.js';
 import { JsonSyntaxError, JsonText, type TextPosition } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
 import { configFields } from './fields.js';
 import { configSchema, type ServerConfig } from './schema.js';
-import { StartupError } from './startup-error.js';
+import { orStartupError } from './startup-error.js';
 
 /** What is wrong with a config file. Errors keep the server from starting, warnings do not. */
 export interface ConfigProblem {
@@ -22,26 +22,13 @@ export interface ParsedConfig {
   problems: ConfigProblem[];
 }
 
-/** The text of a config file or a catalog, or undefined when there is none. @throws StartupError that names the file */
-export async function readTextFile(path: string): Promise<string | undefined> {
-  let bytes: Buffer;
-  try {
-    await using file = await open(path, 'r');
-    bytes = await readConfig(file);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    if (code === 'EISDIR') throw new StartupError(`${path}: is a folder; a file is expected`);
-    throw new StartupError(`${path}: cannot be read: ${message}`);
-  }
-  if (bytes.length > largestConfigBytes) {
-    throw new StartupError(`${path}: is longer than ${largestConfigBytes} bytes`);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new StartupError(`${path}: is not UTF-8`);
-  }
+/** The text of a config file, or undefined when there is none. @throws StartupError that names the file */
+export function readTextFile(path: string): Promise<string | undefined> {
+  const text = readText(path).catch((error) => {
+    if (error instanceof LorekeepError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  });
+  return orStartupError(text);
 }
 
 /** Checks the text of a config file. `path` is for the messages. */

@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
+import { homeFolder } from '../files/home.js';
 import { valueAt } from '../schema/field-issue.js';
 import { configFields, setValue } from './fields.js';
 import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
-import { homeFolder } from './home.js';
 import { configSchema, type ServerConfig } from './schema.js';
 import { FlagError, StartupError } from './startup-error.js';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { defaultCacheBytes } from '../knowledge/default-cache-bytes.js';
+import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
 import { defaultMemoryMiB } from '../limits/default-memory.js';
 import { llmEngineSchema } from './engine-schema.js';
 import { boolean, choice, fieldFacts, integer, nonEmptyText, object, text } from './field-types.js';

@@ -1,5 +1,6 @@
-import { AbortError, LorekeepError } from '../../lib/index.js';
+import { AbortError } from '../../lib/index.js';
 import { ServerError, serverError } from '../protocol/errors.js';
+import { libraryError } from './wire-errors.js';
 
 /**
  * What a client is told about something that was thrown. An abort is told as its reason: whoever aborts gives a
@@ -8,10 +9,8 @@ import { ServerError, serverError } from '../protocol/errors.js';
 export function toServerError(thrown: unknown): ServerError {
   if (thrown instanceof ServerError) return thrown;
   if (thrown instanceof AbortError && thrown.cause instanceof ServerError) return thrown.cause;
-  if (thrown instanceof LorekeepError) {
-    const { code, message, detail } = thrown;
-    if (code === 'OUT_OF_MEMORY') return serverError(5003, message, detail, { cause: thrown });
-  }
+  const known = libraryError(thrown);
+  if (known !== undefined) return known;
   return serverError(1009, 'the server failed to do this; its log says why', {}, { cause: thrown });
 }
 

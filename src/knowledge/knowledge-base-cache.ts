@@ -1,5 +1,5 @@
 import { LorekeepError } from '../../lib/index.js';
-import { defaultCacheBytes } from './default-cache-bytes.js';
+import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
 import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';

@@ -4,9 +4,11 @@ import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
-import { EmbeddingModels, embeddingModelOptions } from '../catalog/embedding-models.js';
-import { homeFolder, packageVersion } from '../config/home.js';
+import { CatalogModels } from '../catalog/catalog-models.js';
+import { embeddingOptions } from '../config/embedding-options.js';
 import type { ServerConfig } from '../config/schema.js';
+import { orStartupError } from '../config/startup-error.js';
+import { homeFolder, packageVersion } from '../files/home.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { Activity } from '../lifecycle/activity.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
@@ -44,7 +46,7 @@ export class LorekeepServer {
 
   /** Resolves when clients can connect. @throws StartupError: a busy port, a missing or invalid catalog */
   static async start({ config, log, limits, onIdle = () => {} }: ServerOptions): Promise<LorekeepServer> {
-    const catalog = await Catalog.load(config.models_catalog_path);
+    const catalog = await orStartupError(Catalog.load(config.models_catalog_path));
     for (const warning of catalog.warnings) log.warn(warning);
     if (config.storage_root !== '' && !existsSync(config.storage_root))
       log.warn(
@@ -52,7 +54,7 @@ export class LorekeepServer {
       );
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
-    const models = new EmbeddingModels(catalog, log, embeddingModelOptions(config));
+    const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
     let sessions = 0;
     const services = {
       config,

@@ -1,6 +1,6 @@
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
-import type { EmbeddingModels } from '../catalog/embedding-models.js';
+import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { IdleTimer } from '../lifecycle/idle-timer.js';
@@ -14,7 +14,7 @@ import type { LoopScheduler } from './loop-scheduler.js';
 /** What the parts of a running server share; made by the composition root. */
 export interface Services {
   readonly config: ServerConfig;
-  readonly models: EmbeddingModels;
+  readonly models: CatalogModels;
   readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;

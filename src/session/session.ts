@@ -6,6 +6,7 @@ import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
+import type { SearchPlaces } from '../failure/wire-errors.js';
 import { Background } from '../lifecycle/background.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
@@ -14,7 +15,6 @@ import type { Graph } from '../protocol/graph.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { StorageSearch, type WireOutcome } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
-import type { SearchPlaces } from '../storages/wire-errors.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
 const maxUnfinishedTurns = 1024;

@@ -1,12 +1,10 @@
-import type { EmbeddingModels } from '../catalog/embedding-models.js';
+import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
-import type { CatalogEntry } from '../catalog/schema.js';
+import { inlineError } from '../failure/wire-errors.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
 import { fail } from '../protocol/errors.js';
-import { requireEmbeddingModel } from './embedding-model-name.js';
-import { stringsError } from './wire-errors.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
 const maxInlineStrings = 100_000;
@@ -18,10 +16,7 @@ export interface InlineSource {
 }
 
 /** Everything about a source that can be refused before work begins. @throws InvalidEmbeddedStringStorageData */
-export function checkInlineSource(
-  { strings, embeddingModel }: InlineSource,
-  models: EmbeddingModels,
-): CatalogEntry {
+export function checkInlineSource({ strings, embeddingModel }: InlineSource, models: CatalogModels): void {
   if (strings.length === 0) fail(8003, 'strings: at least one string is expected', { path: 'strings' });
   if (strings.length > maxInlineStrings) {
     fail(
@@ -36,10 +31,10 @@ export function checkInlineSource(
   }
   try {
     checkStrings(strings);
+    models.entry(embeddingModel);
   } catch (error) {
-    throw stringsError(error);
+    throw inlineError(error);
   }
-  return requireEmbeddingModel(models, embeddingModel, 'embedding_model');
 }
 
 /**
@@ -56,6 +51,6 @@ export async function createInlineStorage(
     const storage = await createStorage({ strings, model, signal });
     return new Holders(storage, () => storage.close()).pin();
   } catch (error) {
-    throw stringsError(error);
+    throw inlineError(error);
   }
 }

@@ -1,8 +1,8 @@
 import type { Filter, FilterExpression } from '../../lib/index.js';
+import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
 import type { Hit, Retrieval } from '../protocol/retrieval.js';
 import { wireHit } from './wire.js';
-import { type SearchPlaces, searchError } from './wire-errors.js';
 
 /** What a search found, as clients see it, and what it took. */
 export interface WireOutcome extends Omit<SearchOutcome, 'hits'> {

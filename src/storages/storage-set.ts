@@ -1,5 +1,4 @@
-import type { EmbeddingModels } from '../catalog/embedding-models.js';
-import type { CatalogEntry } from '../catalog/schema.js';
+import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { Background } from '../lifecycle/background.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
@@ -21,7 +20,7 @@ export interface StorageFacts {
 
 /** Where a session's storages come from. */
 export interface StorageSources {
-  readonly models: EmbeddingModels;
+  readonly models: CatalogModels;
   readonly files: KnowledgeBaseStorages;
   /** What paths start at. */
   readonly root: StorageRoot;
@@ -50,8 +49,8 @@ export class StorageSet {
   /** @throws InvalidStorageName, StorageNameTaken, TooManyStorages, InvalidEmbeddedStringStorageData; the signal's reason. */
   async createInline(name: string, source: InlineSource): Promise<StorageFacts> {
     this.#checkFree(name);
-    const entry = checkInlineSource(source, this.#sources.models);
-    return this.#create(name, () => this.#make(source.strings, entry));
+    checkInlineSource(source, this.#sources.models);
+    return this.#create(name, () => this.#make(source));
   }
 
   /** @throws as createInline(), and StorageOutsideRoot, StorageFileNotFound */
@@ -117,8 +116,8 @@ export class StorageSet {
     }
   }
 
-  async #make(strings: readonly string[], entry: CatalogEntry): Promise<Pin<SearchableStorage>> {
-    const model = await untilAborted(this.#sources.models.load(entry), this.#signal);
+  async #make({ strings, embeddingModel }: InlineSource): Promise<Pin<SearchableStorage>> {
+    const model = await untilAborted(this.#sources.models.resolve(embeddingModel), this.#signal);
     return createInlineStorage(strings, model, this.#signal);
   }
 

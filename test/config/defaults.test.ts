@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configFields } from '../../src/config/fields.js';
-import { homeFolder } from '../../src/config/home.js';
 import { loadConfig } from '../../src/config/load.js';
+import { homeFolder } from '../../src/files/home.js';
 import { valueAt } from '../../src/schema/field-issue.js';
 
 const home = (path: string) => join(homeFolder, path);

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { defaultOptions } from '../../src/catalog/catalog-models.js';
+import { embeddingOptions } from '../../src/config/embedding-options.js';
+import { configSchema } from '../../src/config/schema.js';
 import { CatalogModels, KnowledgeBaseCache, openKnowledgeBase } from '../../src/knowledge/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -64,13 +67,21 @@ describe('the models of a catalog', () => {
     expect(error.message).toContain(file('absent.gguf'));
   });
 
-  test.each(['', '{"version": 1, "models": []}', '[]', '{"version": 1, "models": [{"name": "a"}]}'])(
-    'are refused for the catalog %j, which is named',
-    async (content) => {
-      const error = await rejection(CatalogModels.open(catalog(content)), 'INVALID_ARGUMENT');
-      expect(error.message).toContain(file('models.json'));
-    },
-  );
+  test.each([
+    ['', 'CORRUPT'],
+    ['{"version": 1, "models": []}', 'INVALID_ARGUMENT'],
+    ['[]', 'INVALID_ARGUMENT'],
+    ['{"version": 1, "models": [{"name": "a"}]}', 'INVALID_ARGUMENT'],
+  ] as const)('are refused for the catalog %j with %s, and the file is named', async (content, code) => {
+    const error = await rejection(CatalogModels.open(catalog(content)), code);
+    expect(error.message).toContain(file('models.json'));
+    expect(error.detail).toMatchObject({ file: file('models.json'), reason: expect.any(String) });
+  });
+
+  test('are embedded as by a server without a config', () => {
+    const { defaultContext, threads } = embeddingOptions(configSchema.parse({}));
+    expect(defaultOptions).toMatchObject({ defaultContext, threads });
+  });
 
   test('are refused for a catalog that is absent', async () => {
     const error = await rejection(CatalogModels.open(file('none.json')), 'NOT_FOUND');

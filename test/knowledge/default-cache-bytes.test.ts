@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
-import { defaultCacheBytes } from '../../src/knowledge/default-cache-bytes.js';
+import { defaultCacheBytes } from '../../src/limits/default-cache-bytes.js';
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { catalogJsonSchema } from '../../src/catalog/json-schema.js';
-import { StartupError } from '../../src/config/startup-error.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();
@@ -20,7 +20,7 @@ const variants = [{ file: 'a.gguf' }];
 const model = { name: 'a', model_type: 'embedding', variants };
 const refused = async (content: string | object) => {
   const error = await load(content).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(StartupError);
+  expect(error).toBeInstanceOf(LorekeepError);
   return (error as Error).message;
 };
 
@@ -48,9 +48,7 @@ describe('the model catalog', () => {
     expect(await refused({ version: 2, models: [] })).toContain('version');
     expect(await refused({ version: 1 })).toContain('models: is missing');
     expect(await refused({ version: 1, models: [] })).toContain('models: a model is expected');
-    expect(await refused('{"version": 1,\n "models": [}')).toContain(
-      ':2:13: the model catalog is not valid JSON',
-    );
+    expect(await refused('{"version": 1,\n "models": [}')).toContain(':2:13: not valid JSON');
     expect(await refused('{"version": 1,\n "models": [{"name": 3}]}')).toMatch(/:2:22: models\[0\]\.name: /);
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     expect(await refused(`{"version": 1, "models": ${deep}}`)).toContain(': nested deeper than 64 levels');

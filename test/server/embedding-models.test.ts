@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
-import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
-import type { CatalogEntry } from '../../src/catalog/schema.js';
+import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import type { KnowledgeModel } from '../../src/knowledge/index.js';
 import { embedQuery } from '../../src/knowledge/model.js';
-import { silentLog } from '../../src/log/log.js';
 import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { strings } from './corpus.js';
@@ -28,11 +26,11 @@ async function open(variant: object = {}) {
   const model = { name: 'tiny', model_type: 'embedding', variants: [{ file: 'tiny.gguf', ...variant }] };
   writeFileSync(join(folder, 'models.json'), JSON.stringify({ version: 1, models: [model] }));
   const catalog = await Catalog.load(join(folder, 'models.json'));
-  const models = new EmbeddingModels(catalog, silentLog(), { idleMs, defaultContext: 32, threads: 1 });
+  const models = new CatalogModels(catalog, { idleMs, defaultContext: 32, threads: 1 });
   onTestFinished(() => models.close());
   const loads = vi.spyOn(EmbeddingModel, 'load');
   onTestFinished(() => loads.mockRestore());
-  return { models, loads, file, entry: models.find('tiny') as CatalogEntry };
+  return { models, loads, file };
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -40,15 +38,15 @@ afterEach(() => void vi.useRealTimers());
 
 describe('an embedding model', () => {
   it('is loaded once, however many want it at the same time', async () => {
-    const { models, loads, entry } = await open();
-    const wanted = await Promise.all(Array.from({ length: 20 }, () => models.load(entry)));
+    const { models, loads } = await open();
+    const wanted = await Promise.all(Array.from({ length: 20 }, () => models.resolve('tiny')));
     expect(new Set(wanted).size).toBe(1);
     expect(loads).toHaveBeenCalledOnce();
   });
 
   it('stays while it is held, goes when nothing has used it for a while, and comes back once', async () => {
-    const { models, loads, entry } = await open();
-    const model = await models.load(entry);
+    const { models, loads } = await open();
+    const model = await models.resolve('tiny');
     const release = model.hold();
     vi.advanceTimersByTime(10 * idleMs);
     expect(model.isInMemory).toBe(true);
@@ -65,12 +63,12 @@ describe('an embedding model', () => {
     for (const vector of after) expect(vector).toEqual(before);
     vi.advanceTimersByTime(idleMs);
     expect(model.isInMemory).toBe(false);
-    expect((await models.load(entry)).isInMemory).toBe(true);
+    expect((await models.resolve('tiny')).isInMemory).toBe(true);
   });
 
   it('whose file has changed meanwhile is refused to those who have the old one, and new to all others', async () => {
-    const { models, entry, file } = await open();
-    const old = await models.load(entry);
+    const { models, file } = await open();
+    const old = await models.resolve('tiny');
     vi.advanceTimersByTime(idleMs);
     await createTinyModel({
       texts: strings.slice(0, 3),
@@ -78,21 +76,18 @@ describe('an embedding model', () => {
       dimension: old.dimension,
       contextSize: 64,
     });
-    await expect(embed(old)).rejects.toMatchObject({
-      code: 5001,
-      details: { reason: 'CHANGED' },
-    });
-    const fresh = await models.load(entry);
+    await expect(embed(old)).rejects.toMatchObject({ code: 'CORRUPT', why: 'CHANGED' });
+    const fresh = await models.resolve('tiny');
     expect(fresh).not.toBe(old);
-    await expect(embed(old)).rejects.toMatchObject({ code: 5001 });
-    expect(await models.load(entry)).toBe(fresh);
+    await expect(embed(old)).rejects.toMatchObject({ why: 'CHANGED' });
+    expect(await models.resolve('tiny')).toBe(fresh);
     expect(fresh.facts.fingerprint).not.toBe(old.facts.fingerprint);
   });
 
   it('has the context that the catalog says, else that of the config, and never more than its own', async () => {
     const context = async (variant: object) => {
-      const { models, entry } = await open(variant);
-      return (await models.load(entry)).facts.contextSize;
+      const { models } = await open(variant);
+      return (await models.resolve('tiny')).facts.contextSize;
     };
     expect(await context({})).toBe(32);
     expect(await context({ context_size: 48 })).toBe(48);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Storage } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
-import { EmbeddingModels } from '../../src/catalog/embedding-models.js';
+import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import { silentLog } from '../../src/log/log.js';
 import { KnowledgeBaseStorages } from '../../src/storages/knowledge-base-storages.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
@@ -238,7 +238,7 @@ describe('a storage from a config file', () => {
 describe('storages from files in one process', () => {
   async function storages(maxBytes?: number) {
     await TestServer.start();
-    const models = new EmbeddingModels(await Catalog.load(catalogPath), silentLog());
+    const models = new CatalogModels(await Catalog.load(catalogPath));
     const files = new KnowledgeBaseStorages({ models, log: silentLog(), maxBytes });
     const pin = (path: string, signal = new AbortController().signal) =>
       files.pin(path, 'config_path', new StorageRoot(root()), signal);

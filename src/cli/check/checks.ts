@@ -48,7 +48,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
 /** A server starts without model files, but cannot use those models. */
 async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckResult> {
   const findings: Finding[] = [];
-  const catalog = await findingOf(findings, isStartupError, () => Catalog.load(path));
+  const catalog = await findingOf(findings, isFileError, () => Catalog.load(path));
   if (catalog === undefined) return { findings };
   findings.push(...catalog.warnings.map(warningFinding));
   const files = await modelFiles(catalog, signal);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
-import { homeFolder } from '../../config/home.js';
 import { unknownKernels } from '../../config/variables.js';
+import { homeFolder } from '../../files/home.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** Compares Node's version with the package's requirement. */

@@ -1,7 +1,6 @@
 import { Catalog } from '../../catalog/catalog.js';
-import type { CatalogEntry } from '../../catalog/schema.js';
+import { embeddingOptions } from '../../config/embedding-options.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { silentLog } from '../../log/log.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -75,15 +74,14 @@ async function failureOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   // These need the addon.
-  const { EmbeddingModels, embeddingModelOptions } = await import('../../catalog/embedding-models.js');
+  const { CatalogModels } = await import('../../catalog/catalog-models.js');
   const { embedQuery } = await import('../../knowledge/model.js');
-  const models = new EmbeddingModels(catalog, silentLog(), { ...embeddingModelOptions(config), idleMs: 0 });
+  const models = new CatalogModels(catalog, { ...embeddingOptions(config), idleMs: 0 });
   try {
-    const loaded = await models.load(models.find(model) as CatalogEntry);
-    await embedQuery(loaded, 'lorekeep', signal);
+    await embedQuery(await models.resolve(model), 'lorekeep', signal);
     return undefined;
   } catch (error) {
-    // The outer error is for clients and has no paths.
+    // The outer error names the model and the catalog, as the finding does.
     return ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
   } finally {
     await models.close();

@@ -1,7 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
-import { homeFolder } from '../../config/home.js';
+import { homeFolder } from '../../files/home.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { fileChecksum } from '../model-files.js';

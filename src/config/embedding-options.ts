@@ -1,0 +1,11 @@
+import type { ServerConfig } from './schema.js';
+
+/** What a config says about embedding models: options of CatalogModels. */
+export function embeddingOptions({ engines, embedding_model_idle_timeout }: ServerConfig) {
+  const { embedding, n_threads_batch } = engines.llm_engine;
+  return {
+    defaultContext: embedding.default_n_ctx,
+    threads: n_threads_batch,
+    idleMs: embedding_model_idle_timeout * 1000,
+  };
+}

@@ -1,0 +1,87 @@
+import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
+import { ModelLoadError } from '../catalog/model-load-error.js';
+import { isFileError } from '../knowledge/file-error.js';
+import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
+
+/**
+ * The one place where errors of the library become those of the protocol. What a function here does not know is given back
+ * as it is.
+ */
+
+/** What is the same for every request; undefined for anything else. */
+export function libraryError(error: unknown): ServerError | undefined {
+  if (!(error instanceof LorekeepError)) return undefined;
+  const { code, message, detail } = error;
+  if (!(error instanceof ModelLoadError)) {
+    return code === 'OUT_OF_MEMORY' ? serverError(5003, message, detail, { cause: error }) : undefined;
+  }
+  const { model, told, why: reason } = error;
+  if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
+  if (code === 'OUT_OF_MEMORY') return serverError(5003, told, { model }, { cause: error });
+  return serverError(5001, told, { model, reason }, { cause: error });
+}
+
+/** Where the parts of a search are in a request, and the code of what is wrong with its filter or its fusion. */
+export interface SearchPlaces {
+  readonly text: string;
+  readonly filter: string;
+  readonly rrf: string;
+  readonly invalid: 1004 | 4003;
+}
+
+/** What is wrong with a search. */
+export function searchError(error: unknown, places: SearchPlaces): unknown {
+  if (!(error instanceof LorekeepError)) return error;
+  const { field, reason, path, ...facts } = error.detail;
+  const told = (code: ErrorCode, where: string, details: object) =>
+    serverError(code, `${where}: ${reason}`, { ...details, path: where }, { cause: error });
+  switch (field) {
+    case 'text': {
+      const code = textCodes[error.code];
+      return code === undefined ? error : told(code, places.text, facts);
+    }
+    case 'filter':
+      return told(
+        places.invalid,
+        places.filter,
+        path === undefined ? facts : { ...facts, filter_path: path },
+      );
+    case 'rrf.weights':
+      return told(places.invalid, `${places.rrf}.weights`, {});
+    default:
+      return error;
+  }
+}
+
+const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {
+  TEXT_TOO_LONG: 5002,
+  INVALID_ARGUMENT: 5004,
+  MODEL_INVALID: 5005,
+};
+
+/** What is wrong with a storage's strings, or with the name of its model. */
+export function inlineError(error: unknown): unknown {
+  if (!(error instanceof LorekeepError) || error instanceof ModelLoadError) return error;
+  const { field: path, reason, file, remedy, ...facts } = error.detail;
+  if (path === undefined || error.code === 'MODEL_INVALID') return error;
+  return serverError(8003, `${path}: ${reason}`, { ...facts, path }, { cause: error });
+}
+
+/** What is wrong with a config that the request names, and with the files that it names: one code, without paths outside the root. */
+export async function configError(
+  error: unknown,
+  { path: file, where }: { path: string; where: string },
+  hide: (text: string) => Promise<string>,
+): Promise<unknown> {
+  if (!isFileError(error) || error instanceof ModelLoadError) return error;
+  const { detail } = error;
+  if (detail.field === 'embedding_model') {
+    const { field, reason, known, nearest } = detail;
+    const message = `${where}: ${JSON.stringify(file)}: ${field}: ${reason}`;
+    return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
+  }
+  const { reason, remedy, ...facts } = detail;
+  const shown = typeof facts.file === 'string' && { file: await hide(facts.file) };
+  const message = `${where}: ${await hide(error.message)}`;
+  return serverError(8003, message, { ...facts, ...shown, path: where }, { cause: error });
+}

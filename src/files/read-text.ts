@@ -1,0 +1,37 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { LorekeepError } from '../../lib/errors.js';
+import { largestConfigBytes, readConfig } from './read-config.js';
+
+/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** The text of a file that people write: a config, a catalog. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */
+export async function readText(path: string): Promise<string> {
+  const bytes = await readBytes(path);
+  if (bytes.length > largestConfigBytes) {
+    const reason = `is longer than ${largestConfigBytes} bytes, so it is no config file`;
+    throw LorekeepError.about('CORRUPT', { file: path, reason });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw LorekeepError.about('CORRUPT', { file: path, reason: 'is not UTF-8' }, { cause });
+  }
+}
+
+async function readBytes(path: string): Promise<Buffer> {
+  try {
+    await using file = await open(path, readOnly);
+    const found = await file.stat();
+    if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
+    return await readConfig(file);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
+      throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
+    }
+    const reason = code === 'EISDIR' ? 'is a folder; a file is expected' : `cannot be read: ${message}`;
+    throw LorekeepError.about('IO', { file: path, reason }, { cause });
+  }
+}
