@@ -7,9 +7,10 @@
 //     {case, unit, tried, problems: [text], crashes, hangs, outside, starved, note} or {case, skipped: reason}
 //     Each crash, hang, read outside and starved client is a problem, too; the others are wrong answers or wrong states.
 import { attacks } from './attacks/attacks.mjs';
+import { escapes } from './escapes/escapes.mjs';
 import { files } from './files/files.mjs';
 import { frames } from './frames/frames.mjs';
 import { kills } from './kills/kills.mjs';
 
-export const kinds = [kills, files, frames, attacks];
+export const kinds = [kills, files, frames, escapes, attacks];
 export const kindNames = kinds.map(({ name }) => name);

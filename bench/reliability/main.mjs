@@ -1,9 +1,10 @@
 // The reliability campaign: makes trouble of every kind, and counts what went wrong.
 //
-//   node bench/reliability/main.mjs [--kinds kills,files] [--short] [--seed 1] [--count N] [--minutes M] [--publish]
+//   node bench/reliability/main.mjs [--kinds kills,files] [--short] [--seed 1] [--count N] [--minutes M] [--publish | --add]
 //
 // --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in at most two minutes. --publish
-// puts the results into docs/reliability.md, in place of earlier ones of the same kinds. `npm run bench -- --only reliability` runs all
+// puts the results into docs/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
+// other seeds. `npm run bench -- --only reliability` runs all
 // kinds. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,16 +15,16 @@ import { publish } from './publish.mjs';
 import { campaignTable } from './report.mjs';
 import { runKinds } from './run.mjs';
 
-const options = { kinds: '', short: false, seed: 1, count: 0, minutes: 0, publish: false };
+const options = { kinds: '', short: false, seed: 1, count: 0, minutes: 0, publish: false, add: false };
 
-await runTrial('reliability', options, async ({ kinds, publish: publishing, ...values }) => {
+await runTrial('reliability', options, async ({ kinds, publish: publishing, add, ...values }) => {
   const chosen = kinds === '' ? kindNames : kinds.split(',');
   const unknown = chosen.find((name) => !kindNames.includes(name));
   if (unknown !== undefined) throw new Error(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
   try {
     const results = await runKinds(chosen, { ...values, folder, say: (line) => console.log(line) });
-    if (publishing) publish(results);
+    if (publishing || add) publish(results, { add });
     const failed = results.flatMap(({ kind, outcomes }) =>
       outcomes.flatMap(({ case: name, problems }) =>
         problems.map((reason) => ({ name: `${kind}, ${name}`, reason })),

@@ -14,15 +14,34 @@ const file = join(root, 'docs', 'benchmarks', 'reliability.json');
 const page = join(root, 'docs', 'reliability.md');
 const shownProblems = 3;
 
-export function publish(results) {
+/** @param add whether the results are added to those of the same kind that are there, from other seeds */
+export function publish(results, { add = false } = {}) {
   const { lorekeep } = versions();
   const run = { date: new Date().toISOString().slice(0, 10), lorekeep, machine: machine(), load: load() };
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
   const newest = new Map(known.map((result) => [result.kind, result]));
-  for (const result of results) newest.set(result.kind, forPublication(result, run));
+  for (const result of results) {
+    const fresh = forPublication(result, run);
+    const earlier = add ? newest.get(result.kind) : undefined;
+    newest.set(result.kind, earlier ? sum(earlier, fresh) : fresh);
+  }
   const all = kindNames.map((name) => newest.get(name)).filter(Boolean);
   writeFileSync(file, `${JSON.stringify(all, undefined, 1)}\n`);
   writePage(all);
+}
+
+const summed = ['tried', 'wrong', 'crashes', 'hangs', 'outside', 'starved'];
+
+function sum(earlier, fresh) {
+  const outcomes = fresh.outcomes.map((outcome) => {
+    const before = earlier.outcomes.find((other) => other.case === outcome.case);
+    if (before === undefined) return outcome;
+    const sums = summed.map((key) => [key, before[key] + outcome[key]]);
+    const problems = [...before.problems, ...outcome.problems].slice(0, shownProblems);
+    return { ...outcome, ...Object.fromEntries(sums), problems };
+  });
+  const minutes = Number((earlier.minutes + fresh.minutes).toFixed(1));
+  return { ...fresh, outcomes, minutes, seed: `${earlier.seed}, ${fresh.seed}` };
 }
 
 function forPublication({ outcomes, minutes, ...result }, run) {

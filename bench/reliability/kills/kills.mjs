@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { LorekeepError } from '../../lorekeep.mjs';
+import { Random } from '../random.mjs';
 import { Sample } from '../sample.mjs';
 import { linesOf, stepper, trace } from '../trace/stepper.mjs';
 import { converse, scenarios } from './scenarios.mjs';
@@ -23,7 +24,7 @@ export const kills = {
   async run({ folder, seed, count, until, say }) {
     const tool = stepper();
     if (tool.reason) return [{ case: 'all', skipped: tool.reason }];
-    const campaign = new KillCampaign(await prepared(join(folder, 'kills'), seed), tool.path, say);
+    const campaign = new KillCampaign(await prepared(join(folder, 'kills'), seed), tool.path, { seed, say });
     try {
       return await campaign.run(count, until);
     } finally {
@@ -50,12 +51,14 @@ async function prepared(folder, seed) {
 
 class KillCampaign {
   #sample;
+  #seed;
   #stepper;
   #say;
   #reader;
 
-  constructor(sample, path, say) {
+  constructor(sample, path, { seed, say }) {
     this.#sample = sample;
+    this.#seed = seed;
     this.#stepper = path;
     this.#say = say;
   }
@@ -71,7 +74,7 @@ class KillCampaign {
       outcomes.push(outcome);
       const calls = await this.#list(scenario, outcome);
       const share = Math.ceil(count / scenarios.length);
-      for (const [place, how] of places(calls, share)) {
+      for (const [place, how] of places(calls, share, this.#seed)) {
         if (Date.now() > until) break;
         await this.#kill(scenario, place, how, outcome);
       }
@@ -145,8 +148,8 @@ class KillCampaign {
     if (scenario.serves) {
       const code = await this.#trace(scenario, ['list', '/nowhere', sample.at('trace.txt')]);
       if (code !== 0) problem(`the next server ended with ${code}`);
-      for (const line of logLines(sample.folder))
-        if (!isJson(line)) problem(`the log has ${line.slice(0, 80)}`);
+      for (const line of logLines(sample.folder).filter(isGlued))
+        problem(`the log has ${line.slice(0, 300)}`);
     } else {
       await sample.build();
     }
@@ -171,12 +174,13 @@ class KillCampaign {
   }
 }
 
-/** Each call in each way, or as many of these as `count` says, evenly spread. */
-function places(calls, count) {
+/** Each call in each way, or as many of these as `count` says, evenly spread from a beginning that the seed says. */
+function places(calls, count, seed) {
   const all = calls.flatMap((_, place) => hows.map((how) => [place + 1, how]));
   if (all.length === 0) return [];
-  if (count >= all.length) return Array.from({ length: count }, (_, n) => all[n % all.length]);
-  return Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)]);
+  const step = Math.max(1, all.length / count);
+  const begin = Math.floor(new Random(seed).next() * step);
+  return Array.from({ length: count }, (_, n) => all[(begin + Math.floor(n * step)) % all.length]);
 }
 
 const message = (child) => new Promise((told) => child.once('message', told));
@@ -233,11 +237,12 @@ function logLines(folder) {
   return existsSync(log) && statSync(log).size > 0 ? linesOf(log) : [];
 }
 
-function isJson(line) {
+/** Whether a line is more than the half of one that the kill left: the next was written behind it. */
+function isGlued(line) {
   try {
     JSON.parse(line);
-    return true;
-  } catch {
     return false;
+  } catch {
+    return line.indexOf('{"level"', 1) > 0;
   }
 }

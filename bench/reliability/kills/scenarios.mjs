@@ -66,7 +66,7 @@ export const scenarios = [
     prepare(sample) {
       copyFileSync(oldSidecar, sample.at('plain.bm25'));
       copyFileSync(oldSidecar, sample.at('kb.bm25'));
-      absent('cache')(sample);
+      absent('cache', 'logs')(sample);
     },
     command: serve,
   },
