@@ -228,6 +228,7 @@ export interface NativeStorage extends NativeHandle {
     numbers: Float64Array,
   ): unknown[] | undefined;
   compileFilter(filter: unknown): NativeFilter;
+  documentFrequency(word: string): number;
 }
 
 export interface NativeHnswOptions {

@@ -145,6 +145,11 @@ export class Storage extends Handle<NativeStorage> {
     return expression instanceof Filter ? expression : this.#filters.get(expression);
   }
 
+  /** @internal Records that hold the word, which is one of tokenize(). @throws CORRUPT for a forged index */
+  documentFrequency(word: string): number {
+    return this.read((native) => native.documentFrequency(word));
+  }
+
   /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);

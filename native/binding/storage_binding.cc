@@ -42,6 +42,7 @@ Napi::Function StorageBinding::define(Napi::Env env) {
                          InstanceMethod("search", &StorageBinding::search),
                          InstanceMethod("searchNow", &StorageBinding::search_now),
                          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
+                         InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
                          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
                          InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
@@ -99,6 +100,15 @@ Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
     const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
     auto predicate = filter::Predicate::compile(to_value(info[0], "filter"), schema);
     return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter, std::move(predicate), 0);
+  });
+}
+
+Napi::Value StorageBinding::document_frequency(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto storage = use();
+    const auto entry =
+        storage->words() == nullptr ? std::nullopt : storage->words()->find(string_argument(info[0], "word"));
+    return Napi::Number::New(info.Env(), entry ? entry->documents : 0);
   });
 }
 

@@ -19,6 +19,7 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value search(const Napi::CallbackInfo& info);
   Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value compile_filter(const Napi::CallbackInfo& info);
+  Napi::Value document_frequency(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);

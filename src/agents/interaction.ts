@@ -1,14 +1,27 @@
-import type { SharedComponent } from '../protocol/components.js';
+import type { Storage } from '../../lib/index.js';
+import type { Citation, SharedComponent } from '../protocol/components.js';
 import { fail } from '../protocol/errors.js';
 
 /** What nodes read and append; each type of node may have some of its own. */
 export type Component = SharedComponent | { readonly _type: string };
+
+/** Behind the knowledge components of one node: what was looked for, and where. It is never sent. */
+export interface KnowledgeSource {
+  readonly query: string;
+  readonly storage: Pick<Storage, 'tokenizer' | 'size' | 'documentFrequency'>;
+}
+
+/** A citation whose places in the reply are those within one node's part of it. */
+export type OwnCitation = Omit<Citation, 'node'>;
 
 /** What one turn is about: the user's message, the turn's variables, and all that its nodes have added. */
 export class Interaction {
   readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly components: Component[];
+  /** By the id of the node that found the knowledge. */
+  readonly sources: Map<string, KnowledgeSource> = new Map();
+  readonly citations: Citation[] = [];
   readonly #onText: (piece: string) => void;
   readonly #limit: number;
   #size = 0;
@@ -44,11 +57,22 @@ export class Interaction {
   }
 
   /** Adds a whole reply of a node, unless it is too large; replies of several nodes are lines of one text. */
-  reply(node: string, text: string): void {
-    this.append([{ _type: 'character_reply', node, text }]);
-    const piece = this.#replyText === '' ? text : `\n${text}`;
-    this.#replyText += piece;
-    this.#onText(piece);
+  reply(node: string, text: string, citations: readonly OwnCitation[] = []): void {
+    const separator = this.#replyText === '' ? '' : '\n';
+    const offset = this.#replyText.length + separator.length;
+    const cited = citations.map(({ reply_start, reply_end, ...citation }) => ({
+      node,
+      ...citation,
+      reply_start: offset + reply_start,
+      reply_end: offset + reply_end,
+    }));
+    this.append([
+      { _type: 'character_reply', node, text },
+      ...cited.map((citation) => ({ _type: 'citation' as const, ...citation })),
+    ]);
+    this.citations.push(...cited);
+    this.#replyText += separator + text;
+    this.#onText(separator + text);
   }
 }
 

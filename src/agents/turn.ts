@@ -123,6 +123,7 @@ export class Turn {
       type: 'TurnComplete',
       turn_id: this.id,
       text: this.#interaction.replyText,
+      ...(this.#interaction.citations.length > 0 && { citations: this.#interaction.citations }),
       ...outcome,
       ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
       ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),

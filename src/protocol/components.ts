@@ -22,13 +22,34 @@ const characterReplySchema = z.object({
   text: z.string(),
 });
 
+/** Where a part of a turn's reply comes from: that part of the reply is this part of a record's text. */
+const citationFields = {
+  node: z.string().describe('Id of the node that replied.'),
+  storage: z.string().describe('As the node that found the record names it.'),
+  id: z.string().describe("The record's id."),
+  start: z.int().describe("Where the part begins in the record's text, in UTF-16 units from 0."),
+  end: z.int().describe('Behind its last unit.'),
+  reply_start: z.int().describe("Where it begins in the turn's text, in the same units."),
+  reply_end: z.int().describe('Behind its last unit.'),
+  score: z.number().describe("Share of the query's words that it has, 0 to 1; rare words count more."),
+  metadata: hitFields.metadata,
+};
+
+export const citationSchema = z.object(citationFields);
+
+const citationComponentSchema = z.object({ _type: z.literal('citation'), ...citationFields });
+
 /** Components that every type of node may read or append; a type's folder has those of its own. */
-export const sharedComponents = [humanMessageSchema, knowledgeSchema, characterReplySchema] as const;
+export const sharedComponents = [
+  humanMessageSchema,
+  knowledgeSchema,
+  characterReplySchema,
+  citationComponentSchema,
+] as const;
 
 /** What nodes read and append during a turn: a flat object, told apart by `_type`. */
 export const anyComponentSchema = z.looseObject({ _type: z.string() });
 
 export type Knowledge = z.output<typeof knowledgeSchema>;
-type CharacterReply = z.output<typeof characterReplySchema>;
-type HumanMessage = z.output<typeof humanMessageSchema>;
-export type SharedComponent = HumanMessage | Knowledge | CharacterReply;
+export type Citation = z.output<typeof citationSchema>;
+export type SharedComponent = z.output<(typeof sharedComponents)[number]>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyObject, stringArray } from '../schema/bounded.js';
-import { anyComponentSchema } from './components.js';
+import { anyComponentSchema, citationSchema } from './components.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
 
@@ -142,6 +142,10 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
     turn_id,
     status: z.enum(['completed', 'cancelled', 'failed']),
     text: z.string().describe('The reply: all pieces together; empty when no node made one.'),
+    citations: z
+      .array(citationSchema)
+      .optional()
+      .describe('Which parts of the text are quoted from which records; absent when none is.'),
     error: z.object(errorFields).optional().describe('Why a turn failed.'),
     diagnostics: diagnostics.optional().describe('Only for agents with enable_diagnostics.'),
     debug_info: debugInfoSchema

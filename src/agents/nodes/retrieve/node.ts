@@ -65,6 +65,7 @@ class RetrieveNode implements AgentNode {
     interaction.append(
       hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
+    interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },
       ...(embedding && { engine: engineDiagnostics(pin.value.model, embedding, embedMs) }),

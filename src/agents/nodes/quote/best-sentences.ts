@@ -1,0 +1,83 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import type { Knowledge } from '../../../protocol/components.js';
+import type { KnowledgeSource } from '../../interaction.js';
+import { SentenceScorer } from './scorer.js';
+import { type Span, sentences } from './sentences.js';
+
+/** Text of the knowledge that one run looks at, in UTF-16 units, the best records first. */
+export const mostText = 1_048_576;
+
+/** Text looked at between two pauses: a few milliseconds. */
+const textAtOnce = 16_384;
+
+/** How much less the sentences of the next record are worth: by 1 + this for the second, and so on. */
+const rankDiscount = 0.2;
+
+/** A sentence of a record. */
+export interface Quotable extends Span {
+  readonly knowledge: Knowledge;
+  readonly text: string;
+  readonly score: number;
+  /** The score, less for records that were found further down. */
+  readonly order: number;
+}
+
+export interface BestSentences {
+  /** Best first. */
+  readonly best: readonly Quotable[];
+  /** Sentences looked at. */
+  readonly count: number;
+}
+
+/** The sentences of the knowledge that have the most of the queries' words. @throws the signal's reason */
+export async function bestSentences(
+  knowledge: readonly Knowledge[],
+  sources: ReadonlyMap<string, KnowledgeSource>,
+  { count: most, minScore }: { count: number; minScore: number },
+  signal: AbortSignal,
+): Promise<BestSentences> {
+  const scorers = new Map([...sources].map(([node, source]) => [node, new SentenceScorer(source)]));
+  const best = new Best(most);
+  let count = 0;
+  let looked = 0;
+  let pauseAt = textAtOnce;
+  for (const record of [...knowledge].sort((a, b) => a.rank - b.rank)) {
+    const scorer = scorers.get(record.node);
+    const text = record.text.slice(0, mostText - looked);
+    for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
+      if (looked + end > pauseAt) {
+        pauseAt = looked + end + textAtOnce;
+        await nextTurnOfLoop();
+        signal.throwIfAborted();
+      }
+      const sentence = text.slice(start, end);
+      const score = (scorer as SentenceScorer).score(sentence);
+      const order = score / (1 + rankDiscount * (record.rank - 1));
+      if (score >= minScore) best.add({ knowledge: record, start, end, text: sentence, score, order });
+      count++;
+    }
+    looked += text.length;
+  }
+  return { best: best.items, count };
+}
+
+/** The first few of many by `order`; of equal ones those that came first. The same text counts once. */
+class Best {
+  readonly items: Quotable[] = [];
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(item: Quotable): void {
+    const { items } = this;
+    if (items.length === this.#most && item.order <= (items.at(-1)?.order ?? 0)) return;
+    const same = items.findIndex(({ text }) => text === item.text);
+    if (same >= 0 && (items[same] as Quotable).order >= item.order) return;
+    if (same >= 0) items.splice(same, 1);
+    const place = items.findIndex(({ order }) => order < item.order);
+    items.splice(place < 0 ? items.length : place, 0, item);
+    if (items.length > this.#most) items.pop();
+  }
+}

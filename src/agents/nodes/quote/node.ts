@@ -1,0 +1,65 @@
+import type { Knowledge } from '../../../protocol/components.js';
+import type { Interaction, OwnCitation } from '../../interaction.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
+import { bestSentences, type Quotable } from './best-sentences.js';
+import { type QuoteParams, schema } from './schema.js';
+
+/** Replies with the sentences of the knowledge so far that fit the query best, and cites their records. */
+export const node: NodeType = {
+  plan(id, params, where): NodePlan {
+    const checked = parseParams(schema.params, params, where);
+    return { id, type: schema.type, open: async () => new QuoteNode(id, checked) };
+  },
+};
+
+class QuoteNode implements AgentNode {
+  readonly id: string;
+  readonly type = schema.type;
+  readonly #params: QuoteParams;
+
+  constructor(id: string, params: QuoteParams) {
+    this.id = id;
+    this.#params = params;
+  }
+
+  async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
+    const { max_sentences, min_score, separator, fallback } = this.#params;
+    const knowledge = interaction.components.filter(
+      (component): component is Knowledge => component._type === 'knowledge',
+    );
+    const wanted = { count: max_sentences, minScore: min_score };
+    const { best, count } = await bestSentences(knowledge, interaction.sources, wanted, signal);
+    if (best.length > 0) {
+      const { text, citations } = composeReply(best, separator);
+      interaction.reply(this.id, text, citations);
+    } else if (fallback !== undefined) interaction.reply(this.id, fallback);
+    return { report: { sentences: count, quoted: best.length, best_score: best[0]?.score } };
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The record with the best sentence goes first; the sentences of one record stay in its order. */
+function composeReply(
+  best: readonly Quotable[],
+  separator: string,
+): { text: string; citations: OwnCitation[] } {
+  const recordOf = ({ knowledge: { storage, id } }: Quotable) => JSON.stringify([storage, id]);
+  const places = new Map<string, number>();
+  for (const quotable of best) {
+    if (!places.has(recordOf(quotable))) places.set(recordOf(quotable), places.size);
+  }
+  const placeOf = (quotable: Quotable) => places.get(recordOf(quotable)) ?? 0;
+  const inOrder = [...best].sort((a, b) => placeOf(a) - placeOf(b) || a.start - b.start);
+  let text = '';
+  const citations: OwnCitation[] = [];
+  for (const { knowledge, start, end, text: sentence, score } of inOrder) {
+    const { storage, id, metadata } = knowledge;
+    if (text !== '') text += separator;
+    const reply_start = text.length;
+    text += sentence;
+    citations.push({ storage, id, start, end, reply_start, reply_end: text.length, score, metadata });
+  }
+  return { text, citations };
+}

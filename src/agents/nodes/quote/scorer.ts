@@ -1,0 +1,28 @@
+import { tokenize } from '../../../../lib/index.js';
+import type { KnowledgeSource } from '../../interaction.js';
+
+/** Scores sentences by the words that they share with a query. */
+export class SentenceScorer {
+  readonly #tokenizer: KnowledgeSource['storage']['tokenizer'];
+  readonly #weights = new Map<string, number>();
+  readonly #total: number;
+
+  /** A word weighs as in BM25: the logarithm of how rare it is among the records of the storage. */
+  constructor({ query, storage }: KnowledgeSource) {
+    this.#tokenizer = storage.tokenizer;
+    for (const word of tokenize(query, this.#tokenizer)) {
+      if (this.#weights.has(word)) continue;
+      const records = storage.documentFrequency(word);
+      this.#weights.set(word, Math.log(1 + (storage.size - records + 0.5) / (records + 0.5)));
+    }
+    this.#total = [...this.#weights.values()].reduce((sum, weight) => sum + weight, 0);
+  }
+
+  /** The share of the query's weight that the sentence's words have, 0 to 1. */
+  score(sentence: string): number {
+    if (this.#total === 0) return 0;
+    let found = 0;
+    for (const word of new Set(tokenize(sentence, this.#tokenizer))) found += this.#weights.get(word) ?? 0;
+    return Math.min(1, found / this.#total);
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { bestSentences, mostText } from '../../src/agents/nodes/quote/best-sentences.js';
+import type { Knowledge } from '../../src/protocol/components.js';
+
+const found = (text: string, rank = 1): Knowledge => ({
+  _type: 'knowledge',
+  node: 'kb',
+  storage: 'docs',
+  id: String(rank),
+  text,
+  rank,
+  score: 1,
+});
+
+const storage = { tokenizer: 'basic' as const, size: 10, documentFrequency: () => 1 };
+const sources = new Map([['kb', { query: 'needle', storage }]]);
+const wanted = { count: 3, minScore: 0.1 };
+const { signal } = new AbortController();
+
+describe('the best sentences', () => {
+  it('are those of the first mebi of text, and others are served while it is looked at', async () => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const filler = 'x '.repeat(5_000_000);
+    const { best } = await bestSentences(
+      [found(`A needle. ${filler} Another needle.`), found('A third needle.', 2)],
+      sources,
+      wanted,
+      signal,
+    );
+    clearImmediate(next);
+    expect(best.map(({ text }) => text.slice(0, 9))).toEqual(['A needle.']);
+    expect(turns).toBeGreaterThan(mostText / 100_000);
+  });
+
+  it('are given up when the signal aborts, with its reason', async () => {
+    const cancelling = new AbortController();
+    const searching = bestSentences([found('word. '.repeat(100_000))], sources, wanted, cancelling.signal);
+    cancelling.abort(new Error('enough'));
+    await expect(searching).rejects.toThrow('enough');
+  });
+
+  it('of equal ones are those of the record that was found first, and one text counts once', async () => {
+    const { best, count } = await bestSentences(
+      [found('Needle two. A needle.', 2), found('A needle. Needle one.', 1), found('No such word.', 3)],
+      sources,
+      wanted,
+      signal,
+    );
+    expect(best.map(({ text, knowledge }) => [text, knowledge.rank])).toEqual([
+      ['A needle.', 1],
+      ['Needle one.', 1],
+      ['Needle two.', 2],
+    ]);
+    expect(count).toBe(5);
+  });
+
+  it('are in their places in texts with lone surrogates', async () => {
+    const text = '\ud800 Before\udc00. The needle \ud83d! After.';
+    const { best } = await bestSentences([found(text)], sources, wanted, signal);
+    expect(best.map(({ start, end }) => text.slice(start, end))).toEqual(['The needle \ud83d!']);
+  });
+});
