@@ -17,6 +17,7 @@ class Runtime {
   Runtime();
 
   ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
+  ThreadPool& compute() noexcept { return compute_; }
   /// For parallel work inside a task, on up to `threads` threads, the task's own included. 0, and more than the process
   /// may use: all of those.
   Work work(const CancelToken& cancel, std::size_t threads = 0) noexcept;
