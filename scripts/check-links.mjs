@@ -1,5 +1,5 @@
 // Checks the links between Markdown files: in the repository, and in the package that npm would publish. A target must
-// exist, and so must its anchor. Addresses on the network are not visited.
+// exist, and so must its anchor. Every page of docs/ must be in the map, docs/README.md. Network addresses are not visited.
 // node scripts/check-links.mjs [--root FOLDER] [--at-least LINKS]
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -24,7 +24,7 @@ await runScript('check-links', (args) => {
     (path) => packed.has(path) || [...packed].some((file) => file.startsWith(`${path}/`)),
     'package',
   );
-  const problems = [...inRepository.problems, ...inPackage.problems];
+  const problems = [...inRepository.problems, ...inPackage.problems, ...missingInMap(root)];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   const seen = Math.min(inRepository.seen, inPackage.seen);
   if (seen < Number(values['at-least'])) {
@@ -66,6 +66,18 @@ function check(root, pages, has, where) {
     }
   }
   return { problems, seen };
+}
+
+/** Pages of docs/ that its map does not link. Decision records are linked from their own list. */
+function missingInMap(root) {
+  const map = join(root, 'docs', 'README.md');
+  if (!existsSync(map)) return [];
+  const linked = new Set(
+    links(readFileSync(map, 'utf8')).map(({ target }) => `docs/${target.split('#')[0]}`),
+  );
+  return sourceFiles(root, ['docs'], ['.md'])
+    .filter((page) => page !== 'docs/README.md' && !/^docs\/decisions\/\d/.test(page) && !linked.has(page))
+    .map((page) => `docs/README.md: the map lacks ${page}`);
 }
 
 function deadBecause(root, page, target, has) {

@@ -128,7 +128,7 @@ describe('questions as users type them find their answer first', () => {
     expect(pairs.length).toBeGreaterThanOrEqual(200);
   });
 
-  // A little below what the model reaches; see docs/models.md.
+  // A little below what the model reaches; see docs/lorekeep-mini.md.
   test.each([
     ['morphology', 0.85],
     ['synonym', 0.04],

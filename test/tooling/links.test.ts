@@ -58,6 +58,16 @@ describe('check-links', () => {
     expect(output).not.toContain('(repository)');
   });
 
+  it('names pages that the map of the documentation lacks', async () => {
+    write('docs/README.md', '[page](page.md)\n');
+    write('docs/page.md', '# Page\n');
+    write('docs/lost.md', '# Lost\n');
+    const { code, output } = await check();
+    expect(code).toBe(1);
+    expect(output).toContain('docs/README.md: the map lacks docs/lost.md');
+    expect(output).not.toContain('docs/page.md');
+  });
+
   it('takes code for code', async () => {
     write('README.md', '[here](#title)\n\n# Title\n\n`[a](b.md)`\n\n```\n[c](d.md)\n```\n');
     expect(await check()).toMatchObject({ code: 0 });
