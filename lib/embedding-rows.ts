@@ -2,7 +2,7 @@ import { dimensionArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingModel, ItemError } from './embedding-model.js';
 import { Handle } from './handle.js';
-import type { NativeEmbeddingRows } from './native.js';
+import type { FileOwner, NativeEmbeddingRows } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions } from './native-call.js';
 import type { Records } from './records.js';
 
@@ -96,9 +96,12 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
     });
   }
 
-  /** Writes all embeddings that there are as a cache file: beside `path`, then renamed. @throws IO, CLOSED, CANCELLED */
-  async save(path: string, options: CallOptions = {}): Promise<void> {
+  /**
+   * Writes all embeddings that there are as a cache file: beside `path`, then renamed. @throws INVALID_ARGUMENT (another
+   * file than one of embeddings is there), IO, CLOSED, CANCELLED
+   */
+  async save(path: string, options: CallOptions & { owner?: FileOwner | undefined } = {}): Promise<void> {
     const file = stringArgument('path', path);
-    return this.run(options.signal, (native, cancel) => native.save(file, cancel));
+    return this.run(options.signal, (native, cancel) => native.save(file, cancel, options.owner));
   }
 }

@@ -1,5 +1,6 @@
 /** The typed library: embeds, indexes and searches. The server in src/ is built on exactly this. */
 export { addonFile } from './binding.js';
+export { checkDestination, type FileOwner, type WrittenKind } from './destination.js';
 export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
 export {
   type BackendInfo,

@@ -80,6 +80,7 @@ export interface NativeVectorIndex extends NativeHandle {
     fingerprint: string | undefined,
     records: NativeRecords | undefined,
     cancel: NativeCancelToken | undefined,
+    owner: FileOwner | undefined,
   ): Promise<void>;
 }
 
@@ -107,7 +108,19 @@ export interface NativeTextIndex extends NativeHandle {
    * terms. `numbers`: ns that this call took (always), hits, scored, then the ordinal and the score of each hit.
    */
   searchNow(query: string, k: number, numbers: Float64Array): string[] | undefined;
-  save(path: string, fingerprint: string | undefined, cancel: NativeCancelToken | undefined): Promise<void>;
+  save(
+    path: string,
+    fingerprint: string | undefined,
+    cancel: NativeCancelToken | undefined,
+    owner: FileOwner | undefined,
+  ): Promise<void>;
+}
+
+/** The knowledge base that a file is written for: one that belongs to another is not replaced. */
+export interface FileOwner {
+  /** Paths of its config file and its records file. */
+  config: string;
+  records: string;
 }
 
 /** What a text index file must have been made from. `fingerprint` is 16 hexadecimal digits. */
@@ -186,7 +199,7 @@ export interface NativeEmbeddingRows extends NativeHandle {
     progress: NativeProgress | undefined,
   ): Promise<{ texts: number; errors: NativeItemError[] }>;
   /** Writes every embedding that there is. */
-  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+  save(path: string, cancel: NativeCancelToken | undefined, owner: FileOwner | undefined): Promise<void>;
   /**
    * missing: different texts without an embedding; reused: records whose embedding was in the file; cut: records of which
    * only the beginning is embedded; refusal: why the file was not used, "" when it was or there is to be none.
@@ -409,6 +422,12 @@ export interface NativeBinding {
   ): Promise<NativeVectorIndex>;
   /** Removes the temporary files that killed writers of this file left; resolves to how many. */
   removeStrays(path: string): Promise<number>;
+  /** Rejects unless a file of that kind may be written there. */
+  checkDestination(
+    path: string,
+    kind: 'index' | 'text index' | 'embeddings',
+    owner: FileOwner | undefined,
+  ): Promise<void>;
 }
 
 /** The export list, for the loader's check that the file is not stale. */
@@ -437,5 +456,6 @@ export const nativeExports = [
   'matchEmbeddings',
   'indexEmbeddings',
   'removeStrays',
+  'checkDestination',
   'describeFile',
 ] as const satisfies readonly (keyof NativeBinding)[];

@@ -179,9 +179,14 @@ export class TextIndex extends Handle<NativeTextIndex> {
     return terms && readHits(numbers, terms);
   }
 
-  /** Writes the index beside `path` and renames it into place. @throws IO, CLOSED, CANCELLED. */
+  /**
+   * Writes the index beside `path` and renames it into place. @throws INVALID_ARGUMENT (another file than a text index is
+   * there), IO, CLOSED, CANCELLED.
+   */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
-    return this.run(options.signal, (native, cancel) => native.save(file, options.fingerprint, cancel));
+    return this.run(options.signal, (native, cancel) =>
+      native.save(file, options.fingerprint, cancel, options.owner),
+    );
   }
 }

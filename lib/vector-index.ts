@@ -13,7 +13,13 @@ import type { EmbeddingRows } from './embedding-rows.js';
 import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { Handle } from './handle.js';
-import type { NativeCancelToken, NativeHnswOptions, NativeVectorHits, NativeVectorIndex } from './native.js';
+import type {
+  FileOwner,
+  NativeCancelToken,
+  NativeHnswOptions,
+  NativeVectorHits,
+  NativeVectorIndex,
+} from './native.js';
 import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
 import type { Records } from './records.js';
 import { readPairs, resultNumbers, type SearchPath, searchPathOf } from './result-numbers.js';
@@ -52,6 +58,8 @@ export interface SaveIndexOptions extends CallOptions {
   fingerprint?: string | undefined;
   /** The records of the rows: the file then carries them, and Records.fromIndexFile() need not parse. Default: none. */
   records?: Records | undefined;
+  /** The knowledge base that the file is for: one that belongs to another is not replaced. Default: it belongs to none. */
+  owner?: FileOwner | undefined;
 }
 
 export interface OpenIndexOptions extends CallOptions {
@@ -307,12 +315,13 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /**
    * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
-   * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records), IO, CLOSED, CANCELLED.
+   * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records; another file than an
+   * index of lorekeep is there), IO, CLOSED, CANCELLED.
    */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
     return this.run(options.signal, (native, cancel) =>
-      native.save(file, options.fingerprint, options.records?.handle, cancel),
+      native.save(file, options.fingerprint, options.records?.handle, cancel, options.owner),
     );
   }
 

@@ -4,6 +4,7 @@
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
+#include "binding/destination_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
@@ -12,7 +13,6 @@
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
 #include "binding/storage_binding.h"
-#include "binding/stray_files_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
 
@@ -79,6 +79,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("matchEmbeddings", match_embeddings);
   function("indexEmbeddings", index_embeddings);
   function("removeStrays", remove_strays);
+  function("checkDestination", check_destination);
   function("describeFile", describe_file);
   return exports;
 }

@@ -55,6 +55,12 @@ std::span<double> doubles_argument(const Napi::Value& value, const char* name) {
   return {array.Data(), array.ElementLength()};
 }
 
+std::optional<FileOwner> owner_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return std::nullopt;
+  const Napi::Object owner = object_argument(value, "owner");
+  return FileOwner{path_argument(owner.Get("config")), path_argument(owner.Get("records"))};
+}
+
 std::uint64_t fingerprint_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return 0;
   const std::string text = string_argument(value, "fingerprint");

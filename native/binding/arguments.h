@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "core/bitmap.h"
 #include "core/cancel_token.h"
 #include "core/error.h"
+#include "core/file_owner.h"
 
 namespace lorekeep::binding {
 
@@ -32,6 +34,8 @@ std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::
 std::vector<float> floats_argument(const Napi::Value& value, const char* name);
 /// The caller's own memory: gone when JavaScript runs again.
 std::span<double> doubles_argument(const Napi::Value& value, const char* name);
+/// { config, records }: the files of a knowledge base; undefined: none.
+std::optional<FileOwner> owner_argument(const Napi::Value& value);
 /// 16 hexadecimal digits; undefined -> 0, which names nothing.
 std::uint64_t fingerprint_argument(const Napi::Value& value);
 std::string fingerprint_text(std::uint64_t fingerprint);

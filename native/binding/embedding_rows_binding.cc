@@ -109,14 +109,14 @@ Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
   });
 }
 
-// save(path, cancel)
+// save(path, cancel, owner)
 Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [matched = use(), path = path_argument(info[0])](const TaskContext& task) {
-          matched->rows.save(path, matched->key, &task.cancel);
+        [matched = use(), path = path_argument(info[0]), owner = owner_argument(info[2])](const TaskContext& task) {
+          matched->rows.save(path, matched->key, &task.cancel, owner ? &*owner : nullptr);
           return Nothing{};
         },
         to_undefined);

@@ -104,8 +104,9 @@ Napi::Value TextIndexBinding::save(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [index = use(), path = path_argument(info[0]), fingerprint](const TaskContext& task) {
-          text::save_sidecar(*index, path, fingerprint, &task.cancel);
+        [index = use(), path = path_argument(info[0]), fingerprint,
+         owner = owner_argument(info[3])](const TaskContext& task) {
+          text::save_sidecar(*index, path, fingerprint, &task.cancel, owner ? &*owner : nullptr);
           return Nothing{};
         },
         to_undefined);

@@ -194,13 +194,15 @@ Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [index = use(), path = path_argument(info[0]), fingerprint, records](const TaskContext& task) {
+        [index = use(), path = path_argument(info[0]), fingerprint, records,
+         owner = owner_argument(info[4])](const TaskContext& task) {
+          const FileOwner* whose = owner ? &*owner : nullptr;
           const vector::HnswIndex* hnsw = as_hnsw(*index);
           if (hnsw == nullptr) fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
           if (records) {
-            store::save_indexed_records(*hnsw, *records, path, fingerprint, &task.cancel);
+            store::save_indexed_records(*hnsw, *records, path, fingerprint, &task.cancel, whose);
           } else {
-            vector::save_index(*hnsw, path, fingerprint, &task.cancel);
+            vector::save_index(*hnsw, path, fingerprint, &task.cancel, whose);
           }
           return Nothing{};
         },

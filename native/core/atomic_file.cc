@@ -35,8 +35,11 @@ std::filesystem::path temporary_name(const std::filesystem::path& target) {
 #else
   const long process = ::getpid();
 #endif
-  std::filesystem::path name = target;
-  name += "." + std::to_string(process) + "-" + std::to_string(counter.fetch_add(1)) + ".tmp";
+  std::string end = std::to_string(process);
+  end += '-';
+  end += std::to_string(counter.fetch_add(1));
+  std::filesystem::path name = target.filename();
+  name += "." + end + ".tmp";
   return name;
 }
 
@@ -107,25 +110,12 @@ bool is_temporary_of(std::string_view name, std::string_view target) {
   return middle.find_first_not_of("0123456789-") == std::string_view::npos;
 }
 
-// A rename is durable only once the folder is; file systems that refuse to fsync a folder do it themselves.
-void flush_folder(const std::filesystem::path& target) {
-#if !defined(_WIN32)
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle >= 0) {
-    ::fsync(handle);
-    ::close(handle);
-  }
-#else
-  (void)target;
-#endif
-}
-
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path target)
-    : target_(std::move(target)), buffer_(std::make_unique<char[]>(kBufferBytes)) {
-  remove_stray_files(target_);
+AtomicFile::AtomicFile(std::filesystem::path target, ReplacementRule rule)
+    : destination_(std::move(target), std::move(rule)), buffer_(std::make_unique<char[]>(kBufferBytes)) {
+  destination_.check();
+  remove_stray_files(this->target());
   create();
   std::setvbuf(file_, buffer_.get(), _IOFBF, kBufferBytes);
 }
@@ -133,12 +123,8 @@ AtomicFile::AtomicFile(std::filesystem::path target)
 // Never opens a file that exists: it may be another writer's.
 void AtomicFile::create() {
   for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
-    std::filesystem::path name = temporary_name(target_);
-#if defined(_WIN32)
-    file_ = _wfopen(name.c_str(), L"wbx");
-#else
-    file_ = std::fopen(name.c_str(), "wbxe");
-#endif
+    std::filesystem::path name = temporary_name(target());
+    file_ = destination_.create(name);
     if (file_ != nullptr && claim(file_)) {
       temporary_ = std::move(name);
       return;
@@ -159,7 +145,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target_) + ": written after commit");
+  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target()) + ": written after commit");
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) refuse("cannot write");
   size_ += bytes.size();
 }
@@ -167,27 +153,22 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 void AtomicFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   if (file_ == nullptr || offset > size_ || bytes.size() > size_ - offset)
-    fail(Code::kInternal, utf8_path(target_) + ": bad rewrite");
+    fail(Code::kInternal, utf8_path(target()) + ": bad rewrite");
   const bool done =
       seek(file_, offset) && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() && seek(file_, size_);
   if (!done) refuse("cannot write");
 }
 
 void AtomicFile::commit() {
-  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target_) + ": committed twice");
+  if (file_ == nullptr) fail(Code::kInternal, utf8_path(target()) + ": committed twice");
   if (!flush_to_device(file_)) refuse("cannot flush");
 #if defined(_WIN32)
   close();  // an open file cannot be renamed
 #endif
-  std::error_code error;
-  std::filesystem::rename(temporary_, target_, error);
-  if (error) {
-    errno = error.value();
-    refuse("cannot replace");
-  }
+  if (!destination_.replace_with(temporary_)) refuse("cannot replace");
   temporary_.clear();
   close();  // the lock goes after the temporary name, so that nobody takes it for a stray
-  flush_folder(target_);
+  destination_.flush_folder();
 }
 
 // Everything is on the device already: a failure could not tell of anything lost.
@@ -199,19 +180,18 @@ void AtomicFile::close() noexcept {
 void AtomicFile::refuse(const char* what) {
   const int code = errno;
   discard();
-  const std::string name = utf8_path(target_);
-  const std::string folder = utf8_path(target_.has_parent_path() ? target_.parent_path() : ".");
+  const std::string name = utf8_path(target());
+  const std::string folder = utf8_path(target().has_parent_path() ? target().parent_path() : ".");
   fail(Code::kIo, name + ": " + what + " in the folder " + folder + ": " + std::strerror(code),
        {{"path", name}, {"folder", folder}});
 }
 
 void AtomicFile::discard() noexcept {
   if (!temporary_.empty()) {
-    std::error_code ignored;
 #if defined(_WIN32)
     close();
 #endif
-    std::filesystem::remove(temporary_, ignored);
+    destination_.remove(temporary_);
     temporary_.clear();
   }
   close();

@@ -7,16 +7,19 @@
 #include <memory>
 #include <span>
 
+#include "core/destination.h"
+
 namespace lorekeep {
 
 /// Writes a file so that readers see the old one or the new one, never a part: bytes go to a temporary name
 /// beside the target (`<name>.<process>-<n>.tmp`), commit() makes them durable and renames. Not committed: removed;
 /// what a killed process left is removed by the next writer of the target. A writer holds a lock on its temporary file.
-/// The new file has the permissions of a newly made one, and a target that is a link is replaced, not followed.
+/// The new file has the permissions of a newly made one. What may be replaced: destination.h.
 class AtomicFile {
  public:
-  /// Throws Error(kIo) naming the path when the folder cannot be written.
-  explicit AtomicFile(std::filesystem::path target);
+  /// Throws Error(kIo) naming the path when the folder cannot be written, Error(kInvalidArgument) when what is at the
+  /// target must not be replaced.
+  AtomicFile(std::filesystem::path target, ReplacementRule rule);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -27,7 +30,8 @@ class AtomicFile {
   void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Bytes written so far.
   std::uint64_t size() const noexcept { return size_; }
-  /// Flushes to the device, renames over the target, flushes the folder.
+  /// Flushes to the device, renames over the target, flushes the folder. Throws as the constructor does, also about
+  /// what has come to the target meanwhile.
   void commit();
 
  private:
@@ -36,8 +40,10 @@ class AtomicFile {
   void close() noexcept;
   void discard() noexcept;
 
-  std::filesystem::path target_;
-  std::filesystem::path temporary_;  // empty while no temporary file of ours exists
+  const std::filesystem::path& target() const noexcept { return destination_.target(); }
+
+  Destination destination_;
+  std::filesystem::path temporary_;  // its name in the folder; empty while no temporary file of ours exists
   std::unique_ptr<char[]> buffer_;   // the stream's; glibc ignores a buffer size without a buffer
   std::FILE* file_ = nullptr;
   std::uint64_t size_ = 0;

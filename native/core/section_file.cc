@@ -13,18 +13,8 @@
 namespace lorekeep {
 namespace {
 
-struct Header {
-  Magic magic;
-  std::uint32_t version;
-  std::uint32_t sections;
-  std::uint64_t file_size;
-  std::uint64_t fingerprint;
-  std::uint64_t table_checksum;
-  std::uint64_t header_checksum;
-};
-static_assert(sizeof(Header) == 48);
+using Header = SectionFileHeader;
 
-constexpr std::size_t kCheckedHeaderBytes = 40;
 constexpr std::size_t kBytesPerPoll = std::size_t{16} << 20;
 
 constexpr std::uint64_t aligned(std::uint64_t offset) {
@@ -45,10 +35,16 @@ struct SectionFileWriter::Impl {
   std::uint32_t expected;
   XXH3_state_t hash;  // of the section begun last
 
+  std::vector<std::byte> owner;  // empty: the file does not say whose it is
+
   Impl(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
-       std::uint32_t sections)
-      : file(path), header{magic, version, sections, 0, fingerprint, 0, 0}, expected(sections) {
-    const std::vector<std::byte> blank(sizeof(Header) + sizeof(SectionEntry) * sections);
+       std::uint32_t sections, const FileOwner* whose)
+      : file(path, replaces_own_kind(path, magic, whose)),
+        header{magic, version, sections, 0, fingerprint, 0, 0},
+        expected(sections),
+        owner(whose == nullptr ? std::vector<std::byte>{} : owner_bytes(path, *whose)) {
+    if (!owner.empty()) header.sections = ++expected;
+    const std::vector<std::byte> blank(sizeof(Header) + sizeof(SectionEntry) * expected);
     file.write(blank);
   }
 
@@ -60,9 +56,9 @@ struct SectionFileWriter::Impl {
 };
 
 SectionFileWriter::SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version,
-                                     std::uint64_t fingerprint, std::uint32_t sections) {
-  if (sections > kMaxSections) fail(Code::kInternal, "too many sections");
-  impl_ = std::make_unique<Impl>(path, magic, version, fingerprint, sections);
+                                     std::uint64_t fingerprint, std::uint32_t sections, const FileOwner* owner) {
+  if (sections > kMaxSections - (owner == nullptr ? 0 : 1)) fail(Code::kInternal, "too many sections");
+  impl_ = std::make_unique<Impl>(path, magic, version, fingerprint, sections, owner);
 }
 
 SectionFileWriter::~SectionFileWriter() = default;
@@ -94,6 +90,7 @@ void SectionFileWriter::section(std::uint32_t id, std::span<const std::byte> byt
 }
 
 void SectionFileWriter::commit() {
+  if (!impl_->owner.empty()) section(kOwnerSection, impl_->owner, nullptr);
   impl_->end_section();
   if (impl_->table.size() != impl_->expected) fail(Code::kInternal, "another number of sections was announced");
   Header& header = impl_->header;

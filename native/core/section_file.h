@@ -1,18 +1,4 @@
-// The container that every file of ours uses: a header, a table of sections, the sections.
-//
-//   offset  size  field
-//        0     8  magic, names the kind of file
-//        8     4  format version of that kind
-//       12     4  number of sections, at most kMaxSections
-//       16     8  size of the whole file in bytes
-//       24     8  fingerprint of what the file was made from (0: none)
-//       32     8  XXH3-64 of the section table
-//       40     8  XXH3-64 of bytes 0..39
-//       48  32*n  section table: id u32, zero u32, offset u64, size u64, XXH3-64 of the content u64
-//
-// Sections follow in table order, each at the next multiple of kSectionAlignment, so that they can be used in place
-// when mapped; the gaps are zero, and the last section ends the file. So every bit of a file is covered by a check. All
-// numbers are little-endian.
+// Writes and reads section files (section_table.h).
 #pragma once
 
 #include <cstddef>
@@ -26,33 +12,19 @@
 #include "core/atomic_file.h"
 #include "core/bytes.h"
 #include "core/cancel_token.h"
+#include "core/file_owner.h"
 #include "core/mapped_file.h"
+#include "core/section_table.h"
 
 namespace lorekeep {
 
-inline constexpr std::size_t kSectionAlignment = 64;
-inline constexpr std::uint32_t kMaxSections = 64;
-
-struct Magic {
-  char bytes[8];
-  friend bool operator==(const Magic&, const Magic&) = default;
-};
-
-/// One row of the section table, as it lies in the file.
-struct SectionEntry {
-  std::uint32_t id;
-  std::uint32_t zero;
-  std::uint64_t offset;
-  std::uint64_t size;
-  std::uint64_t checksum;
-};
-static_assert(sizeof(SectionEntry) == 32);
-
+/// Writes a section file in place of nothing, an empty file, or a file of the same magic. One that belongs to another
+/// knowledge base than `owner` is not replaced.
 class SectionFileWriter {
  public:
-  /// `sections` is the exact number of begin() calls that will follow.
+  /// `sections` is the exact number of begin() calls that will follow. With an owner the file says whose it is.
   SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
-                    std::uint32_t sections);
+                    std::uint32_t sections, const FileOwner* owner = nullptr);
   ~SectionFileWriter();
 
   /// Starts the next section; `id` is unique within the file.

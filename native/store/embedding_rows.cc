@@ -96,7 +96,8 @@ std::size_t EmbeddingRows::cut() const {
   return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), State::kCut));
 }
 
-void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel) const {
+void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
+                         const FileOwner* owner) const {
   const std::lock_guard lock(mutex_);
   std::vector<Digest> digests;
   std::vector<std::uint8_t> cut;
@@ -108,7 +109,7 @@ void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, c
     cut.push_back(states_[ordinal] == State::kCut ? 1 : 0);
     rows.push_back(rows_.data() + std::size_t{ordinal} * dimension_);
   }
-  write_embeddings(path, key, {digests, cut, rows, dimension_}, cancel);
+  write_embeddings(path, key, {digests, cut, rows, dimension_}, cancel, owner);
 }
 
 std::vector<float> EmbeddingRows::take() {

@@ -48,7 +48,8 @@ class EmbeddingRows {
   std::size_t cut() const;
 
   /// Writes every embedding that there is, once per text. Throws as write_embeddings().
-  void save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel) const;
+  void save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
+            const FileOwner* owner = nullptr) const;
 
   /// The rows, which are given up: what was not filled is zero. Nothing else may be called afterwards.
   std::vector<float> take();

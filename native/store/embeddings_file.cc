@@ -42,6 +42,7 @@ std::string_view embeddings_section_name(std::uint32_t id) noexcept {
     case kDigests: return "text digests";
     case kCut: return "cut texts";
     case kRows: return "rows";
+    case kOwnerSection: return "owner";
     default: return {};
   }
 }
@@ -83,9 +84,9 @@ std::optional<EmbeddingsFile::Row> EmbeddingsFile::find(const Digest& text) cons
 }
 
 void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
-                      const CancelToken* cancel) {
+                      const CancelToken* cancel, const FileOwner* owner) {
   const Header header{key, static_cast<std::uint32_t>(embeddings.dimension), 0, embeddings.digests.size()};
-  SectionFileWriter file(path, kEmbeddingsMagic, kEmbeddingsVersion, 0, kSections);
+  SectionFileWriter file(path, kEmbeddingsMagic, kEmbeddingsVersion, 0, kSections, owner);
   file.begin(kHeader);
   file.write(std::as_bytes(std::span(&header, 1)));
   file.begin(kDigests);

@@ -72,8 +72,8 @@ struct EmbeddingsView {
   std::size_t dimension;
 };
 
-/// Throws Error(kIo), kCancelled. Grain of cancellation: 1024 rows.
+/// Throws as SectionFileWriter, Error(kCancelled). Grain of cancellation: 1024 rows.
 void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
-                      const CancelToken* cancel);
+                      const CancelToken* cancel, const FileOwner* owner = nullptr);
 
 }  // namespace lorekeep::store

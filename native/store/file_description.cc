@@ -136,6 +136,13 @@ std::string_view file_kind_name(FileKind kind) noexcept {
   return "unknown";
 }
 
+void check_destination(const std::filesystem::path& path, FileKind kind, const FileOwner* owner) {
+  for (const Format& format : kFormats) {
+    if (format.kind == kind) return Destination(path, replaces_own_kind(path, format.magic, owner)).check();
+  }
+  fail(Code::kInternal, "files of this kind are not written");
+}
+
 FileDescription describe_file(const std::filesystem::path& path, bool verify, const CancelToken* cancel) {
   FileDescription file;
   const MappedFile mapped(path);

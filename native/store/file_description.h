@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/cancel_token.h"
+#include "core/file_owner.h"
 
 namespace lorekeep::store {
 
@@ -37,6 +38,10 @@ struct FileDescription {
   std::vector<std::pair<std::string, Fact>> facts;  // by the names that lib/ gives them
   std::vector<SectionDescription> sections;
 };
+
+/// Whether a file of `kind` may be written at `path` for a knowledge base (null: for nobody), see replaces_own_kind().
+/// Throws Error(kInvalidArgument) when not, kIo when the file there cannot be read.
+void check_destination(const std::filesystem::path& path, FileKind kind, const FileOwner* owner);
 
 /// Reads header and tables, with `verify` the sections too. What is wrong inside a file of ours is described, not
 /// thrown. Throws Error(kNotFound), kIo, kCancelled (grain: one section).

@@ -96,7 +96,7 @@ std::string staleness(const SectionFileReader& file, const Origin& origin, const
 }  // namespace
 
 void save_indexed_records(const vector::HnswIndex& index, const Records& records, const std::filesystem::path& path,
-                          std::uint64_t fingerprint, const CancelToken* cancel) {
+                          std::uint64_t fingerprint, const CancelToken* cancel, const FileOwner* owner) {
   if (index.size() != records.size()) {
     fail(Code::kInvalidArgument,
          "records: " + std::to_string(records.size()) + " for an index of " + std::to_string(index.size()) + " rows");
@@ -111,7 +111,7 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
                       0};
   const auto schema = records.metadata ? filter::schema_bytes(records.metadata->schema()) : std::vector<std::byte>{};
   SectionFileWriter file(path, vector::kIndexMagic, vector::kIndexVersion, fingerprint,
-                         vector::kIndexSections + static_cast<std::uint32_t>(kSections.size()));
+                         vector::kIndexSections + static_cast<std::uint32_t>(kSections.size()), owner);
   const auto write = [&](Section id, std::span<const std::byte> bytes) { file.section(id, bytes, cancel); };
   vector::write_index(file, index, cancel);
   write(kOrigin, std::as_bytes(std::span(&origin, 1)));
@@ -170,6 +170,7 @@ std::string_view records_section_name(std::uint32_t id) noexcept {
     case kTexts: return "texts";
     case kSchema: return "fields";
     case kColumns: return "columns";
+    case kOwnerSection: return "owner";
     default: return "";
   }
 }

@@ -16,9 +16,11 @@
 namespace lorekeep::store {
 
 /// Writes index and records to one file (vector/index_file.h), in the way of save_index(). Throws
-/// Error(kInvalidArgument) when the index has another number of rows than there are records; kIo, kCancelled.
+/// Error(kInvalidArgument) when the index has another number of rows than there are records; as SectionFileWriter;
+/// kCancelled.
 void save_indexed_records(const vector::HnswIndex& index, const Records& records, const std::filesystem::path& path,
-                          std::uint64_t fingerprint, const CancelToken* cancel = nullptr);
+                          std::uint64_t fingerprint, const CancelToken* cancel = nullptr,
+                          const FileOwner* owner = nullptr);
 
 struct IndexedRecordsOptions {
   std::shared_ptr<const filter::Schema> schema;  // null: metadata are not wanted

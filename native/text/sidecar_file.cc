@@ -74,7 +74,7 @@ void check_expectation(const std::string& name, const Header& header, std::uint6
 }  // namespace
 
 void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
-                  const CancelToken* cancel) {
+                  const CancelToken* cancel, const FileOwner* owner) {
   const IndexData& data = index.data();
   const Header header{static_cast<std::uint32_t>(data.tokenizer),
                       analysis_revision(data.tokenizer),
@@ -84,7 +84,7 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
                       data.tokens,
                       kBm25K1,
                       kBm25B};
-  SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections);
+  SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections, owner);
   file.section(kHeader, std::as_bytes(std::span(&header, 1)), cancel);
   file.section(kLengths, std::as_bytes(data.lengths), cancel);
   file.section(kBuckets, std::as_bytes(data.buckets), cancel);
@@ -106,6 +106,7 @@ std::string_view sidecar_section_name(std::uint32_t id) noexcept {
     case kLengths: return "lengths";
     case kBuckets: return "buckets";
     case kEntries: return "entries";
+    case kOwnerSection: return "owner";
     default: return "";
   }
 }

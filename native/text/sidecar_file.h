@@ -47,9 +47,9 @@ SidecarFacts read_sidecar_facts(const SectionFileReader& file);
 /// "header", "lengths", ...; empty for an id that is none of a sidecar's.
 std::string_view sidecar_section_name(std::uint32_t id) noexcept;
 
-/// Writes beside `path` and renames. Throws Error(kIo), Error(kCancelled) (grain: 4 MiB).
+/// Writes beside `path` and renames. Throws as SectionFileWriter, Error(kCancelled) (grain: 16 MiB).
 void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
-                  const CancelToken* cancel = nullptr);
+                  const CancelToken* cancel = nullptr, const FileOwner* owner = nullptr);
 
 struct SidecarLoadOptions {
   const SidecarExpectation* expected = nullptr;  // null: any sidecar will do

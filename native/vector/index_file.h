@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kFirstOtherSection = 32;
 /// `fingerprint` names what the rows were made from (records and embedding model); 0: nothing. Written beside, synced
 /// and renamed; throws Error(kIo), kCancelled (polled every 16 MiB). An index that was loaded can be saved again.
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
-                const CancelToken* cancel = nullptr);
+                const CancelToken* cancel = nullptr, const FileOwner* owner = nullptr);
 
 /// Writes the index's sections to a file that was begun with kIndexMagic and kIndexVersion; what else the file is to
 /// hold may follow.

@@ -82,6 +82,12 @@ export const configSchema = object({
     .default(() => Math.max(1, Math.floor(defaultCacheBytes() / bytesPerMiB)))
     .describe('MiB of storages from files kept in memory; those that nothing holds go first.')
     .register(fieldFacts, { computedDefault: '25 % of memory', extension: true }),
+  read_only_storages: boolean()
+    .default(false)
+    .describe(
+      'true: opening a storage writes neither its text index nor its embeddings file; what they would hold is computed on every opening.',
+    )
+    .register(fieldFacts, { extension: true }),
 
   include_interaction_in_diagnostics: boolean()
     .default(false)

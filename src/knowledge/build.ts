@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
+import { checkDestinations, checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { indexFingerprint } from './model.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
@@ -35,7 +36,10 @@ export async function buildKnowledgeBase(
   const { config, files, signal, onProgress, warnings } = source;
   const products = [files.embeddings, files.index, files.words].filter((file) => file !== undefined);
   if (products.length === 0) throw nothingToBuild(source);
+  await checkDestinations(source, ['words', 'embeddings']);
+  if (files.words !== undefined) await makeFolderOf(files.words);
   await Promise.all([files.index, files.words].map(checkPlace));
+  await checkOwnDestination(source, 'index');
   await Promise.all(products.map(removeStrayFiles));
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
@@ -64,7 +68,7 @@ async function writeVectors(
   await using vectors = built;
   const { config, model, signal } = source;
   const fingerprint = indexFingerprint(records, model, config.long_text);
-  await vectors.save(index, { fingerprint, records, signal });
+  await vectors.save(index, { fingerprint, records, signal, owner: ownerOf(source) });
   return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], counts };
 }
 
@@ -76,7 +80,7 @@ async function writeEmbeddings(records: Records, source: Source, report: PhaseRe
   return { vectors: written ? [embeddings] : [], counts };
 }
 
-/** Refuses at once what would fail when everything is computed. @throws IO */
+/** Refuses at once what would fail when everything is computed. The folder of the text index is made. @throws IO */
 async function checkPlace(path: string | undefined): Promise<void> {
   if (path === undefined) return;
   const refuse = (what: string) => new LorekeepError('IO', `${path}: ${what}`, { file: path });

@@ -1,6 +1,7 @@
 import { Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
+import { checkDestinations } from './destinations.js';
 import { matchEmbeddings } from './embeddings.js';
 import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
@@ -66,9 +67,11 @@ export async function checkKnowledgeBase(
     findings.push({ severity: 'warning', code: 'NO_EFFECT', file: path, message });
   const model =
     models && (await found(findings, path, () => findModel({ path, config }, modelResolver(models))));
-  const files = await found(findings, path, () =>
-    resolveFiles(config, options.resolvePath ?? besideConfig(path)),
-  );
+  const files = await found(findings, path, async () => {
+    const resolved = await resolveFiles(config, options.resolvePath ?? besideConfig(path));
+    await checkDestinations({ path, config, files: resolved }, ['words', 'embeddings']);
+    return resolved;
+  });
   const records = files && (await checkFiles({ path, config, files, model, signal, findings }));
   const ok = findings.every(({ severity }) => severity !== 'error');
   return { ok, findings, records };

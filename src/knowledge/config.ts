@@ -4,7 +4,6 @@ import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
 import { parseLenient } from '../schema/lenient.js';
 import { listed, mostListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
-import { checkDistinctFiles } from './paths.js';
 
 export interface LoadedKnowledgeBaseConfig {
   config: KnowledgeBaseConfig;
@@ -33,7 +32,6 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
       lines.push(...parsed.ignored.slice(0, mostListed).map(line));
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
   }
-  checkDistinctFiles(path, parsed.value);
   const warnings = parsed.ignored.map(
     (issue) => `${place(issue)}: ${describeIssue(issue)}; it has no effect`,
   );

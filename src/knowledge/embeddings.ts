@@ -1,4 +1,5 @@
 import { EmbeddingRows, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import { embeddingsKey, recordsError } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
@@ -19,7 +20,7 @@ export interface EmbeddedRecords extends EmbeddingCounts {
   written: boolean;
 }
 
-type EmbedSource = Pick<Source, 'config' | 'model' | 'files' | 'log' | 'signal'>;
+type EmbedSource = Pick<Source, 'path' | 'config' | 'model' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
  * One embedding per record: those in the embeddings file, and the model's for other texts. The file is written when there
@@ -76,6 +77,7 @@ async function embedMissing(
   const { missing, refusal } = rows;
   if (missing === 0) return { texts: 0, errors: [], written: false };
   const path = source.files.embeddings;
+  if (path !== undefined && !source.readOnly) await checkOwnDestination(source, 'embeddings');
   if (path !== undefined && refusal !== undefined) {
     source.log.info({ file: path, reason: refusal, texts: missing }, 'embeddings file made anew');
   }
@@ -93,18 +95,15 @@ async function embedMissing(
 }
 
 /** Whether the file was written. Not ended by the signal: what was computed is kept. */
-async function save(
-  rows: EmbeddingRows,
-  path: string | undefined,
-  { log }: Pick<EmbedSource, 'log'>,
-): Promise<boolean> {
-  if (path === undefined) return false;
+async function save(rows: EmbeddingRows, path: string | undefined, source: EmbedSource): Promise<boolean> {
+  if (path === undefined || source.readOnly) return false;
   try {
-    await rows.save(path);
+    await makeFolderOf(path);
+    await rows.save(path, { owner: ownerOf(source) });
     return true;
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code !== 'IO') throw error;
-    log.warn(
+    source.log.warn(
       { file: path, err: error },
       'embeddings file not written: the texts are embedded again next time',
     );

@@ -20,6 +20,8 @@ export interface KnowledgeBaseCacheOptions {
    * or of the container's limit.
    */
   maxBytes?: number | undefined;
+  /** true: opening writes no file, see openKnowledgeBase(). Default: false. */
+  readOnly?: boolean | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
 }
@@ -27,7 +29,12 @@ export interface KnowledgeBaseCacheOptions {
 /** Config files that are recognised without being read again. */
 const mostPlaces = 256;
 
-const known: OptionNames<KnowledgeBaseCacheOptions> = { models: true, maxBytes: true, log: true };
+const known: OptionNames<KnowledgeBaseCacheOptions> = {
+  models: true,
+  maxBytes: true,
+  readOnly: true,
+  log: true,
+};
 
 export interface CachedOpenOptions {
   signal?: AbortSignal | undefined;
@@ -40,6 +47,7 @@ export interface CachedOpenOptions {
  */
 export class KnowledgeBaseCache implements AsyncDisposable {
   readonly #models: ModelResolver;
+  readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
   /** What the latest places were found to be, the least recently used first. */
@@ -55,6 +63,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
       throw LorekeepError.about('INVALID_ARGUMENT', { field: 'maxBytes', reason });
     }
     this.#models = modelResolver(models);
+    this.#readOnly = options.readOnly === true;
     this.#log = log;
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
   }
@@ -142,7 +151,14 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     for (const warning of source.warnings) log.warn({ file: source.path }, warning);
     try {
       const model = await findModel(source, this.#models);
-      const opened = await openSource({ ...source, model, log, signal, onProgress: noProgress });
+      const opened = await openSource({
+        ...source,
+        model,
+        readOnly: this.#readOnly,
+        log,
+        signal,
+        onProgress: noProgress,
+      });
       const ms = Math.round(performance.now() - started);
       const { size, dimension, bytes } = opened;
       log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');

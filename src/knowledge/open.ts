@@ -1,4 +1,5 @@
 import { type Records, Storage, type VectorIndex } from '../../lib/index.js';
+import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
 import { withModel } from './model.js';
@@ -11,7 +12,7 @@ import { openWords } from './words.js';
 /**
  * Opens the knowledge base of a config file: reads the records, loads or builds its indexes.
  * @throws LorekeepError with file and reason: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT (config, records, or a model that
- * `models` does not know), TEXT_TOO_LONG, DIMENSION_MISMATCH or UNSUPPORTED for the index file; CANCELLED.
+ * `models` does not know; a file that is not ours to replace), TEXT_TOO_LONG, DIMENSION_MISMATCH or UNSUPPORTED for the index file; CANCELLED.
  */
 export async function openKnowledgeBase(
   configPath: string,
@@ -26,7 +27,8 @@ export function openSource(source: Source): Promise<KnowledgeBase> {
 }
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {
-  const { config, warnings, model, signal, onProgress } = source;
+  const { config, warnings, model, readOnly, signal, onProgress } = source;
+  await checkDestinations(source, readOnly ? [] : ['words', 'embeddings']);
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',

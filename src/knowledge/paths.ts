@@ -1,5 +1,5 @@
+import { lstat, realpath } from 'node:fs/promises';
 import { dirname, format, parse, resolve } from 'node:path';
-import { LorekeepError } from '../../lib/index.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 
 /** The files that a config names, as absolute paths. */
@@ -18,11 +18,17 @@ export interface KnowledgeBaseFiles {
  */
 export type PathResolver = (path: string, field: string, written: boolean) => Promise<string>;
 
-/** Relative paths start at the config file's folder, and there are no bounds. */
+/**
+ * Relative paths start at the config file's folder, and there are no bounds. A link to a file that lorekeep writes stays:
+ * the file that it leads to is written.
+ */
 export const besideConfig =
   (configPath: string): PathResolver =>
-  async (path) =>
-    resolve(dirname(configPath), path);
+  async (path, field, written) => {
+    const target = resolve(dirname(configPath), path);
+    const found = written || field === 'index_file' ? await lstat(target).catch(() => undefined) : undefined;
+    return found?.isSymbolicLink() ? realpath(target).catch(() => target) : target;
+  };
 
 /** A config file and what it names, as one opening of it sees them. */
 export interface ConfigFiles {
@@ -84,25 +90,4 @@ function defaultWords(indexFile: string | undefined): string | undefined {
   if (indexFile === undefined) return undefined;
   const { dir, name } = parse(indexFile);
   return format({ dir, name, ext: '.bm25' });
-}
-
-/**
- * Files that lorekeep writes must not be one another, nor the config or the records. @throws INVALID_ARGUMENT that names both
- */
-export function checkDistinctFiles(configPath: string, config: KnowledgeBaseConfig): void {
-  const { records_file, index_file, bm25_file, embeddings_file } = config;
-  const words = bm25_file ?? defaultWords(index_file);
-  const named = { records_file, index_file, bm25_file: words, embeddings_file };
-  const taken = new Map([[resolve(configPath), 'this config file']]);
-  for (const [field, path] of Object.entries(named)) {
-    if (path === undefined) continue;
-    const target = resolve(dirname(configPath), path);
-    const other = taken.get(target);
-    if (other !== undefined) {
-      const hint = field === 'bm25_file' && bm25_file === undefined ? ' (its default beside index_file)' : '';
-      const message = `${configPath}: ${field}${hint}: ${JSON.stringify(path)} is the same file as ${other}`;
-      throw new LorekeepError('INVALID_ARGUMENT', message, { file: configPath, path: field });
-    }
-    taken.set(target, field);
-  }
 }

@@ -16,6 +16,8 @@ export interface OpenKnowledgeBaseOptions {
   log?: KnowledgeLog | undefined;
   /** Default: relative paths start at the config file's folder. */
   resolvePath?: PathResolver | undefined;
+  /** true: opening writes no file. What a file would have held is computed on every opening. Default: false. */
+  readOnly?: boolean | undefined;
   /** Told of each phase's steps, in order; a phase that has nothing to do is skipped. */
   onProgress?: ProgressListener | undefined;
 }
@@ -25,6 +27,7 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   signal: true,
   log: true,
   resolvePath: true,
+  readOnly: true,
   onProgress: true,
 };
 
@@ -40,6 +43,8 @@ export interface ResolvedSource {
 /** All that opening and building work with. */
 export interface Source extends ResolvedSource {
   model: KnowledgeModel;
+  /** Opening writes neither the text index nor the embeddings file. */
+  readOnly: boolean;
   log: KnowledgeLog;
   signal: AbortSignal | undefined;
   onProgress: ProgressListener;
@@ -79,5 +84,5 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   const source = await resolveSource(path, resolvePath);
   for (const warning of source.warnings) log.warn({ file: path }, warning);
   const model = await findModel(source, models);
-  return { ...source, model, log, signal, onProgress };
+  return { ...source, model, readOnly: options.readOnly === true, log, signal, onProgress };
 }

@@ -1,14 +1,16 @@
 import { stat } from 'node:fs/promises';
 import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/index.js';
+import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 import { warnOfTokenizer } from './tokenizer-fit.js';
 
-type WordsSource = Pick<Source, 'config' | 'files' | 'log' | 'signal'>;
+type WordsSource = Pick<Source, 'path' | 'config' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
  * The text index of the records: from the sidecar as long as it is right, else built, and written where there is to be
- * one. A folder that cannot be written is a warning, no error. @throws CANCELLED, OUT_OF_MEMORY
+ * one. A folder that cannot be written is a warning, no error. @throws INVALID_ARGUMENT when the file is not ours to
+ * replace; CANCELLED, OUT_OF_MEMORY
  */
 export async function openWords(
   records: Records,
@@ -25,9 +27,11 @@ async function findWords(records: Records, source: WordsSource, report: PhaseRep
   if (path === undefined) return build(records, source, report);
   const found = await reuseWords(records, path, source);
   if (found instanceof TextIndex) return found;
+  if (source.readOnly) return rebuild(records, path, source, report, found.reason);
+  await checkOwnDestination(source, 'words');
   const index = await rebuild(records, path, source, report, found.reason);
   try {
-    await index.save(path, { fingerprint: records.fingerprint, signal: source.signal });
+    await save(index, records, path, source);
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code !== 'IO') {
       await index.close();
@@ -38,7 +42,7 @@ async function findWords(records: Records, source: WordsSource, report: PhaseRep
   return index;
 }
 
-/** Makes the sidecar right. Whether it had to be written. @throws IO when it cannot be; CANCELLED, OUT_OF_MEMORY */
+/** Makes the sidecar right. Whether it had to be written. @throws as openWords(); IO when it cannot be written */
 export async function writeWords(
   records: Records,
   path: string,
@@ -51,10 +55,16 @@ export async function writeWords(
     await found.close();
     return false;
   }
+  await checkOwnDestination(source, 'words');
   await using index = await rebuild(records, path, source, report, found.reason);
   warnOfTokenizer(index, source.files.records, source.log);
-  await index.save(path, { fingerprint: records.fingerprint, signal: source.signal });
+  await save(index, records, path, source);
   return true;
+}
+
+async function save(index: TextIndex, records: Records, path: string, source: WordsSource): Promise<void> {
+  await makeFolderOf(path);
+  await index.save(path, { fingerprint: records.fingerprint, owner: ownerOf(source), signal: source.signal });
 }
 
 /** The sidecar's index, or why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */

@@ -59,7 +59,12 @@ export class LorekeepServer {
     const services = {
       config,
       models,
-      files: new KnowledgeBaseStorages({ models, log, maxBytes: config.storage_cache_max_mb * 1024 * 1024 }),
+      files: new KnowledgeBaseStorages({
+        models,
+        log,
+        maxBytes: config.storage_cache_max_mb * 1024 * 1024,
+        readOnly: config.read_only_storages,
+      }),
       lists: new NodeLists(config),
       nodeTypes: await loadNodeTypes(),
       root: new StorageRoot(config.storage_root || homeFolder),

@@ -9,14 +9,16 @@ export interface KnowledgeBaseStoragesOptions {
   log: Log;
   /** Storages that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
   maxBytes?: number | undefined;
+  /** true: opening a storage writes no file. */
+  readOnly?: boolean | undefined;
 }
 
 /** The knowledge bases of all sessions of the process; their states are those of KnowledgeBaseCache. */
 export class KnowledgeBaseStorages {
   readonly #cache: KnowledgeBaseCache;
 
-  constructor({ models, log, maxBytes }: KnowledgeBaseStoragesOptions) {
-    this.#cache = new KnowledgeBaseCache({ models, maxBytes, log });
+  constructor({ models, log, maxBytes, readOnly }: KnowledgeBaseStoragesOptions) {
+    this.#cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
   }
 
   /** Those that are loaded or being loaded. */

@@ -159,16 +159,6 @@ describe('the config file', () => {
     [{ index_file: '' }, 'index_file: '],
     [{ hnsw: [] }, 'hnsw: '],
     [{ hnsw: { ef_search: 0 } }, 'hnsw.ef_search: '],
-    [{ index_file: 'records.json' }, 'index_file: "records.json" is the same file as records_file'],
-    [{ index_file: './kb.json' }, 'index_file: "./kb.json" is the same file as this config file'],
-    [
-      { index_file: 'x.bm25' },
-      'bm25_file (its default beside index_file): "x.bm25" is the same file as index_file',
-    ],
-    [
-      { bm25_file: 'a', embeddings_file: 'b/../a' },
-      'embeddings_file: "b/../a" is the same file as bm25_file',
-    ],
   ])('%j is refused', async (change, message) => {
     expect((await refusal({ ...least, ...change })).join('\n')).toContain(message);
   });

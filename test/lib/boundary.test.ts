@@ -42,6 +42,7 @@ test('the public interface is this', () => {
     'VectorIndex',
     'addonFile',
     'backends',
+    'checkDestination',
     'distanceKernels',
     'errorCodes',
     'inspectFile',

@@ -21,6 +21,10 @@ std::size_t files_in(const std::filesystem::path& folder) {
 
 constexpr std::array<std::byte, 4> kBytes{};
 
+std::string anything(const FoundFile&) {
+  return "";
+}
+
 TEST("what a killed writer left is removed by the next writer of the file, and nothing else is") {
   const test::ScratchFolder folder;
   const auto target = folder / "kb.index";
@@ -30,7 +34,7 @@ TEST("what a killed writer left is removed by the next writer of the file, and n
     touch(folder / name);
   }
   {
-    AtomicFile file(target);
+    AtomicFile file(target, anything);
     CHECK(!std::filesystem::exists(stray));
     CHECK_EQ(files_in(folder.path()), 6u);  // five that were there, and this writer's own
     file.write(kBytes);
@@ -42,9 +46,9 @@ TEST("what a killed writer left is removed by the next writer of the file, and n
 
 TEST("the temporary file of a living writer stays") {
   const test::ScratchFolder folder;
-  AtomicFile first(folder / "kb.index");
+  AtomicFile first(folder / "kb.index", anything);
   first.write(kBytes);
-  AtomicFile second(folder / "kb.index");
+  AtomicFile second(folder / "kb.index", anything);
   CHECK_EQ(remove_stray_files(folder / "kb.index"), 0u);
   CHECK_EQ(files_in(folder.path()), 2u);
   first.commit();

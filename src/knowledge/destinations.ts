@@ -1,0 +1,113 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { checkDestination, type FileOwner, LorekeepError, type WrittenKind } from '../../lib/index.js';
+import type { KnowledgeBaseConfig } from './config-schema.js';
+import type { KnowledgeBaseFiles } from './paths.js';
+
+/** A file of a knowledge base that lorekeep writes. */
+export type WrittenFile = 'index' | 'words' | 'embeddings';
+
+const kinds: Record<WrittenFile, { kind: WrittenKind; field: keyof KnowledgeBaseConfig }> = {
+  index: { kind: 'index', field: 'index_file' },
+  words: { kind: 'text index', field: 'bm25_file' },
+  embeddings: { kind: 'embeddings', field: 'embeddings_file' },
+};
+
+interface Opened {
+  /** The config file. */
+  path: string;
+  config: KnowledgeBaseConfig;
+  files: KnowledgeBaseFiles;
+}
+
+/** Whose the files of a knowledge base are. */
+export const ownerOf = ({ path, files }: Pick<Opened, 'path' | 'files'>): FileOwner => ({
+  config: path,
+  records: files.records,
+});
+
+/**
+ * Refuses a config under which a file would be written over: no two fields name the same file, by whatever name, and what
+ * `written` name is absent, empty, or of lorekeep and of that kind. @throws INVALID_ARGUMENT that names both files
+ */
+export async function checkDestinations(opened: Opened, written: readonly WrittenFile[]): Promise<void> {
+  await checkDistinct(opened);
+  for (const file of written) await checkPlace(opened, file, undefined);
+}
+
+/**
+ * Refuses a file that belongs to another knowledge base, too. To be asked before the work that the file is to hold: the
+ * writer asks again. @throws INVALID_ARGUMENT
+ */
+export async function checkOwnDestination(opened: Opened, file: WrittenFile): Promise<void> {
+  await checkPlace(opened, file, ownerOf(opened));
+}
+
+/** Makes the folder of a file that is about to be written. @throws IO */
+export async function makeFolderOf(path: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+    const message = `${path}: the folder ${folder} cannot be made: ${cause.message}`;
+    throw new LorekeepError('IO', message, { file: path, folder }, { cause });
+  });
+}
+
+async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: FileOwner | undefined) {
+  const target = files[file];
+  if (target === undefined) return;
+  const { kind, field } = kinds[file];
+  try {
+    await checkDestination(target, kind, owner);
+  } catch (cause) {
+    if (!(cause instanceof LorekeepError)) throw cause;
+    // What cannot be read cannot be written either: its writer says so, and what that means.
+    if (cause.code === 'IO') return;
+    const { code, message, detail } = cause;
+    throw new LorekeepError(
+      code,
+      `${path}: ${field}: ${message}`,
+      { ...detail, file: path, path: field },
+      { cause },
+    );
+  }
+}
+
+/** By device and inode: a link, another spelling, or a folder that is a link, is the same file. */
+async function checkDistinct({ path, config, files }: Opened): Promise<void> {
+  const taken = new Map([[await identityOf(path), 'this config file']]);
+  const named = {
+    records_file: files.records,
+    index_file: files.index,
+    bm25_file: files.words,
+    embeddings_file: files.embeddings,
+  };
+  for (const [field, target] of Object.entries(named)) {
+    if (target === undefined) continue;
+    const spelled = config[field as keyof typeof named];
+    const identity = await identityOf(target);
+    const other = taken.get(identity);
+    if (other !== undefined) {
+      const shown =
+        spelled === undefined ? ' (its default beside index_file)' : `: ${JSON.stringify(spelled)}`;
+      const message = `${path}: ${field}${shown}: is the same file as ${other}`;
+      throw new LorekeepError('INVALID_ARGUMENT', message, { file: path, path: field });
+    }
+    taken.set(identity, spelled === undefined ? field : `${field} ${JSON.stringify(spelled)}`);
+  }
+}
+
+/** Device and inode; of a file that is not there yet, those of its folder and its name. */
+async function identityOf(path: string): Promise<string> {
+  const found = await identity(path);
+  if (found !== undefined) return found;
+  return `${(await identity(dirname(path))) ?? dirname(path)}/${basename(path)}`;
+}
+
+async function identity(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
