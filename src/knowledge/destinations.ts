@@ -47,8 +47,8 @@ export async function checkOwnDestination(opened: Opened, file: WrittenFile): Pr
 export async function makeFolderOf(path: string): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-    const message = `${path}: the folder ${folder} cannot be made: ${cause.message}`;
-    throw new LorekeepError('IO', message, { file: path, folder }, { cause });
+    const reason = `the folder ${folder} cannot be made: ${cause.message}`;
+    throw LorekeepError.about('IO', { file: path, reason, folder }, { cause });
   });
 }
 
@@ -62,13 +62,7 @@ async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: Fil
     if (!(cause instanceof LorekeepError)) throw cause;
     // What cannot be read cannot be written either: its writer says so, and what that means.
     if (cause.code === 'IO') return;
-    const { code, message, detail } = cause;
-    throw new LorekeepError(
-      code,
-      `${path}: ${field}: ${message}`,
-      { ...detail, file: path, path: field },
-      { cause },
-    );
+    throw LorekeepError.about(cause.code, { file: path, field, reason: cause.message }, { cause });
   }
 }
 
@@ -87,10 +81,9 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
     const identity = await identityOf(target);
     const other = taken.get(identity);
     if (other !== undefined) {
-      const shown =
-        spelled === undefined ? ' (its default beside index_file)' : `: ${JSON.stringify(spelled)}`;
-      const message = `${path}: ${field}${shown}: is the same file as ${other}`;
-      throw new LorekeepError('INVALID_ARGUMENT', message, { file: path, path: field });
+      const shown = spelled === undefined ? 'its default beside index_file' : JSON.stringify(spelled);
+      const reason = `${shown} is the same file as ${other}`;
+      throw LorekeepError.about('INVALID_ARGUMENT', { file: path, field, reason });
     }
     taken.set(identity, spelled === undefined ? field : `${field} ${JSON.stringify(spelled)}`);
   }
