@@ -1,3 +1,4 @@
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { EngineDiagnostics } from '../protocol/frames.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
@@ -10,6 +11,8 @@ export interface NodeResources {
   /** What the paths of text files start at. */
   readonly root: StorageRoot;
   readonly lists: NodeLists;
+  /** The client's share of the threads that search. */
+  readonly threads: SlotShare;
 }
 
 /** What a node tells about one run, beside its time. */

@@ -6,7 +6,7 @@ import type { Interaction } from './interaction.js';
 export const messageAlone = '{{text}}';
 
 /** Characters looked up and sections entered by one rendering: nested sections over lists would take for ever. */
-const renderingBudget = 1_000_000;
+const renderingBudget = 262_144;
 
 /**
  * A Mustache template over an interaction, without HTML escaping. It sees `text` (the user's message), `variables`, and

@@ -40,7 +40,11 @@ const known: OptionNames<CreateStorageOptions> = {
  * @throws LorekeepError: INVALID_ARGUMENT (no strings, an empty one, one that is no string; named by position), TEXT_TOO_LONG,
  * OUT_OF_MEMORY, CANCELLED.
  */
-export async function createStorage(options: CreateStorageOptions): Promise<SearchableStorage> {
+export async function createStorage(
+  options: CreateStorageOptions,
+  /** @internal Waited for before each piece of the work; the result is called after it. */
+  turn?: () => Promise<() => void>,
+): Promise<SearchableStorage> {
   checkOptionNames(options, known, 'createStorage');
   const { strings, model: given, signal, onProgress, ...index } = options;
   checkStrings(strings);
@@ -54,12 +58,35 @@ export async function createStorage(options: CreateStorageOptions): Promise<Sear
   const { documentPrefix = '' } = model;
   const texts = documentPrefix === '' ? strings : strings.map((text) => documentPrefix + text);
   return withModel(model, async (native) => {
-    const { vectors, errors } = await native.embedSettled(texts, { signal, onProgress });
+    const embed = turn === undefined ? native.embedSettled.bind(native) : inPieces(native, turn);
+    const { vectors, errors } = await embed(texts, { signal, onProgress });
     if (errors.length > 0) throw stringsError(errors);
     const records = strings.map((text, position) => ({ id: String(position), text }));
-    const storage = await Storage.build(records, vectors, native.dimension, { ...index, signal });
+    const end = await turn?.();
+    const storage = await Storage.build(records, vectors, native.dimension, { ...index, signal }).finally(
+      end,
+    );
     return new SearchableStorage(storage, model, { embedded: strings.length, reused: 0, truncated: 0 });
   });
+}
+
+/** Texts embedded in one piece: a second or less with a small model. */
+const pieceTexts = 512;
+
+/** embedSettled() in pieces, so that others get in between; it ends after the first piece with a text that fails. */
+function inPieces(model: EmbeddingModel, turn: () => Promise<() => void>) {
+  return async (texts: readonly string[], { signal }: ProgressOptions) => {
+    const vectors = new Float32Array(texts.length * model.dimension);
+    for (let begin = 0; begin < texts.length; begin += pieceTexts) {
+      const piece = texts.slice(begin, begin + pieceTexts);
+      const end = await turn();
+      const embedded = await model.embedSettled(piece, { signal }).finally(end);
+      vectors.set(embedded.vectors, begin * model.dimension);
+      const errors = embedded.errors.map((error) => ({ ...error, index: begin + error.index }));
+      if (errors.length > 0) return { vectors, errors };
+    }
+    return { vectors, errors: [] };
+  };
 }
 
 /** @throws INVALID_ARGUMENT for no strings, and for one that is empty or no string, by position */

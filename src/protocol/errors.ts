@@ -189,7 +189,8 @@ export const errorTable = {
   5002: {
     name: 'TextTooLong',
     fault: 'client',
-    meaning: "A text has more tokens than the embedding model's context; `details` has `tokens` and `limit`.",
+    meaning:
+      "A text has more tokens than the embedding model's context, or more characters than a query may have; `details` has `tokens` or `length`, and `limit`.",
     remedy: 'Shorten the text.',
   },
   5003: {

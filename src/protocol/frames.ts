@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyObject, stringArray } from '../schema/bounded.js';
+import { smallObject, stringArray } from '../schema/bounded.js';
 import { anyComponentSchema, citationSchema } from './components.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
@@ -20,7 +20,9 @@ const name = z.string().describe('Name of a storage: 8001 says what is wrong wit
 const session_id = z.string().describe('From CreateSessionResponse.');
 const agent_id = z.string().describe('From CreateAgentResponse.');
 const turn_id = z.string().describe('From TurnStarted.');
-const variables = anyObject().default({});
+/** Rendering a template copies them, which takes some milliseconds for so many. */
+const maxVariables = 20_000;
+const variables = smallObject(maxVariables).default({});
 
 function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });

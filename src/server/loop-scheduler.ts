@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { RecentUse } from './recent-use.js';
+import { RecentUse } from '../lifecycle/recent-use.js';
 
 /** Work of one client that is done in slices. */
 export interface LoopWork {

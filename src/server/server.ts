@@ -11,6 +11,7 @@ import { orStartupError } from '../config/startup-error.js';
 import { homeFolder, packageVersion } from '../files/home.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { Activity } from '../lifecycle/activity.js';
+import { FairSlots } from '../lifecycle/fair-slots.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Log } from '../log/log.js';
@@ -22,6 +23,9 @@ import { type Connection, type ConnectionLimits, defaultLimits } from './connect
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
 import type { Services } from './services.js';
+
+/** Storages of strings that are embedded at once: each uses several threads. */
+const buildersAtOnce = 2;
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -72,6 +76,8 @@ export class LorekeepServer {
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
       loop: new LoopScheduler(),
+      searchThreads: new FairSlots(config.thread_count),
+      builders: new FairSlots(buildersAtOnce),
       activity: new Activity(),
       memory: serverMemory(config, log),
       slots: new ConnectionSlots(config.limits),

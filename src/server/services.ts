@@ -3,6 +3,7 @@ import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
+import type { FairSlots } from '../lifecycle/fair-slots.js';
 import type { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { ConnectionSlots } from '../limits/connection-slots.js';
 import type { ServerMemory } from '../limits/server-memory.js';
@@ -26,6 +27,10 @@ export interface Services {
   nextSessionId(): string;
   /** Shares the event loop among connections. */
   readonly loop: LoopScheduler;
+  /** As many as threads search; connections share them. */
+  readonly searchThreads: FairSlots;
+  /** As many as storages are built at once; connections share them, too. */
+  readonly builders: FairSlots;
   /** Requests and turns under way. */
   readonly activity: Activity;
   /** What clients make the server hold. */

@@ -1,3 +1,4 @@
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionHeap } from '../limits/estimates.js';
 import { fail, type ServerError } from '../protocol/errors.js';
@@ -9,6 +10,8 @@ export class SessionTable {
   readonly #services: Services;
   readonly #sessions = new Map<string, Session>();
   readonly #memory: ClientMemory;
+  /** Of native threads. */
+  readonly #shares: { threads: SlotShare; builders: SlotShare };
   readonly #holds = new Map<Session, () => void>();
   /** Sessions that have no id any more and are still closing. */
   readonly #closing = new Set<Promise<void>>();
@@ -16,6 +19,8 @@ export class SessionTable {
   constructor(services: Services, memory: ClientMemory) {
     this.#services = services;
     this.#memory = memory;
+    const { searchThreads, builders } = services;
+    this.#shares = { threads: searchThreads.join(), builders: builders.join() };
   }
 
   get size(): number {
@@ -45,7 +50,7 @@ export class SessionTable {
     const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
     const session = new Session(
       this.#services.nextSessionId(),
-      { models, files, lists, nodeTypes, root, memory: this.#memory },
+      { models, files, lists, nodeTypes, root, ...this.#shares, memory: this.#memory },
       log,
     );
     this.#sessions.set(session.id, session);

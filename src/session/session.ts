@@ -8,6 +8,7 @@ import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import { Background } from '../lifecycle/background.js';
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
@@ -26,6 +27,8 @@ export const maxAgents = 1024;
 export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
+  /** The client's share of the threads that search. */
+  readonly threads: SlotShare;
 }
 
 /** What to look for without an agent. */
@@ -65,7 +68,8 @@ export class Session {
     // One listener per search and creation under way: many are no leak.
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
-    this.#resources = { storages: this.storages, root: sources.root, lists: sources.lists };
+    const { root, lists, threads } = sources;
+    this.#resources = { storages: this.storages, root, lists, threads };
     this.#nodeTypes = sources.nodeTypes;
   }
 
@@ -171,7 +175,7 @@ export class Session {
     const pin = await this.storages.pin(name, 'name');
     let giveRoomBack = () => {};
     try {
-      const search = new StorageSearch(pin, request, places);
+      const search = new StorageSearch(pin, request, places, this.#resources.threads);
       giveRoomBack = await outlet.room(this.signal);
       outlet.send(await search.run(request.text, request.variables, this.signal));
     } finally {

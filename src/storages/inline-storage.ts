@@ -4,6 +4,7 @@ import { inlineError } from '../failure/wire-errors.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { fail } from '../protocol/errors.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
@@ -38,17 +39,19 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
 }
 
 /**
- * Embeds every string and indexes it; ids are "0", "1" and so on. Nothing is written to disk. It is closed when its last
+ * Embeds every string, some at a time, each time that `builders` lets it, and indexes it; ids are "0", "1" and so on. Nothing is written to disk. It is closed when its last
  * holder lets go.
  * @throws InvalidEmbeddedStringStorageData that names the string's index; AbortError once the signal is aborted.
  */
 export async function createInlineStorage(
   strings: readonly string[],
   model: LoadedModel,
+  builders: SlotShare,
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
   try {
-    const storage = await createStorage({ strings, model, signal });
+    const turn = () => builders.enter(signal);
+    const storage = await createStorage({ strings, model, signal }, turn);
     return new Holders(storage, () => storage.close()).pin();
   } catch (error) {
     throw inlineError(error);

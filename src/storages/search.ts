@@ -1,7 +1,9 @@
 import type { Filter, FilterExpression } from '../../lib/index.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { Hit, Retrieval } from '../protocol/retrieval.js';
+import { checkFilterSize, checkQueryLength } from './search-limits.js';
 import { wireHit } from './wire.js';
 
 /** What a search found, as clients see it, and what it took. */
@@ -15,10 +17,15 @@ export class StorageSearch {
   readonly #retrieval: Retrieval;
   readonly #places: SearchPlaces;
   readonly #filter: Filter | undefined;
+  readonly #threads: SlotShare;
 
-  /** Uses the pin, which stays the caller's. @throws `places.invalid` for the filter and the fusion */
-  constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces) {
+  /**
+   * Uses the pin, which stays the caller's, and the client's share of the threads that search.
+   * @throws `places.invalid` for the filter and the fusion
+   */
+  constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
     const { mode, rrf, filter } = retrieval;
+    checkFilterSize(filter, places.filter, places.invalid);
     try {
       this.#filter = pin.value.check({ mode, rrf, filter: filter as FilterExpression | undefined });
     } catch (error) {
@@ -27,6 +34,7 @@ export class StorageSearch {
     this.#pin = pin;
     this.#retrieval = retrieval;
     this.#places = places;
+    this.#threads = threads;
   }
 
   /** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed; `places.invalid` for a variable of the filter; the signal's reason */
@@ -35,15 +43,19 @@ export class StorageSearch {
     variables: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<WireOutcome> {
+    checkQueryLength(text, this.#places.text);
     const { mode, top_k: topK, threshold, rrf } = this.#retrieval;
     const filter = this.#filter;
     const used = filter && usedVariables(filter, variables);
     const options = { text, mode, topK, threshold, rrf, filter, variables: used, signal };
+    const leave = await this.#threads.enter(signal);
     try {
       const outcome = await this.#pin.value.search(options);
       return { ...outcome, hits: outcome.hits.map(wireHit) };
     } catch (error) {
       throw searchError(error, this.#places);
+    } finally {
+      leave();
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { Background } from '../lifecycle/background.js';
+import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { fail } from '../protocol/errors.js';
@@ -24,6 +25,8 @@ export interface StorageSources {
   readonly files: KnowledgeBaseStorages;
   /** What paths start at. */
   readonly root: StorageRoot;
+  /** The client's share of building storages. */
+  readonly builders: SlotShare;
   /** What the session's client holds. */
   readonly memory: ClientMemory;
 }
@@ -118,7 +121,7 @@ export class StorageSet {
 
   async #make({ strings, embeddingModel }: InlineSource): Promise<Pin<SearchableStorage>> {
     const model = await untilAborted(this.#sources.models.resolve(embeddingModel), this.#signal);
-    return createInlineStorage(strings, model, this.#signal);
+    return createInlineStorage(strings, model, this.#sources.builders, this.#signal);
   }
 
   #pinFile(path: string, where: string): Promise<Pin<SearchableStorage>> {

@@ -18,7 +18,7 @@ export const node: NodeType = {
     return {
       id,
       type: schema.type,
-      open: async ({ storages }) => {
+      open: async ({ storages, threads }) => {
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
         try {
@@ -28,7 +28,7 @@ export const node: NodeType = {
             rrf: `${where}.params.rrf`,
             invalid: 4003,
           } as const;
-          const search = new StorageSearch(pin, checked, places);
+          const search = new StorageSearch(pin, checked, places, threads);
           return new RetrieveNode(id, { storage, pin, query, search });
         } catch (error) {
           await pin.release();

@@ -1,0 +1,92 @@
+import { onAbort } from './on-abort.js';
+import { RecentUse } from './recent-use.js';
+
+interface Member {
+  readonly use: RecentUse;
+  /** In the order in which they asked. */
+  readonly waiting: Set<() => void>;
+}
+
+/** A client's way to the slots. */
+export interface SlotShare {
+  /** Resolves when the work may begin, with what must be called when it has ended. @throws the signal's reason */
+  enter(signal: AbortSignal): Promise<() => void>;
+}
+
+/**
+ * Lets as much work run at once as there are threads for it. The next slot goes to the waiting client that used them least
+ * lately: a client that asks for much waits for itself, and others do not wait for it.
+ */
+export class FairSlots {
+  #free: number;
+  readonly #waiting = new Set<Member>();
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  join(): SlotShare {
+    const member: Member = { use: new RecentUse(), waiting: new Set() };
+    return { enter: (signal) => this.#enter(member, signal) };
+  }
+
+  #enter(member: Member, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const stopListening = onAbort(signal, () => {
+        member.waiting.delete(begin);
+        if (member.waiting.size === 0) this.#waiting.delete(member);
+        reject(signal.reason);
+      });
+      const begin = () => {
+        stopListening();
+        resolve(this.#slot(member));
+      };
+      member.waiting.add(begin);
+      this.#waiting.add(member);
+      this.#fill();
+    });
+  }
+
+  #fill(): void {
+    while (this.#free > 0 && this.#waiting.size > 0) {
+      const member = this.#next();
+      const [begin] = member.waiting as Set<() => void>;
+      member.waiting.delete(begin as () => void);
+      if (member.waiting.size === 0) this.#waiting.delete(member);
+      this.#free--;
+      begin?.();
+    }
+  }
+
+  #next(): Member {
+    const now = performance.now();
+    let next: Member | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const member of this.#waiting) {
+      const used = member.use.lately(now);
+      if (used >= least) continue;
+      least = used;
+      next = member;
+    }
+    return next as Member;
+  }
+
+  /** A slot counts from its beginning on: a client that just got one is not the next again. */
+  #slot(member: Member): () => void {
+    const began = performance.now();
+    member.use.add(expectedMs, began);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const now = performance.now();
+      member.use.add(Math.max(0, now - began - expectedMs), now);
+      this.#free++;
+      this.#fill();
+    };
+  }
+}
+
+/** What a piece of work is taken to need before it has ended. */
+const expectedMs = 1;

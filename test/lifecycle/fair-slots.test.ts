@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { FairSlots } from '../../src/lifecycle/fair-slots.js';
+
+const never = new AbortController().signal;
+const turn = () => new Promise(setImmediate);
+
+describe('slots', () => {
+  it('are given at once while there are any, and then when one is given back', async () => {
+    const client = new FairSlots(2).join();
+    const leave = await client.enter(never);
+    await client.enter(never);
+    let entered = false;
+    const third = client.enter(never).then(() => {
+      entered = true;
+    });
+    await turn();
+    expect(entered).toBe(false);
+    leave();
+    leave();
+    await third;
+    const late = await Promise.race([client.enter(never), turn().then(() => 'waits')]);
+    expect(late).toBe('waits');
+  });
+
+  it('go to the client that used them least, however much others asked for before', async () => {
+    const slots = new FairSlots(2);
+    const order: string[] = [];
+    const busy = Array.from({ length: 5 }, () => slots.join());
+    const run = async (name: string, client: { enter(signal: AbortSignal): Promise<() => void> }) => {
+      const leave = await client.enter(never);
+      order.push(name);
+      for (let wait = 0; wait < 3; wait++) await turn();
+      leave();
+    };
+    const work = busy.flatMap((client) => Array.from({ length: 50 }, () => run('busy', client)));
+    while (order.length < 20) await turn();
+    const asked = order.length;
+    await run('light', slots.join());
+    expect(order.indexOf('light') - asked).toBeLessThanOrEqual(2);
+    await Promise.all(work);
+    expect(order).toHaveLength(251);
+  });
+
+  it('are shared by clients that ask for as much as they can', async () => {
+    const slots = new FairSlots(1);
+    const served = [0, 0];
+    let stop = false;
+    // The first asks for ten at a time, the second for one.
+    const client = async (index: number, share: ReturnType<FairSlots['join']>) => {
+      while (!stop) {
+        const leave = await share.enter(never);
+        served[index] = (served[index] as number) + 1;
+        await turn();
+        leave();
+      }
+    };
+    const [many, one] = [slots.join(), slots.join()];
+    const work = [...Array.from({ length: 10 }, () => client(0, many)), client(1, one)];
+    while ((served[0] as number) + (served[1] as number) < 400) await turn();
+    stop = true;
+    await Promise.all(work);
+    expect(served[1]).toBeGreaterThan(100);
+    expect(served[0]).toBeGreaterThan(100);
+  });
+
+  it('are not waited for by what was aborted', async () => {
+    const slots = new FairSlots(1);
+    const leave = await slots.join().enter(never);
+    const ending = new AbortController();
+    const waiting = slots.join().enter(ending.signal);
+    ending.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(slots.join().enter(ending.signal)).rejects.toThrow('enough');
+    leave();
+    (await slots.join().enter(never))();
+  });
+});

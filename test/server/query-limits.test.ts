@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientSession } from '../../src/client/index.js';
+import { maxQueryLength } from '../../src/storages/search-limits.js';
+import { refusal } from '../helpers/errors.js';
+import { strings } from './corpus.js';
+import { retrieveGraph, TestServer } from './test-server.js';
+
+async function sessionWithDocs(): Promise<ClientSession> {
+  const session = await (await TestServer.start()).session();
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  return session;
+}
+
+const longest = `bees ${'x'.repeat(maxQueryLength - 5)}`;
+const filterOf = (values: number) => ({
+  in: [{ knowledge: 'year' }, Array.from({ length: values }, () => 1)],
+});
+const orOf = (count: number) => ({
+  or: Array.from({ length: count }, () => ({ '==': [{ knowledge: 'a' }, 1] })),
+});
+
+describe('a query', () => {
+  it('has as many characters as the documentation says, and not one more, in every mode', async () => {
+    const session = await sessionWithDocs();
+    const { hits } = await session.search({ name: 'docs', text: longest, mode: 'lexical' });
+    expect(hits).not.toEqual([]);
+    for (const mode of ['lexical', 'hybrid', 'dense'] as const) {
+      expect(await refusal(session.search({ name: 'docs', text: `${longest}x`, mode }))).toMatchObject({
+        code: 5002,
+        message: `text: the text has ${maxQueryLength + 1} characters, a query has at most ${maxQueryLength}`,
+        details: { path: 'text', length: maxQueryLength + 1, limit: maxQueryLength },
+      });
+    }
+  });
+
+  it('is counted as it is rendered, in turns as in searches', async () => {
+    const session = await sessionWithDocs();
+    const query = '{{#variables.twice}}{{text}}{{/variables.twice}}';
+    const agent = await session.createAgent({ graph: retrieveGraph({ mode: 'lexical', query }) });
+    const turn = await agent.turn(longest, { variables: { twice: [1, 2] } });
+    expect(turn).toMatchObject({
+      status: 'failed',
+      error: { code: 5002, details: { length: 2 * maxQueryLength, limit: maxQueryLength } },
+    });
+    const search = session.search({
+      name: 'docs',
+      text: longest,
+      query,
+      variables: { twice: [1, 2] },
+      mode: 'lexical',
+    });
+    expect(await refusal(search)).toMatchObject({ code: 5002, details: { path: 'query' } });
+  });
+
+  it('has a filter of bounded size', async () => {
+    const session = await sessionWithDocs();
+    const search = (filter: unknown) => refusal(session.search({ name: 'docs', text: 'bees', filter }));
+    const values = 'filter: it has more than 20000 values, the most that a filter may have';
+    expect(await search(filterOf(30_000))).toMatchObject({ code: 1004, message: values });
+    expect(await search(orOf(1001))).toMatchObject({
+      code: 1004,
+      message: 'filter: it has 2003 objects, a filter has at most 2000',
+    });
+    const made = session.createAgent({ graph: retrieveGraph({ filter: filterOf(30_000) }) });
+    expect(await refusal(made)).toMatchObject({
+      code: 4003,
+      details: { path: 'graph.nodes[0].params.filter' },
+    });
+  });
+
+  it('has variables of bounded size', async () => {
+    const session = await sessionWithDocs();
+    const list = (length: number) => ({ list: Array.from({ length }, () => 0) });
+    const search = (length: number) =>
+      session.search({ name: 'docs', text: 'bees', variables: list(length) });
+    await search(19_999);
+    expect(await refusal(search(20_000))).toMatchObject({
+      code: 1004,
+      message: 'variables: an object of at most 20000 values is expected, and it has more',
+    });
+  });
+});
