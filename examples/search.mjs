@@ -1,18 +1,17 @@
 // Embeds a file's paragraphs, indexes them, and answers a question by meaning and by words.
 // node examples/search.mjs [file] [question]
-import { readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { EmbeddingModel, TextIndex, VectorIndex } from 'lorekeep';
-import { createTinyModel } from 'lorekeep/tiny-model';
 
 const file = process.argv[2] ?? new URL('../docs/protocol.md', import.meta.url);
 const question = process.argv[3] ?? 'Which replies may come in any order?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 
-const path = join(tmpdir(), `lorekeep-example-${process.pid}.gguf`); // any GGUF embedding model will do
-await createTinyModel({ texts: paragraphs, path });
-const model = await EmbeddingModel.load(path);
+// The model that comes with the package; any other GGUF embedding model will do.
+const model = await EmbeddingModel.load(
+  fileURLToPath(new URL('../data/models/lorekeep-mini.gguf', import.meta.url)),
+);
 const vectors = await VectorIndex.build(await model.embed(paragraphs), model.dimension);
 const words = await TextIndex.build(paragraphs);
 
@@ -22,4 +21,3 @@ const show = (score, row) => console.log(score.toFixed(3), paragraphs[row].repla
 for (const [rank, row] of near.ordinals.entries()) show(near.distances[rank], row);
 for (const [rank, row] of matching.ordinals.entries()) show(matching.scores[rank], row);
 await model.close();
-await rm(path);

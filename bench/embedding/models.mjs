@@ -2,7 +2,7 @@
 // and takes as long as the real ones. Same seed, same bytes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GgufWriter } from '../../dist/src/tiny-model/gguf-writer.js';
+import { GgufWriter } from '../../test/helpers/tiny-model/gguf-writer.mjs';
 import { Random } from '../harness/numbers.mjs';
 
 const context = 512;

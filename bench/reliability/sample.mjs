@@ -6,7 +6,7 @@
 // with a model of a few kilobytes, a catalog and a server config. Everything follows from the seed.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTinyModel } from '../../dist/src/tiny-model/index.js';
+import { createTinyModel } from '../../test/helpers/tiny-model/tiny-model.mjs';
 import { buildKnowledgeBase, EmbeddingModel, openKnowledgeBase } from '../lorekeep.mjs';
 import { Random } from './random.mjs';
 

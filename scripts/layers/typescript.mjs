@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { wrongFolder } from './folders.mjs';
 
 export const typeScriptFolders = ['lib', 'src'];
 
@@ -66,7 +67,8 @@ function fromSrc(file, target, packages) {
     !file.startsWith('src/cli/commands/')
   )
     return `a command's implementation knows nothing of its command line, and this is '${target}'`;
-  if (path.startsWith('src/') || doorsOfLib.includes(path)) return undefined;
+  if (path.startsWith('src/')) return wrongFolder(file.slice(4), path.slice(4));
+  if (doorsOfLib.includes(path)) return undefined;
   return path.startsWith('lib/')
     ? `src may import ${doorsOfLib.join(' and ')} only, and this is '${target}'`
     : `src may import src, ${doorsOfLib.join(' and ')} only, and this is '${target}'`;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../knowledge/index.js';
 import { replaceFile } from './folder.js';
-import type { DemoModel } from './model.js';
 import type { Paragraph } from './paragraphs.js';
 
 /** The config file's name within its folder. */
@@ -14,7 +13,7 @@ export const knowledgeBaseFile = 'docs.json';
 export async function writeKnowledgeBase(
   folder: string,
   paragraphs: readonly Paragraph[],
-  { catalog, name }: DemoModel,
+  { catalog, name }: { catalog: string; name: string },
 ): Promise<number | undefined> {
   const path = join(folder, knowledgeBaseFile);
   const models = await CatalogModels.open(catalog);

@@ -2,8 +2,8 @@ import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionHeap } from '../limits/estimates.js';
 import { fail, type ServerError } from '../protocol/errors.js';
-import { Session } from '../session/session.js';
 import type { Services } from './services.js';
+import { Session } from './session.js';
 
 /** The sessions of one connection: no other connection can name them, and they end with it. */
 export class SessionTable {

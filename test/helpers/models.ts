@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GgufWriter, type TensorType } from '../../src/tiny-model/gguf-writer.js';
-import { mix } from '../../src/tiny-model/random-projection.js';
-import { buildVocabulary, specialTokens } from '../../src/tiny-model/wordpiece-vocabulary.js';
+import { GgufWriter, type TensorType } from './tiny-model/gguf-writer.mjs';
+import { mix } from './tiny-model/random-projection.mjs';
+import { buildVocabulary, specialTokens } from './tiny-model/wordpiece-vocabulary.mjs';
 
 /** The folder of this process's models; removed when it exits. */
 const modelFolder: string = mkdtempSync(join(tmpdir(), 'lorekeep-models-'));

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { type ConfigPlace, KnowledgeBaseCache } from '../../src/knowledge/index.js';
 import { plainPlace } from '../../src/knowledge/paths.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const texts = ['Honey bees dance in the hive', 'Glaciers grind valleys', 'Sourdough is flour and water'];

@@ -8,9 +8,9 @@ import {
   type KnowledgeProgress,
   openKnowledgeBase,
 } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const records = [

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { createStorage } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const strings = [

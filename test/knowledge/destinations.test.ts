@@ -14,9 +14,9 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel, TextIndex, VectorIndex } from '../../lib/index.js';
 import { buildKnowledgeBase, checkKnowledgeBase, openKnowledgeBase } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const texts = ['Honey bees dance in the hive', 'Glaciers grind valleys', 'A starter is flour and water'];

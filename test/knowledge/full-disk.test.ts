@@ -2,8 +2,8 @@ import { fork, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const child = fileURLToPath(new URL('children/full-disk.mjs', import.meta.url));

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { fusionFor, modelFusionSchema } from '../../src/fusion/model-fusion.js';
 import { type ModelFusion, openKnowledgeBase } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const records = ['honey bees dance', 'bees sting', 'glaciers grind valleys'].map((text) => ({

@@ -2,10 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { buildKnowledgeBase, openKnowledgeBase } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { runChild } from '../helpers/children.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { random, testSeed } from '../helpers/random.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { words } from './words.js';
 
 const kills = 200;

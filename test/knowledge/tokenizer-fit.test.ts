@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { buildKnowledgeBase, type KnowledgeModel, openKnowledgeBase } from '../../src/knowledge/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const file = temporaryFolder();
 const chinese = ['北京大学的图书馆', '上海的天气很好', '我喜欢喝茶'];

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { runChild } from '../helpers/children.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const folder = temporaryFolder();
 const write = (name: string, content: unknown) => writeFileSync(folder(name), JSON.stringify(content));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 
 const path = temporaryFolder()('tiny.gguf');
 

@@ -62,10 +62,8 @@ export function install(archive: string, folder: string, env: NodeJS.ProcessEnv,
 /** Uses the installed package through its public exports; prints what it found as one line of JSON. */
 const consumer = `
 import { EmbeddingModel, TextIndex, VectorIndex, backends } from 'lorekeep';
-import { createTinyModel } from 'lorekeep/tiny-model';
 const texts = ['The lighthouse keeper lit the lamp.', 'Bread rises in a warm oven.', 'Ships follow the light at night.'];
-await createTinyModel({ texts, path: 'tiny.gguf' });
-const model = await EmbeddingModel.load('tiny.gguf');
+const model = await EmbeddingModel.load('node_modules/lorekeep/data/models/lorekeep-mini.gguf');
 const vectors = await VectorIndex.build(await model.embed(texts), model.dimension);
 const words = await TextIndex.build(texts);
 const dense = await vectors.search(await model.embed('a warm oven for bread'), { k: 1 });

@@ -6,8 +6,8 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import type { KnowledgeModel } from '../../src/knowledge/index.js';
 import { embedQuery } from '../../src/knowledge/model.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { strings } from './corpus.js';
 import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
 

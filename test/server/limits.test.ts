@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
-import { maxAgents } from '../../src/session/session.js';
+import { maxAgents } from '../../src/server/session.js';
 import { maxStorages } from '../../src/storages/storage-set.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { strings } from './corpus.js';

@@ -8,7 +8,7 @@ import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
 import type { ConnectionLimits } from '../../src/server/connection.js';
 import { LorekeepServer } from '../../src/server/server.js';
-import { createTinyModel } from '../../src/tiny-model/index.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { contextSize, corpus, dimension } from './corpus.js';
 import { RawClient } from './raw-client.js';
 

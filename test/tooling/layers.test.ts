@@ -29,36 +29,83 @@ describe('the layer check', () => {
   test('accepts imports and includes that point one way', () => {
     write('lib/index.ts', "import { readFileSync } from 'node:fs';\nimport { load } from './load.js';\n");
     write('lib/load.ts', "const build = require('node-gyp-build');\n");
-    write('src/server.ts', "import { z } from 'zod';\nimport { Storage } from '../lib/index.js';\n");
+    write(
+      'src/server/server.ts',
+      "import { z } from 'zod';\nimport { Storage } from '../../lib/index.js';\nimport '../protocol/x.js';\n",
+    );
+    write('src/protocol/x.ts', "import { y } from './y.js';\n");
+    write('src/agents/nodes/echo/node.ts', "import type { AgentNode } from '../../node.js';\n");
+    write('src/client/client.ts', "import type { ServerFrames } from '../agents/nodes/wire.js';\n");
     write('native/core/error.h', '#include <string>\n');
     write('native/text/bm25.cc', '#include "text/bm25.h"\n#include "core/error.h"\n');
     write('native/store/storage.cc', '#include "vector/index.h"\n#include "filter/predicate.h"\n');
     write('native/engine/model.cc', '#include "llama.h"\n#include "ggml-backend.h"\n');
     write('native/vector/graph.cc', '#include "hnswlib/hnswlib.h"\n');
     write('native/binding/addon.cc', '#include <napi.h>\n#include "engine/model.h"\n');
-    const { status, lines } = check(9);
-    expect(lines).toEqual(['check-layers: 3 TypeScript and 6 C++ files are in their layers']);
+    const { status, lines } = check(12);
+    expect(lines).toEqual(['check-layers: 6 TypeScript and 6 C++ files are in their layers']);
     expect(status).toBe(0);
   });
 
   test('names each line of TypeScript that points the wrong way', () => {
     write('lib/a.ts', "\nimport { Server } from '../src/server.js';\nimport pino from 'pino';\n");
     write('lib/b.ts', "export * from '../test/helper.js';\nconst x = await import('zod');\n");
-    write('src/c.ts', "import { x } from '../lib/binding.js';\nimport {\n  y,\n} from 'left-pad';\n");
-    write('src/d.ts', "import helper from '../test/helper.js';\nimport load from 'node-gyp-build';\n");
+    write(
+      'src/server/c.ts',
+      "import { x } from '../../lib/binding.js';\nimport {\n  y,\n} from 'left-pad';\n",
+    );
+    write(
+      'src/server/d.ts',
+      "import helper from '../../test/helper.js';\nimport load from 'node-gyp-build';\n",
+    );
     const { status, lines, stderr } = check(1);
     expect(lines.map((line) => line.split(' ')[0])).toEqual([
       'lib/a.ts:2:',
       'lib/a.ts:3:',
       'lib/b.ts:1:',
       'lib/b.ts:2:',
-      'src/c.ts:1:',
-      'src/c.ts:4:',
-      'src/d.ts:1:',
-      'src/d.ts:2:',
+      'src/server/c.ts:1:',
+      'src/server/c.ts:4:',
+      'src/server/d.ts:1:',
+      'src/server/d.ts:2:',
     ]);
     expect(stderr).toBe('check-layers: 8 includes or imports point the wrong way');
     expect(status).toBe(1);
+  });
+
+  test('names each import that goes up within src, and each folder that it does not know', () => {
+    write('src/protocol/a.ts', "import { Server } from '../server/server.js';\n");
+    write('src/agents/b.ts', "import { quote } from './nodes/quote/index.js';\n");
+    write('src/client/c.ts', "import { loadNodeTypes } from '../agents/nodes/load.js';\n");
+    write('src/knowledge/d.ts', "import type { Frame } from '../protocol/frames.js';\n");
+    write('src/knowledge/e.ts', "const ledger = await import('../limits/ledger.js');\n");
+    write('src/odd/f.ts', "import { a } from '../protocol/a.js';\n");
+    write('src/g.ts', "import { a } from './protocol/a.js';\n");
+    const { status, lines } = check(7);
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual([
+      'src/agents/b.ts:1:',
+      'src/client/c.ts:1:',
+      'src/g.ts:1:',
+      'src/knowledge/d.ts:1:',
+      'src/knowledge/e.ts:1:',
+      'src/odd/f.ts:1:',
+      'src/protocol/a.ts:1:',
+    ]);
+    expect(lines.find((line) => line.startsWith('src/knowledge/e'))).toContain(
+      'src/knowledge may import schema, lifecycle, fusion, files, catalog, limits/default-cache-bytes and itself, and this is src/limits/ledger.js',
+    );
+    expect(status).toBe(1);
+  });
+
+  test('has a table without a way back', async () => {
+    const { folderOf, folders } = await import(join(dirname(script), 'layers', 'folders.mjs'));
+    const names = Object.keys(folders);
+    for (const [at, name] of names.entries()) {
+      for (const allowed of folders[name] ?? []) {
+        const target = folderOf(`${allowed}/x`);
+        expect(names.indexOf(target), `${name} -> ${allowed}`).toBeLessThan(at);
+      }
+    }
   });
 
   test("keeps what a command does apart from the command's flags", () => {
@@ -71,14 +118,14 @@ describe('the layer check', () => {
   });
 
   test('names a way around, of types and headers too', () => {
-    write('src/a.ts', "import { b } from './b.js';\n");
-    write('src/b.ts', "import {\n  type C,\n} from './c.js';\n");
-    write('src/c.ts', "// from './a.js'\nimport type { B } from './b.js';\n");
+    write('src/schema/a.ts', "import { b } from './b.js';\n");
+    write('src/schema/b.ts', "import {\n  type C,\n} from './c.js';\n");
+    write('src/schema/c.ts', "// from './a.js'\nimport type { B } from './b.js';\n");
     write('native/core/a.h', '#include "core/b.h"\n');
     write('native/core/b.h', '#include "core/a.h"\n');
     const { status, lines, stderr } = check(5);
     expect(lines).toEqual([
-      'src/b.ts: comes back to itself: src/b.ts -> src/c.ts -> src/b.ts',
+      'src/schema/b.ts: comes back to itself: src/schema/b.ts -> src/schema/c.ts -> src/schema/b.ts',
       'native/core/a.h: comes back to itself: native/core/a.h -> native/core/b.h -> native/core/a.h',
     ]);
     expect(stderr).toBe('check-layers: 2 includes or imports point the wrong way');

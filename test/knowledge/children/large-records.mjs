@@ -3,7 +3,7 @@
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { EmbeddingModel, VectorIndex } from 'lorekeep';
 import { openKnowledgeBase } from 'lorekeep/knowledge-base';
-import { createTinyModel } from 'lorekeep/tiny-model';
+import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
 
 const [folder, megabytes] = process.argv.slice(2);
 const textBytes = 8000;

@@ -2,88 +2,64 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** How a tensor's numbers are stored: 4 bytes, 2 bytes, or blocks of 32 bytes-and-a-scale. */
-export type TensorType = 'F32' | 'F16' | 'Q8_0';
-
-/** A metadata value with the type that it has in the file. */
-export type GgufValue =
-  | { type: 'u32' | 'i32' | 'f32'; value: number }
-  | { type: 'bool'; value: boolean }
-  | { type: 'string'; value: string }
-  | { type: 'i32[]' | 'f32[]'; value: ArrayLike<number> }
-  | { type: 'string[]'; value: readonly string[] };
-
-const valueTypes = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
-const tensorTypes = { F32: 0, F16: 1, Q8_0: 8 } as const;
+const valueTypes = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 };
+const tensorTypes = { F32: 0, F16: 1, Q8_0: 8 };
 const alignment = 32;
 const blockSize = 32;
-
-interface Tensor {
-  name: string;
-  shape: readonly number[];
-  type: TensorType;
-  bytes: Uint8Array;
-}
-
 /** Collects little-endian bytes. */
 class Bytes {
-  private readonly parts: Uint8Array[] = [];
+  parts = [];
   length = 0;
-
-  append(part: Uint8Array): void {
+  append(part) {
     this.parts.push(part);
     this.length += part.length;
   }
-  u32(value: number): void {
+  u32(value) {
     const part = Buffer.alloc(4);
     part.writeUInt32LE(value);
     this.append(part);
   }
-  u64(value: number): void {
+  u64(value) {
     const part = Buffer.alloc(8);
     part.writeBigUInt64LE(BigInt(value));
     this.append(part);
   }
-  string(value: string): void {
+  string(value) {
     const part = Buffer.from(value, 'utf8');
     this.u64(part.length);
     this.append(part);
   }
-  pad(): void {
+  pad() {
     this.append(new Uint8Array((alignment - (this.length % alignment)) % alignment));
   }
-  join(): Buffer {
+  join() {
     return Buffer.concat(this.parts, this.length);
   }
 }
-
 /**
  * Writes GGUF version 3, the file format of llama.cpp: metadata, tensor table, tensors, all in the order of the calls,
  * so that the same calls give the same bytes. Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export class GgufWriter {
-  private readonly metadata = new Map<string, GgufValue>();
-  private readonly tensors: Tensor[] = [];
-
+  metadata = new Map();
+  tensors = [];
   /** Sets a metadata key; setting it again replaces its value in place. */
-  set(key: string, value: GgufValue): this {
+  set(key, value) {
     this.metadata.set(key, value);
     return this;
   }
-
   /** Adds a tensor. `shape` is fastest first, as llama.cpp prints it: a matrix of n rows of d numbers is [d, n]. */
-  tensor(name: string, shape: readonly number[], type: TensorType, data: Float32Array): this {
+  tensor(name, shape, type, data) {
     const elements = shape.reduce((product, extent) => product * extent, 1);
     if (elements !== data.length)
       throw new RangeError(`${name}: ${data.length} numbers for the shape [${shape}]`);
-    if (type === 'Q8_0' && (shape[0] as number) % blockSize !== 0) {
+    if (type === 'Q8_0' && shape[0] % blockSize !== 0) {
       throw new RangeError(`${name}: rows of Q8_0 are multiples of ${blockSize} long, not ${shape[0]}`);
     }
     this.tensors.push({ name, shape, type, bytes: encode(type, data) });
     return this;
   }
-
-  toBuffer(): Buffer {
+  toBuffer() {
     const bytes = new Bytes();
     bytes.append(Buffer.from('GGUF', 'latin1'));
     bytes.u32(3);
@@ -109,12 +85,11 @@ export class GgufWriter {
     }
     return bytes.join();
   }
-
   /**
    * Writes the file under a temporary name and renames it, so that no reader ever sees a part of it. Resolves to its
    * size in bytes.
    */
-  async write(path: string): Promise<number> {
+  async write(path) {
     const temporary = `${path}.${randomUUID()}.tmp`;
     const bytes = this.toBuffer();
     await mkdir(dirname(path), { recursive: true });
@@ -128,8 +103,7 @@ export class GgufWriter {
     }
   }
 }
-
-function writeValue(bytes: Bytes, value: GgufValue): void {
+function writeValue(bytes, value) {
   switch (value.type) {
     case 'u32':
     case 'i32':
@@ -161,28 +135,21 @@ function writeValue(bytes: Bytes, value: GgufValue): void {
       for (const text of value.value) bytes.string(text);
   }
 }
-
-function numbers(
-  type: 'u32' | 'i32' | 'f32',
-  values: ArrayLike<number>,
-): Uint32Array | Int32Array | Float32Array {
+function numbers(type, values) {
   if (type === 'f32') return Float32Array.from(values);
   return type === 'i32' ? Int32Array.from(values) : Uint32Array.from(values);
 }
-
 // Node runs on little-endian machines only where this package does, so typed arrays have the file's byte order.
-function asBytes(array: Uint16Array | Uint32Array | Int32Array | Float32Array): Uint8Array {
+function asBytes(array) {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
-
-function encode(type: TensorType, data: Float32Array): Uint8Array {
+function encode(type, data) {
   if (type === 'F32') return asBytes(data.slice());
   if (type === 'F16') return asBytes(Uint16Array.from(data, toHalf));
   return encodeQ8(data);
 }
-
 /** Blocks of 32 numbers: an F16 scale, then 32 signed bytes; a number is scale * byte. */
-function encodeQ8(data: Float32Array): Uint8Array {
+function encodeQ8(data) {
   const blocks = data.length / blockSize;
   const bytes = Buffer.alloc(blocks * (2 + blockSize));
   for (let b = 0; b < blocks; b++) {
@@ -193,18 +160,16 @@ function encodeQ8(data: Float32Array): Uint8Array {
     const at = b * (2 + blockSize);
     bytes.writeUInt16LE(toHalf(scale), at);
     if (scale === 0) continue;
-    for (let i = 0; i < blockSize; i++) bytes.writeInt8(Math.round((block[i] as number) / scale), at + 2 + i);
+    for (let i = 0; i < blockSize; i++) bytes.writeInt8(Math.round(block[i] / scale), at + 2 + i);
   }
   return bytes;
 }
-
 const floatView = new Float32Array(1);
 const bitsView = new Uint32Array(floatView.buffer);
-
 /** The bits of the nearest IEEE 754 half-precision number, ties to even; too large becomes infinity. */
-function toHalf(value: number): number {
+function toHalf(value) {
   floatView[0] = value;
-  const bits = bitsView[0] as number;
+  const bits = bitsView[0];
   const sign = (bits >>> 16) & 0x8000;
   const exponent = (bits >>> 23) & 0xff;
   const mantissa = bits & 0x7fffff;

@@ -1,29 +1,5 @@
 /** The special tokens of a BERT vocabulary, in the order of their ids. */
-export const specialTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'] as const;
-
-/** One entry of a WordPiece vocabulary. */
-export interface Piece {
-  text: string;
-  /** Whether it starts a word; pieces that do not continue one ("##" in BERT's own files). */
-  start: boolean;
-  kind: 'word' | 'prefix' | 'infix' | 'character';
-  /** How often the texts have the word, or words with this part. */
-  count: number;
-}
-
-export interface WordpieceVocabulary {
-  /** In the order of their ids, which begin after the special tokens. */
-  pieces: Piece[];
-  /** Words in the texts, repetitions included. */
-  words: number;
-}
-
-export interface VocabularyLimits {
-  words?: number;
-  prefixes?: number;
-  infixes?: number;
-}
-
+export const specialTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 const prefixLengths = [3, 4, 5, 6];
 const infixLengths = [2, 3, 4];
 const accents = /\p{M}/u;
@@ -33,13 +9,12 @@ const whitespace = /\s/u;
 // llama.cpp's mark for the beginning of a word; as a character of a text it is an unknown one.
 const startMark = '\u2581';
 const ignored = /[\p{Cc}\p{Cf}\p{Cs}\ufffd]/u;
-
 /**
  * Cuts text into words as BERT's basic tokenizer does: lower case, no accents; every punctuation mark and every Chinese
  * character is a word.
  */
-function splitWords(text: string): string[] {
-  const words: string[] = [];
+function splitWords(text) {
+  const words = [];
   let word = '';
   const finish = () => {
     if (word !== '') words.push(word);
@@ -62,22 +37,20 @@ function splitWords(text: string): string[] {
   finish();
   return words;
 }
-
 /** Lower case without the accents that decomposition splits off; characters made of several letters stay whole. */
-function baseCharacter(character: string): string {
+function baseCharacter(character) {
   const [first, ...rest] = character.normalize('NFD');
   if (first === undefined || accents.test(first)) return '';
   const base = rest.every((mark) => accents.test(mark)) ? first : character;
   const lower = base.toLowerCase();
   return [...lower].length === 1 ? lower : base;
 }
-
 /**
  * A vocabulary of the texts' words, frequent parts of words for the words that it does not know, and every single
  * character, so that any text made of known characters has tokens. Deterministic: same texts, same vocabulary.
  */
-export function buildVocabulary(texts: Iterable<string>, limits: VocabularyLimits = {}): WordpieceVocabulary {
-  const counts = new Map<string, number>();
+export function buildVocabulary(texts, limits = {}) {
+  const counts = new Map();
   let words = 0;
   for (const text of texts) {
     for (const word of splitWords(text)) {
@@ -85,9 +58,9 @@ export function buildVocabulary(texts: Iterable<string>, limits: VocabularyLimit
       words++;
     }
   }
-  const starts = new Map<string, Piece>();
-  const continuations = new Map<string, Piece>();
-  const add = (pieces: Map<string, Piece>, piece: Piece) => {
+  const starts = new Map();
+  const continuations = new Map();
+  const add = (pieces, piece) => {
     if (!pieces.has(piece.text) && !piece.text.includes(startMark)) pieces.set(piece.text, piece);
   };
   for (const [text, count] of mostFrequent(counts, limits.words ?? 12_000, 1)) {
@@ -110,34 +83,30 @@ export function buildVocabulary(texts: Iterable<string>, limits: VocabularyLimit
   }
   return { pieces: [...starts.values(), ...continuations.values()], words };
 }
-
 /** The `limit` entries with the highest counts, equal ones in the order of their code units. */
-function mostFrequent(counts: Map<string, number>, limit: number, least: number): [string, number][] {
+function mostFrequent(counts, limit, least) {
   return [...counts]
     .filter(([, count]) => count >= least)
     .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
     .slice(0, limit);
 }
-
-function countParts(words: Map<string, number>, parts: (word: string) => string[]): Map<string, number> {
-  const counts = new Map<string, number>();
+function countParts(words, parts) {
+  const counts = new Map();
   for (const [word, count] of words) {
     for (const part of new Set(parts(word))) counts.set(part, (counts.get(part) ?? 0) + count);
   }
   return counts;
 }
-
 // By characters: halves of a surrogate pair would all become the same piece in the file.
-function prefixesOf(word: string): string[] {
+function prefixesOf(word) {
   const characters = [...word];
   return prefixLengths
     .filter((length) => length < characters.length)
     .map((length) => characters.slice(0, length).join(''));
 }
-
-function infixesOf(word: string): string[] {
+function infixesOf(word) {
   const characters = [...word];
-  const parts: string[] = [];
+  const parts = [];
   for (const length of infixLengths) {
     for (let begin = 1; begin + length <= characters.length; begin++)
       parts.push(characters.slice(begin, begin + length).join(''));

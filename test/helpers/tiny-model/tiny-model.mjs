@@ -1,49 +1,25 @@
-import { GgufWriter, type TensorType } from './gguf-writer.js';
-import { RandomProjection } from './random-projection.js';
-import { buildVocabulary, type Piece, specialTokens, type VocabularyLimits } from './wordpiece-vocabulary.js';
-
-export interface TinyModelOptions {
-  /** What the model is going to embed, or texts like it: its words become the vocabulary, their frequencies weights. */
-  texts: Iterable<string>;
-  /** Where the GGUF file goes. Folders are made. */
-  path: string;
-  /** Numbers per embedding: a multiple of 32 from 32 to 1024. Default 256. */
-  dimension?: number;
-  /** Longest text in tokens, 8 to 8192. Default 512. */
-  contextSize?: number;
-  /** Another seed gives other, equally good directions. Default 1. */
-  seed?: number;
-  /** How the token vectors are stored. Default F16. */
-  weightType?: TensorType;
-  vocabulary?: VocabularyLimits;
-}
-
-export interface TinyModelFacts {
-  path: string;
-  /** Tokens in the vocabulary. */
-  tokens: number;
-  bytes: number;
-}
+import { GgufWriter } from './gguf-writer.mjs';
+import { RandomProjection } from './random-projection.mjs';
+import { buildVocabulary, specialTokens } from './wordpiece-vocabulary.mjs';
 
 // Frequent words say little: weight = a / (a + frequency). Arora, Liang, Ma: A Simple but Tough-to-Beat Baseline for
 // Sentence Embeddings (2017), section 3.
 const frequencyScale = 1e-3;
 // What parts of unknown words weigh beside a rare word.
-const partWeights = { word: 1, prefix: 0.5, infix: 0.15, character: 0.03 } as const;
+const partWeights = { word: 1, prefix: 0.5, infix: 0.15, character: 0.03 };
 // A word's vector is half its own direction and half those of its letter groups, so that "index" and "indexes" are near.
 const ownShare = Math.SQRT1_2;
 const groupLengths = [3, 4, 5];
 // LayerNorm divides by sqrt(variance + epsilon). With an epsilon this far above any variance here, and a weight of its
 // root, it changes nothing, and words keep their weights through the network.
 const epsilon = 1e4;
-
 /**
  * Writes a small embedding model that llama.cpp runs: a BERT of one layer whose weights are zero, over vectors that
  * are frequency-weighted random projections of words. The cosine of two texts is the weighted overlap of their words
  * and parts of words. It knows no meanings; it is instant, needs no download and is the same everywhere, for
  * demonstrations, examples and tests. Same options, same bytes.
  */
-export async function createTinyModel(options: TinyModelOptions): Promise<TinyModelFacts> {
+export async function createTinyModel(options) {
   const dimension = checked('dimension', options.dimension ?? 256, 32, 1024);
   const contextSize = checked('contextSize', options.contextSize ?? 512, 8, 8192);
   if (dimension % 32 !== 0) throw new RangeError(`dimension: a multiple of 32 is expected, not ${dimension}`);
@@ -57,23 +33,20 @@ export async function createTinyModel(options: TinyModelOptions): Promise<TinyMo
   });
   // An unknown character is better than nothing: a text of nothing else must not have a zero vector.
   const unknown = specialTokens.indexOf('[UNK]') * dimension;
-  const unknownPiece: Piece = { text: '[UNK]', start: true, kind: 'character', count: 1 };
+  const unknownPiece = { text: '[UNK]', start: true, kind: 'character', count: 1 };
   writeVector(vectors.subarray(unknown, unknown + dimension), unknownPiece, words, projection);
-
   const file = new GgufWriter();
   writeMetadata(file, dimension, contextSize);
   writeTokenizer(file, pieces);
   writeTensors(file, dimension, contextSize, vectors, options.weightType ?? 'F16');
   return { path: options.path, tokens, bytes: await file.write(options.path) };
 }
-
-function checked(name: string, value: number, low: number, high: number): number {
+function checked(name, value, low, high) {
   if (Number.isInteger(value) && value >= low && value <= high) return value;
   throw new RangeError(`${name}: an integer from ${low} to ${high} is expected, not ${value}`);
 }
-
 /** The piece's direction, of mean 0 (LayerNorm subtracts the mean) and as long as its weight. */
-function writeVector(target: Float32Array, piece: Piece, words: number, projection: RandomProjection): void {
+function writeVector(target, piece, words, projection) {
   projection.add(target, `${piece.kind}:${piece.text}`, ownShare);
   const groups = letterGroups(piece);
   for (const group of groups) projection.add(target, group, Math.sqrt((1 - ownShare ** 2) / groups.length));
@@ -81,22 +54,20 @@ function writeVector(target: Float32Array, piece: Piece, words: number, projecti
   const length = Math.sqrt(target.reduce((sum, value) => sum + (value - mean) ** 2, 0));
   const frequency = piece.kind === 'word' ? piece.count / words : 0;
   const weight = partWeights[piece.kind] * (frequencyScale / (frequencyScale + frequency));
-  for (let i = 0; i < target.length; i++) target[i] = (((target[i] as number) - mean) / length) * weight;
+  for (let i = 0; i < target.length; i++) target[i] = ((target[i] - mean) / length) * weight;
 }
-
 /** Groups of 3 to 5 letters of "<word>"; the marks tell beginnings and ends from the middle. */
-function letterGroups({ text, start, kind }: Piece): string[] {
+function letterGroups({ text, start, kind }) {
   if (kind === 'character') return [];
   const marked = `${start ? '<' : ''}${text}${kind === 'word' ? '>' : ''}`;
-  const groups: string[] = [];
+  const groups = [];
   for (const length of groupLengths) {
     for (let begin = 0; begin + length <= marked.length; begin++)
       groups.push(marked.slice(begin, begin + length));
   }
   return groups;
 }
-
-function writeMetadata(file: GgufWriter, dimension: number, contextSize: number): void {
+function writeMetadata(file, dimension, contextSize) {
   file.set('general.architecture', { type: 'string', value: 'bert' });
   file.set('general.name', { type: 'string', value: 'lorekeep tiny model' });
   file.set('bert.context_length', { type: 'u32', value: contextSize });
@@ -108,9 +79,8 @@ function writeMetadata(file: GgufWriter, dimension: number, contextSize: number)
   file.set('bert.attention.causal', { type: 'bool', value: false });
   file.set('bert.pooling_type', { type: 'u32', value: 1 });
 }
-
 /** llama.cpp marks the pieces that start a word with U+2581 and leaves the others bare. */
-function writeTokenizer(file: GgufWriter, pieces: readonly Piece[]): void {
+function writeTokenizer(file, pieces) {
   const tokens = [...specialTokens, ...pieces.map(({ text, start }) => (start ? `\u2581${text}` : text))];
   const normal = 1;
   const control = 3;
@@ -127,22 +97,14 @@ function writeTokenizer(file: GgufWriter, pieces: readonly Piece[]): void {
     bos: '[CLS]',
     seperator: '[SEP]',
     mask: '[MASK]',
-  } as const;
+  };
   for (const [name, token] of Object.entries(ids)) {
     file.set(`tokenizer.ggml.${name}_token_id`, { type: 'u32', value: specialTokens.indexOf(token) });
   }
 }
-
-function writeTensors(
-  file: GgufWriter,
-  d: number,
-  contextSize: number,
-  vectors: Float32Array,
-  type: TensorType,
-): void {
-  const zeros = (...shape: number[]) =>
-    new Float32Array(shape.reduce((product, extent) => product * extent, 1));
-  const norm = (name: string) => {
+function writeTensors(file, d, contextSize, vectors, type) {
+  const zeros = (...shape) => new Float32Array(shape.reduce((product, extent) => product * extent, 1));
+  const norm = (name) => {
     file.tensor(`${name}.weight`, [d], 'F32', new Float32Array(d).fill(Math.sqrt(epsilon)));
     file.tensor(`${name}.bias`, [d], 'F32', zeros(d));
   };

@@ -1,0 +1,57 @@
+/**
+ * The folders of src/, lowest first, and what each may import beside itself. Everything named stands further up in this
+ * list, so no import leads back. A name is a folder, or a file without its ending.
+ */
+export const folders = {
+  schema: [],
+  lifecycle: [],
+  fusion: [],
+  files: ['schema'],
+  protocol: ['schema', 'fusion'],
+  limits: ['protocol'],
+  config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
+  log: ['files', 'config'],
+  catalog: ['schema', 'lifecycle', 'fusion', 'files'],
+  knowledge: ['schema', 'lifecycle', 'fusion', 'files', 'catalog', 'limits/default-cache-bytes'],
+  failure: ['protocol', 'catalog', 'knowledge'],
+  storages: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
+  agents: ['schema', 'lifecycle', 'protocol', 'log', 'failure', 'storages'],
+  'agents/nodes': ['schema', 'protocol', 'knowledge', 'storages', 'agents'],
+  client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
+  server: [
+    ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
+    ...['failure', 'storages', 'agents', 'agents/nodes'],
+  ],
+  cli: [
+    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'catalog', 'knowledge', 'storages'],
+    ...['client', 'server'],
+  ],
+  demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
+};
+
+/** The folder of the table that a path below src/ belongs to: the longest that it begins with. */
+export function folderOf(path) {
+  return Object.keys(folders)
+    .filter((folder) => path.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** What is wrong with an import from one file below src/ to another; undefined when nothing is. */
+export function wrongFolder(from, to) {
+  const [source, target] = [folderOf(from), folderOf(to)];
+  const unknown = [from, to].find((path) => folderOf(path) === undefined);
+  if (unknown !== undefined) return `src/${unknown} is in no folder that scripts/layers/folders.mjs knows`;
+  if (source === target) return undefined;
+  const file = to.replace(/\.\w+$/, '');
+  if (folders[source].some((allowed) => allowed === target || allowed === file)) return undefined;
+  const list = folders[source].length > 0 ? `${folders[source].join(', ')} and itself` : 'itself';
+  return `src/${source} may import ${list}, and this is src/${to}`;
+}
+
+/** The table of docs/architecture.md. */
+export function foldersTable() {
+  const rows = Object.entries(folders).map(
+    ([folder, allowed]) => `| ${folder} | ${allowed.join(', ') || 'nothing else of src/'} |`,
+  );
+  return ['| Folder of src/ | May import |', '|---|---|', ...rows].join('\n');
+}
