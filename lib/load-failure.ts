@@ -31,17 +31,16 @@ export function explainLinkerError(message: string): string | undefined {
  * best first; `cause` is what the attempt threw.
  */
 export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
-  const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
-  const detail = { platform, tried, reason };
+  const linker = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
+  const facts = { field: 'native addon', remedy: remedy(root), platform, tried, linker };
   const [first] = tried;
   if (first === undefined) {
     const places = process.env.PREBUILDS_ONLY ? 'prebuilds/' : 'build/Release/ or prebuilds/';
-    const message = `native addon: there is none for ${platform} in ${places} of ${root}; ${remedy(root)}`;
-    return new LorekeepError('UNSUPPORTED', message, detail, { cause });
+    const reason = `there is none for ${platform} in ${places} of ${root}`;
+    return LorekeepError.about('UNSUPPORTED', { ...facts, reason }, { cause });
   }
-  const why = explainLinkerError(reason) ?? reason;
-  const message = `native addon: ${first} does not load: ${why}; ${remedy(root)}`;
-  return new LorekeepError('UNSUPPORTED', message, detail, { cause });
+  const reason = `${first} does not load: ${explainLinkerError(linker) ?? linker}`;
+  return LorekeepError.about('UNSUPPORTED', { ...facts, reason }, { cause });
 }
 
 const remedy = (root: string) =>
@@ -53,9 +52,12 @@ const remedy = (root: string) =>
 export function checkExports(exports: object, file: string): void {
   const missing = nativeExports.filter((name) => !(name in exports));
   if (missing.length === 0) return;
-  throw new LorekeepError(
-    'UNSUPPORTED',
-    `native addon: ${file} is of another build than the JavaScript that loads it: it lacks ${missing.join(', ')}; run \`npm run build\` or reinstall the package`,
-    { platform, tried: [file], missing },
-  );
+  throw LorekeepError.about('UNSUPPORTED', {
+    field: 'native addon',
+    reason: `${file} is of another build than the JavaScript that loads it: it lacks ${missing.join(', ')}`,
+    remedy: 'run `npm run build` or reinstall the package',
+    platform,
+    tried: [file],
+    missing,
+  });
 }

@@ -1,4 +1,4 @@
-import { isDefect, toServerError } from '../failure/failure.js';
+import { errorFields, isDefect, toServerError } from '../failure/failure.js';
 import type { Log } from '../log/log.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import type { Flow } from './flow.js';
@@ -133,8 +133,7 @@ export class Turn {
   #failure(thrown: unknown): NonNullable<ServerFrames['TurnComplete']['error']> {
     const error = toServerError(thrown);
     if (isDefect(error)) this.#log.error({ err: thrown }, 'turn failed');
-    const { code, name, message, details } = error;
-    return { code, name, message, details };
+    return errorFields(error);
   }
 
   #diagnostics(queued: number, duration: number): TurnDiagnostics {

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { shownValue } from '../schema/messages.js';
 import { type ConfigField, configFields } from './fields.js';
 import { FlagError, StartupError } from './startup-error.js';
 
@@ -71,9 +70,9 @@ function parse(
 ): unknown {
   const parsed = schema.safeParse(fromText(schema, given));
   if (!parsed.success) {
-    // The schema would show the text as it was converted.
-    const [reason] = (parsed.error.issues[0] as z.core.$ZodIssue).message.split(', not ');
-    throw new Refusal(`${source}: ${reason}, not ${shownValue(given)}`);
+    // The message shows what was given, not what it was converted to.
+    const [issue] = (schema.safeParse(given).error ?? parsed.error).issues;
+    throw new Refusal(`${source}: ${issue?.message}`);
   }
   const { data } = parsed;
   return facts.path && data !== '' ? resolve(data as string) : data;

@@ -14,6 +14,11 @@ export function toServerError(thrown: unknown): ServerError {
   return serverError(1009, 'the server failed to do this; its log says why', {}, { cause: thrown });
 }
 
+/** An error as frames carry it. */
+export function errorFields({ code, name, message, details }: ServerError) {
+  return { code, name, message, details };
+}
+
 /** Whether it is lorekeep's own defect, which the log should show in full. */
 export function isDefect(error: ServerError): boolean {
   return error.code === 1009;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { isDefect, toServerError } from '../failure/failure.js';
+import { errorFields, isDefect, toServerError } from '../failure/failure.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import { withLogContext } from '../log/context.js';
@@ -211,13 +211,14 @@ export class Connection {
     this.#countReceived();
     const { length } = frame.payload;
     const refusal = this.#memory.refusal(length);
-    const memory = refusal === undefined ? this.#memory.take(length) : undefined;
-    if (refusal === undefined && memory === undefined) return false;
-    this.#waiting = undefined;
-    if (memory === undefined) {
+    if (refusal !== undefined) {
+      this.#waiting = undefined;
       this.#refuse(refusal, leadingId(frame.payload));
       return true;
     }
+    const memory = this.#memory.take(length);
+    if (memory === undefined) return false;
+    this.#waiting = undefined;
     this.#requests++;
     this.#parsing = { frame, memory, parser: payloadParser(frame.payload) };
     this.#parse(this.#parsing, isDue);
@@ -301,18 +302,17 @@ export class Connection {
   /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
   async #serve(payload: Buffer, parser: JsonParser, failure: unknown, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
-    let understood = false;
     try {
       if (failure !== undefined) throw failure;
       const object = objectOf(parser);
       replyTo = idOf(object);
-      const request = parseRequest(object);
-      understood = true;
-      const reply = await dispatch(this.#context(held), request);
-      if (reply !== undefined) this.#send({ ...reply, reply_to: replyTo } as ServerFrame);
+      const answer = await dispatch(this.#context(held), parseRequest(object));
+      if (answer !== undefined) this.#send({ ...answer, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
-      if (!understood) this.#log.debug({ code: toServerError(thrown).code }, 'request refused');
-      this.#refuse(thrown, replyTo ?? leadingId(payload));
+      const error = toServerError(thrown);
+      if (isDefect(error)) this.#log.error({ err: thrown }, 'request failed');
+      else this.#log.debug({ code: error.code }, 'request refused');
+      this.#refuse(error, replyTo ?? leadingId(payload));
     }
   }
 
@@ -326,12 +326,8 @@ export class Connection {
     };
   }
 
-  #refuse(thrown: unknown, replyTo: RequestId | null): void {
-    const error = toServerError(thrown);
-    // Who threw a ServerError has logged what is behind it.
-    if (isDefect(error) && error !== thrown) this.#log.error({ err: error.cause }, 'request failed');
-    const { code, name, message, details } = error;
-    this.#send({ type: 'Error', reply_to: replyTo, code, name, message, details });
+  #refuse(error: ServerError, replyTo: RequestId | null): void {
+    this.#send({ type: 'Error', reply_to: replyTo, ...errorFields(error) });
   }
 
   #send(frame: ServerFrame): void {

@@ -1,34 +1,35 @@
-import { isDefect, toServerError } from '../failure/failure.js';
+import { errorFields, isDefect, toServerError } from '../failure/failure.js';
 import { type LogContext, withLogContext } from '../log/context.js';
 import { serverError } from '../protocol/errors.js';
-import type { RequestId, Requests, RequestType, ServerFrame } from '../protocol/frames.js';
+import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
 import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
 
+/** A reply or a refusal, without the id that it answers. Undefined when the handler has replied itself. */
+type Answer = object | undefined;
+
 /**
  * Runs the handler of a request. What it logs says whose request it is; a defect is logged here, with its stack, and ends
- * this request alone. A server that stops takes none but those that end something.
- * @throws ServerError
+ * this request alone. A server that stops takes none but those that end something. Never rejects.
  */
-export function dispatch(context: HandlerContext, request: Request): Promise<ServerFrame | undefined> {
+export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
   return withLogContext(subjects(request), async () => {
     const { activity, log } = context.services;
-    if (activity.stopping && !endsSomething.has(request.type)) {
-      throw serverError(1008, 'the server is stopping');
-    }
     const end = activity.begin();
     try {
+      if (activity.stopping && !endsSomething.has(request.type))
+        throw serverError(1008, 'the server is stopping');
       // Async, so that a handler that throws at once is not answered before the requests that came before it.
       const handler = async () =>
         (handlers[request.type] as (context: HandlerContext, request: Request) => unknown)(context, request);
-      return (await handler()) as ServerFrame | undefined;
+      return (await handler()) as Answer;
     } catch (thrown) {
       const error = toServerError(thrown);
       if (isDefect(error))
         log.error({ err: thrown, request: request.type, id: ownNumber(request.id) }, 'request failed');
       else log.debug({ request: request.type, code: error.code }, 'request refused');
-      throw error;
+      return { type: 'Error', ...errorFields(error) };
     } finally {
       end();
     }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { toServerError } from '../failure/failure.js';
+import { errorFields, toServerError } from '../failure/failure.js';
 import { frameKind } from '../protocol/decoder.js';
 import { encodeFrame, frameHeader, refuseLength } from '../protocol/encoder.js';
 import type { ServerFrame } from '../protocol/frames.js';
@@ -120,12 +120,11 @@ export class Outbox {
 
   /** Every request has a reply and every turn a TurnComplete, if only to say that it was too large. */
   #replace(frame: ServerFrame, thrown: unknown): void {
-    const { code, name, message, details } = toServerError(thrown);
+    const error = errorFields(toServerError(thrown));
     if (frame.type === 'TurnComplete') {
-      const error = { code, name, message, details };
       this.#write({ type: 'TurnComplete', turn_id: frame.turn_id, status: 'failed', text: '', error });
     } else if ('reply_to' in frame) {
-      this.#write({ type: 'Error', reply_to: frame.reply_to, code, name, message, details });
+      this.#write({ type: 'Error', reply_to: frame.reply_to, ...error });
     }
   }
 }

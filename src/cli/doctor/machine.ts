@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { LorekeepError } from '../../../lib/errors.js';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
 import { unknownKernels } from '../../config/variables.js';
 import { homeFolder } from '../../files/home.js';
@@ -22,9 +23,9 @@ export async function checkAddon(): Promise<Finding[]> {
     const { addonFile, backends, distanceKernels } = await import('../../../lib/index.js');
     return [ok('addon', addonFile), ...checkBackends(backends()), ...checkKernels(distanceKernels())];
   } catch (error) {
-    // The loader's message ends with the remedy.
-    const [reason = '', ...fix] = (error as Error).message.split('; ');
-    return [failed('addon', reason, fix.join('; ') || 'reinstall lorekeep')];
+    const { reason = (error as Error).message, remedy = 'reinstall lorekeep' } =
+      error instanceof LorekeepError ? error.detail : {};
+    return [failed('addon', String(reason), String(remedy))];
   }
 }
 

@@ -1,6 +1,6 @@
-import type { FilterExpression } from '../../../lib/index.js';
-import { LorekeepError } from '../../../lib/index.js';
+import { type FilterExpression, LorekeepError, type Tokenizer } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
+import type { Hit } from '../../protocol/retrieval.js';
 import { wireHit } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
@@ -51,40 +51,44 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
     const { mode, topK, threshold } = flags;
-    const { hits: found, plan } = await kb
-      .search({
-        text,
-        mode,
-        topK,
-        threshold,
-        filter: filter as FilterExpression | undefined,
-        variables,
-        signal,
-      })
-      .catch((error) => {
-        throw searchFailure(error, filter !== undefined);
-      });
+    const query = { text, mode, topK, threshold, filter: filter as FilterExpression | undefined, variables };
+    const { hits: found, plan } = await kb.search({ ...query, signal }).catch((error) => {
+      throw searchFailure(error);
+    });
     const times = {
       model_ms: rounded(models.loadMs),
       open_ms: rounded(opened - started - models.loadMs),
       search_ms: rounded(performance.now() - opened),
     };
     const hits = found.map(wireHit);
-    const tokenizer = kb.config.bm25_tokenizer;
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
-    const screen = new Screen(process.stdout);
-    const explain = flags.explain === true;
-    if (hits.length === 0) print('no hits');
-    else
-      for (const line of hitLines(hits, { screen, mode, matcher: new Matcher(text, tokenizer), explain }))
-        print(line);
-    for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
-    if (!explain) return;
+    printHits(hits, text, flags, kb.config.bm25_tokenizer);
+    for (const each of planNotes(plan, kb.config.bm25_tokenizer, hits.length)) note(`lorekeep: ${each}`);
+    if (!flags.explain) return;
     print('');
     for (const line of planLines(plan, filter !== undefined)) print(line);
-    print(`records   ${kb.size}, tokenizer ${tokenizer}`);
+    print(`records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`);
     print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
   });
+}
+
+function printHits(
+  hits: readonly Hit[],
+  text: string,
+  { mode, explain = false }: SearchFlags,
+  tokenizer: Tokenizer,
+): void {
+  if (hits.length === 0) {
+    print('no hits');
+    return;
+  }
+  const options = {
+    screen: new Screen(process.stdout),
+    mode,
+    matcher: new Matcher(text, tokenizer),
+    explain,
+  };
+  for (const line of hitLines(hits, options)) print(line);
 }
 
 function logNote(facts: object, message: string): void {
@@ -92,18 +96,14 @@ function logNote(facts: object, message: string): void {
   note(printable(`lorekeep: ${message}${typeof reason === 'string' ? `: ${reason}` : ''}`));
 }
 
-/** What is wrong with the query or the filter is about the command line. */
-function searchFailure(error: unknown, filtered: boolean): unknown {
+/** The command line says what is wrong with the query, the filter and its variables. */
+function searchFailure(error: unknown): unknown {
   if (!(error instanceof LorekeepError)) return error;
-  const { code, message, detail } = error;
-  if (code === 'INVALID_ARGUMENT' && filtered && detail.tokens === undefined) {
-    return new UsageError(`--filter: ${message.replace(/^filter: /, '')}`);
-  }
-  if (code === 'TEXT_TOO_LONG')
-    return new CommandError('TEXT_TOO_LONG', `the query is too long: ${message.replace(/^text: /, '')}`, {
-      cause: error,
-    });
-  return error;
+  const { code, detail } = error;
+  const { field, reason } = detail;
+  if (field === 'filter' || field === 'variables') return new UsageError(`--${field}: ${reason}`);
+  if (code !== 'TEXT_TOO_LONG') return error;
+  return new CommandError(code, `the query is too long: ${reason}`, { cause: error });
 }
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10;
