@@ -11,6 +11,7 @@ import { escapes } from './escapes/escapes.mjs';
 import { files } from './files/files.mjs';
 import { frames } from './frames/frames.mjs';
 import { kills } from './kills/kills.mjs';
+import { machine } from './machine/machine.mjs';
 
-export const kinds = [kills, files, frames, escapes, attacks];
+export const kinds = [kills, files, frames, escapes, attacks, machine];
 export const kindNames = kinds.map(({ name }) => name);
