@@ -14,7 +14,7 @@ export const files = {
   name: 'files',
   what: 'mutated files for every loader',
   aim: 1_000_000,
-  short: { count: 4000, minutes: 0.5 },
+  short: { count: 2600, minutes: 0.35 },
   long: { count: 1_000_000, minutes: 30 },
   async run({ folder: given, seed, count, until, say }) {
     const folder = mkdtempSync(join(memoryFolder(given), 'files-'));

@@ -12,7 +12,7 @@ export const frames = {
   name: 'frames',
   what: 'mutated frames, beside a well-behaved client',
   aim: 10_000_000,
-  short: { count: 40_000, minutes: 0.4 },
+  short: { count: 30_000, minutes: 0.25 },
   long: { count: 10_000_000, minutes: 30 },
   async run({ folder, seed, count, until, say }) {
     const sample = await new Sample(join(folder, 'frames'), { seed }).write();

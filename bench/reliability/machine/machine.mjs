@@ -29,7 +29,7 @@ export const machine = {
   name: 'machine',
   what: 'faults of the machine',
   aim: cases.length,
-  short: { count: cases.length, minutes: 0.5 },
+  short: { count: cases.length, minutes: 0.4 },
   long: { count: cases.length, minutes: 25 },
   async run({ folder, seed, count, until, short, say }) {
     const sample = await new Sample(join(folder, 'kb'), { seed, records: 100 }).write();
