@@ -428,6 +428,26 @@ export interface NativeBinding {
     kind: 'index' | 'text index' | 'embeddings',
     owner: FileOwner | undefined,
   ): Promise<void>;
+  openBeneath(request: NativeBeneathRequest): Promise<NativeBeneathResult>;
+}
+
+/** See native/core/beneath.h. */
+export interface NativeBeneathRequest {
+  root: string;
+  folder: string;
+  path: string;
+  wanted: 'file' | 'folder' | 'place';
+  closed: readonly string[];
+  logs: string;
+}
+
+export interface NativeBeneathResult {
+  reached: 'opened' | 'outside' | 'no folder' | 'absent' | 'closed' | 'forbidden';
+  /** Real path of what the path may not leave, and relative to it that of what was opened. */
+  folder: string;
+  name: string;
+  /** The caller's to close; -1 unless `reached` is "opened". */
+  descriptor: number;
 }
 
 /** The export list, for the loader's check that the file is not stale. */
@@ -457,5 +477,6 @@ export const nativeExports = [
   'indexEmbeddings',
   'removeStrays',
   'checkDestination',
+  'openBeneath',
   'describeFile',
 ] as const satisfies readonly (keyof NativeBinding)[];

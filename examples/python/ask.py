@@ -2,6 +2,7 @@
 """Makes a storage of a few sentences and asks a running server about them: python3 ask.py [--port 9100] [question]"""
 
 import argparse
+import os
 import sys
 
 from lorekeep import ConnectionLost, ServerError, connect
@@ -22,8 +23,10 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=9100)
     parser.add_argument("--model", default="lorekeep-mini", help="catalog name of an embedding model")
     args = parser.parse_args()
+    # Not an argument: every user sees those in the list of processes.
+    token = os.environ.get("LOREKEEP_ACCESS_TOKEN") or None
     try:
-        with connect(args.host, args.port) as client:
+        with connect(args.host, args.port, access_token=token) as client:
             session = client.create_session()
             session.create_embedded_string_storage("notes", strings=NOTES, embedding_model=args.model)
             params = {"embedded_string_storage": "notes", "mode": "hybrid", "top_k": 3}

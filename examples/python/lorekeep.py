@@ -42,8 +42,16 @@ class ConnectionLost(Exception):
 class Client:
     """A connection. Its sessions end with it."""
 
-    def __init__(self, host: str = "127.0.0.1", port: int = 9100, timeout: Optional[float] = 10.0):
-        """`timeout`: seconds to wait for the server to answer the connection; requests wait as long as they take."""
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 9100,
+        timeout: Optional[float] = 10.0,
+        access_token: Optional[str] = None,
+    ):
+        """`timeout`: seconds to wait for the server to answer the connection; requests wait as long as they take.
+        `access_token`: the secret of a server that wants one (access_token_file)."""
+        self._access_token = access_token
         self._write = threading.Lock()
         self._table = threading.Lock()
         self._ids = itertools.count(1)
@@ -75,7 +83,8 @@ class Client:
 
     def create_session(self, storage_data_folder: str = "") -> "Session":
         """`storage_data_folder`: what this session's paths start at; empty: the server's storage_root."""
-        fields = {"storage_data_folder": storage_data_folder} if storage_data_folder else {}
+        given = {"storage_data_folder": storage_data_folder or None, "access_token": self._access_token}
+        fields = {name: value for name, value in given.items() if value is not None}
         return Session(self, self.request("CreateSessionRequest", **fields)["session_id"])
 
     def ping(self) -> None:
@@ -282,6 +291,11 @@ class Agent:
         self._client.request("DestroyAgentRequest", session_id=self._session_id, agent_id=self.id)
 
 
-def connect(host: str = "127.0.0.1", port: int = 9100, timeout: Optional[float] = 10.0) -> Client:
+def connect(
+    host: str = "127.0.0.1",
+    port: int = 9100,
+    timeout: Optional[float] = 10.0,
+    access_token: Optional[str] = None,
+) -> Client:
     """Connects and waits for the greeting. Raises ConnectionLost."""
-    return Client(host, port, timeout)
+    return Client(host, port, timeout, access_token)

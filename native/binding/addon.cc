@@ -2,6 +2,7 @@
 #include <napi.h>
 
 #include "binding/arguments.h"
+#include "binding/beneath_binding.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
 #include "binding/destination_binding.h"
@@ -80,6 +81,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("indexEmbeddings", index_embeddings);
   function("removeStrays", remove_strays);
   function("checkDestination", check_destination);
+  function("openBeneath", open_file_beneath);
   function("describeFile", describe_file);
   return exports;
 }

@@ -14,7 +14,7 @@ export const folders = {
   catalog: ['schema', 'lifecycle', 'fusion', 'files'],
   knowledge: ['schema', 'lifecycle', 'fusion', 'files', 'catalog', 'limits/default-cache-bytes'],
   failure: ['protocol', 'catalog', 'knowledge'],
-  storages: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
+  storages: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
   agents: ['schema', 'lifecycle', 'protocol', 'log', 'failure', 'storages'],
   'agents/nodes': ['schema', 'protocol', 'knowledge', 'storages', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],

@@ -9,7 +9,7 @@ import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
-  const { config, file, warnings, withoutEffect } = await loadConfig(flags, process.env);
+  const { config, file, place, warnings, withoutEffect } = await loadConfig(flags, process.env);
   const { log, fileLog, file: logFile } = openLog(config);
   logDefects(log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
@@ -27,7 +27,7 @@ export async function serve(flags: FlagValues): Promise<void> {
 
   async function startServer(): Promise<LorekeepServer> {
     try {
-      return await LorekeepServer.start({ config, log, onIdle });
+      return await LorekeepServer.start({ config, configFile: place, log, onIdle });
     } catch (error) {
       fileLog.error({ err: error }, 'not started');
       throw error;

@@ -10,6 +10,8 @@ export interface ConnectOptions extends CallOptions {
   host?: string | undefined;
   /** Default 9100. */
   port?: number | undefined;
+  /** The secret of a server that wants one (`access_token_file`). */
+  accessToken?: string | undefined;
   /**
    * Whether a lost connection is replaced by a new one, on which sessions, storages and agents are made again as they were
    * made first. Requests and turns under way reject with ConnectionLostError: nobody knows whether they were served. Those
@@ -23,11 +25,13 @@ export interface ConnectOptions extends CallOptions {
 /** A connection to a server. Its sessions live as long as it does. */
 export class Client implements AsyncDisposable {
   readonly #link: Link;
+  readonly #accessToken: string | undefined;
   /** Who answered first: protocol and version. */
   readonly hello: ServerFrames['Hello'];
 
-  private constructor(link: Link, hello: ServerFrames['Hello']) {
+  private constructor(link: Link, hello: ServerFrames['Hello'], accessToken: string | undefined) {
     this.#link = link;
+    this.#accessToken = accessToken;
     this.hello = hello;
   }
 
@@ -39,13 +43,14 @@ export class Client implements AsyncDisposable {
     host = '127.0.0.1',
     port = 9100,
     signal,
+    accessToken,
     reconnect = false,
     onState = () => {},
   }: ConnectOptions = {}): Promise<Client> {
     const policy = reconnectPolicy(reconnect);
     const address = { host, port };
     const { channel, hello } = await openChannel(address, signal);
-    return new Client(new Link(address, channel, { policy, onState }), hello);
+    return new Client(new Link(address, channel, { policy, onState }), hello, accessToken);
   }
 
   get state(): ConnectionState {
@@ -62,10 +67,12 @@ export class Client implements AsyncDisposable {
     { signal }: CallOptions = {},
   ): Promise<ClientSession> {
     const link = this.#link;
+    const access_token = this.#accessToken;
+    const sent = access_token === undefined ? fields : { access_token, ...fields };
     const { session_id } = await link.use(signal, (channel) =>
-      channel.request('CreateSessionRequest', fields, signal),
+      channel.request('CreateSessionRequest', sent, signal),
     );
-    const session = new ClientSession(link, session_id, fields);
+    const session = new ClientSession(link, session_id, sent);
     link.add(session);
     return session;
   }

@@ -7,8 +7,11 @@ import type { Channel, ReplyTo, SessionFields } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
 import type { Link, Restorable } from './link.js';
 
-/** What a server says of itself rather than of the session: ServerShuttingDown, OutOfMemory, ServerMemoryExceeded. Another attempt may succeed. */
-const transient: ReadonlySet<number> = new Set([1008, 5003, 6002]);
+/**
+ * What a server says of itself rather than of the session: ServerShuttingDown, TooManyWrongTokens (of others), OutOfMemory,
+ * ServerMemoryExceeded. Another attempt may succeed.
+ */
+const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
 
 /** A session: named storages and agents, gone when it or its connection ends. */
 export class ClientSession implements Restorable, AgentSession {

@@ -4,7 +4,7 @@ import { configFlags } from './flags.js';
 import { otherVariables } from './variables.js';
 
 type JsonType = Partial<
-  Record<'type' | 'minimum' | 'maximum' | 'enum' | 'default' | 'minLength' | 'description', unknown>
+  Record<'anyOf' | 'type' | 'minimum' | 'maximum' | 'enum' | 'default' | 'minLength' | 'description', unknown>
 >;
 
 /** The table of docs/configuration.md: one row per field, in Markdown. */
@@ -50,11 +50,13 @@ function cells(field: ConfigField): string[] {
   ];
 }
 
-function typeName({ type }: JsonType): string {
+function typeName({ type, anyOf }: JsonType): string {
+  if (Array.isArray(anyOf)) return anyOf.map(typeName).join(' or ');
   return typeof type === 'string' ? type : 'any';
 }
 
-function range({ enum: values, minimum, maximum, minLength }: JsonType): string {
+function range({ enum: values, minimum, maximum, minLength, anyOf }: JsonType): string {
+  if (Array.isArray(anyOf)) return anyOf.map(range).filter(Boolean).join(', ');
   if (Array.isArray(values)) return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (minimum !== undefined) return `${minimum} to ${maximum}`;
   return minLength === undefined ? '' : 'not empty';

@@ -5,6 +5,8 @@ import { shownValue } from '../schema/messages.js';
 export interface FieldFacts {
   /** Relative values of the file start at the file's folder, built-in defaults at the folder of the package. */
   path?: true;
+  /** As `path`, for each folder of a list. */
+  folders?: true;
   /** The command-line flag that beats the file, as `--help` shows it. */
   flag?: string;
   /** What the field belongs to, when this version lacks it: the field is checked and has no effect. */
@@ -58,6 +60,12 @@ export function object<Shape extends z.ZodRawShape>(shape: Shape) {
     error: (issue) =>
       issue.code === 'invalid_type' ? `an object is expected, not ${shownValue(issue.input)}` : undefined,
   });
+}
+
+/** One of the words, or a list of folders. */
+export function foldersOr<const Words extends readonly [string, ...string[]]>(...words: Words) {
+  const known = words.map((word) => JSON.stringify(word)).join(' or ');
+  return z.union([z.enum(words), z.array(nonEmptyText())], expected(`${known} or a list of folders`));
 }
 
 export function list<Item extends z.ZodType>(item: Item) {

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { homeFolder } from '../files/home.js';
 import { valueAt } from '../schema/field-issue.js';
+import { sessionFolders } from './access.js';
 import { configFields, setValue } from './fields.js';
 import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
@@ -12,6 +13,8 @@ export interface LoadedConfig {
   config: ServerConfig;
   /** The file that was read; absent when the server runs on defaults. */
   file?: string;
+  /** Where that file is, or would be. */
+  place: string;
   /** One sentence for each thing that is probably not as it was meant. */
   warnings: string[];
   /** Which of the fields that were set do nothing in this version, in one sentence. */
@@ -64,14 +67,17 @@ function complete(
 ): LoadedConfig {
   const config = structuredClone(parsed);
   for (const { keys, facts } of configFields) {
-    const value = facts.path && valueAt(config, keys);
-    if (typeof value !== 'string' || value === '') continue;
+    if (!facts.path && !facts.folders) continue;
+    const value = valueAt(config, keys);
     const folder = valueAt(written, keys) === undefined ? homeFolder : dirname(path);
-    setValue(config, keys, resolve(folder, value));
+    const absolute = (each: string) => resolve(folder, each);
+    if (Array.isArray(value)) setValue(config, keys, value.map(absolute));
+    else if (facts.path && typeof value === 'string' && value !== '') setValue(config, keys, absolute(value));
   }
   for (const { field, value } of overrides) setValue(config, field.keys, value);
+  config.session_folders = sessionFolders(config);
   const withoutEffect = describeWithoutEffect(written, overrides, config);
-  return { config, warnings, ...(withoutEffect && { withoutEffect }) };
+  return { config, warnings, place: path, ...(withoutEffect && { withoutEffect }) };
 }
 
 function describeWithoutEffect(

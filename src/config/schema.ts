@@ -2,7 +2,16 @@ import type { z } from 'zod';
 import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
 import { defaultMemoryMiB } from '../limits/default-memory.js';
 import { llmEngineSchema } from './engine-schema.js';
-import { boolean, choice, fieldFacts, integer, nonEmptyText, object, text } from './field-types.js';
+import {
+  boolean,
+  choice,
+  fieldFacts,
+  foldersOr,
+  integer,
+  nonEmptyText,
+  object,
+  text,
+} from './field-types.js';
 import { crashDumpSchema, debugCommandsSchema, monitorSchema, telemetrySchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
 
@@ -28,6 +37,20 @@ export const configSchema = object({
       '`local`: loopback (127.0.0.1) only. `local_network`: all interfaces; connections from outside the local network are refused.',
     )
     .register(fieldFacts, { flag: '--network-access <value>' }),
+  access_token_file: text()
+    .default('')
+    .describe('A file with a secret that clients must send to create a session; empty: none is asked for.')
+    .register(fieldFacts, { ...path, extension: true }),
+  session_folders: foldersOr('any', 'storage_root')
+    .optional()
+    .describe(
+      'Folders that `storage_data_folder` of a session may name: any that the server may read, those inside storage_root, or those inside it and inside the listed folders.',
+    )
+    .register(fieldFacts, {
+      folders: true,
+      computedDefault: '`"any"` for `local`, `"storage_root"` for `local_network`',
+      extension: true,
+    }),
   thread_count: integer(1, 1024)
     .default(4)
     .describe('Threads that serve searches. Embedding and index building have threads of their own.'),

@@ -9,6 +9,7 @@ const prefix = 'LOREKEEP_';
 
 /** Variables of the environment that stand for no field: name and meaning. */
 export const otherVariables: Readonly<Record<string, string>> = {
+  LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
   LOREKEEP_CACHE: 'Folder for what is measured once per machine ([embedder.md](embedder.md#runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name among those beside the addon, or a path.",
   LOREKEEP_CPU_VARIANTS: '`npm install` without a prebuild: `native` or `all` ([building.md](building.md)).',

@@ -2,6 +2,7 @@ import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js
 import { ModelLoadError } from '../catalog/model-load-error.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
+import { hideFacts, hidePaths } from './hide-paths.js';
 
 /**
  * The one place where errors of the library become those of the protocol. What a function here does not know is given back
@@ -13,7 +14,8 @@ export function libraryError(error: unknown): ServerError | undefined {
   if (!(error instanceof LorekeepError)) return undefined;
   const { code, message, detail } = error;
   if (!(error instanceof ModelLoadError)) {
-    return code === 'OUT_OF_MEMORY' ? serverError(5003, message, detail, { cause: error }) : undefined;
+    if (code !== 'OUT_OF_MEMORY') return undefined;
+    return serverError(5003, hidePaths(message, []), hideFacts(detail, []), { cause: error });
   }
   const { model, told, why: reason } = error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
@@ -71,7 +73,7 @@ export function inlineError(error: unknown): unknown {
 export async function configError(
   error: unknown,
   { path: file, where }: { path: string; where: string },
-  hide: (text: string) => Promise<string>,
+  hide: (message: string, facts: object) => Promise<{ message: string; facts: object }>,
 ): Promise<unknown> {
   if (!isFileError(error) || error instanceof ModelLoadError) return error;
   const { detail } = error;
@@ -81,7 +83,6 @@ export async function configError(
     return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
   }
   const { reason, remedy, ...facts } = detail;
-  const shown = typeof facts.file === 'string' && { file: await hide(facts.file) };
-  const message = `${where}: ${await hide(error.message)}`;
-  return serverError(8003, message, { ...facts, ...shown, path: where }, { cause: error });
+  const shown = await hide(error.message, facts);
+  return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
 }

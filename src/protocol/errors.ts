@@ -81,6 +81,25 @@ export const errorTable = {
     meaning: 'The connection has as many sessions as it may have.',
     remedy: 'Destroy one that is not needed, or open another connection.',
   },
+  2010: {
+    name: 'AccessTokenMissing',
+    fault: 'client',
+    meaning: 'The server wants an access token, and CreateSessionRequest has none.',
+    remedy: "Send `access_token`; the server's operator knows it.",
+  },
+  2011: {
+    name: 'AccessTokenWrong',
+    fault: 'client',
+    meaning: "`access_token` is not the server's.",
+    remedy: 'Correct the token. The server reads its own when it starts.',
+  },
+  2012: {
+    name: 'TooManyWrongTokens',
+    fault: 'client',
+    meaning:
+      'Too many wrong access tokens came from this address, or from all together; this one was not looked at.',
+    remedy: 'Wait for `details.retry_after_ms`.',
+  },
   3009: {
     name: 'StorageOutsideRoot',
     fault: 'client',
@@ -90,8 +109,16 @@ export const errorTable = {
   3010: {
     name: 'StorageFileNotFound',
     fault: 'client',
-    meaning: 'A path is inside the storage root, but the file is absent.',
+    meaning:
+      "A path is inside the storage root, but the file is absent, or no client may open it: the server's own files, and what is in /proc, /sys and /dev.",
     remedy: 'Check the path and the storage root.',
+  },
+  3011: {
+    name: 'SessionFolderRefused',
+    fault: 'client',
+    meaning: 'Sessions may not use the folder that `storage_data_folder` names, whether it exists or not.',
+    remedy:
+      "Leave the field out, or name a folder inside the storage root. The operator opens others with `session_folders` in the server's config.",
   },
   4001: {
     name: 'UnknownNodeType',

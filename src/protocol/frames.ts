@@ -14,6 +14,9 @@ export const requestIdSchema = z.union(
   badId,
 );
 
+/** Without the value: it may be a secret. */
+const badToken = { error: 'a string of 1 to 4096 characters is expected' };
+
 export type RequestId = z.output<typeof requestIdSchema>;
 
 const name = z.string().describe('Name of a storage: 8001 says what is wrong with one.');
@@ -38,6 +41,12 @@ export const requestSchemas = {
       .describe(
         'What the paths of this session start at; a relative one starts at storage_root. Empty: storage_root.',
       ),
+    access_token: z
+      .string(badToken)
+      .min(1, badToken)
+      .max(4096, badToken)
+      .optional()
+      .describe('The secret of a server with `access_token_file`; other servers ignore it.'),
   }),
   DestroySessionRequest: request('DestroySessionRequest', { session_id }),
   CreateEmbeddedStringStorageRequest: request('CreateEmbeddedStringStorageRequest', {

@@ -100,7 +100,7 @@ export class Connection {
     this.#maxFrameBytes = services.config.max_frame_mb * 1024 * 1024;
     this.#decoder = new FrameDecoder(this.#maxFrameBytes);
     this.#memory = new ConnectionMemory(memory, () => this.#share.request());
-    this.#sessions = new SessionTable(services, memory);
+    this.#sessions = new SessionTable(services, memory, socket.remoteAddress ?? '');
     this.#share = services.loop.join({
       serve: (isDue) => this.#work(isDue),
       settle: () => this.#flush(),

@@ -26,11 +26,9 @@ type Handler<Type extends RequestType> = (
 
 /** One handler per request. Each starts at once: requests of one connection overlap. */
 export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
-  CreateSessionRequest({ sessions }, { storage_data_folder }) {
-    return {
-      type: 'CreateSessionResponse',
-      session_id: sessions.create(storage_data_folder || undefined).id,
-    };
+  async CreateSessionRequest({ sessions }, { storage_data_folder, access_token }) {
+    const { id } = await sessions.create(storage_data_folder || undefined, access_token);
+    return { type: 'CreateSessionResponse', session_id: id };
   },
 
   async DestroySessionRequest({ sessions }, { session_id }) {

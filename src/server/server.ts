@@ -1,13 +1,15 @@
-import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
+import { accessNotes, sessionFolders } from '../config/access.js';
+import { readAccessToken } from '../config/access-token.js';
 import { embeddingOptions } from '../config/embedding-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
+import { storageRootProblem } from '../config/storage-root-problem.js';
 import { homeFolder, packageVersion } from '../files/home.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { Activity } from '../lifecycle/activity.js';
@@ -17,11 +19,13 @@ import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
-import { StorageRoot } from '../storages/storage-root.js';
+import { SessionFolders } from '../storages/session-folders.js';
+import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
+import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
 
 /** Storages of strings that are embedded at once: each uses several threads. */
@@ -29,6 +33,8 @@ const buildersAtOnce = 2;
 
 export interface ServerOptions {
   config: ServerConfig;
+  /** Where the config is, or would be: no client may open it. */
+  configFile?: string | undefined;
   log: Log;
   limits?: Partial<ConnectionLimits>;
   /** Called when there has been no session for `idle_shutdown_timeout`. */
@@ -48,14 +54,18 @@ export class LorekeepServer {
     this.#connections = connections;
   }
 
-  /** Resolves when clients can connect. @throws StartupError: a busy port, a missing or invalid catalog */
-  static async start({ config, log, limits, onIdle = () => {} }: ServerOptions): Promise<LorekeepServer> {
+  /** Resolves when clients can connect. @throws StartupError: a busy port, a missing or invalid catalog or access token */
+  static async start({
+    config,
+    configFile,
+    log,
+    limits,
+    onIdle = () => {},
+  }: ServerOptions): Promise<LorekeepServer> {
     const catalog = await orStartupError(Catalog.load(config.models_catalog_path));
     for (const warning of catalog.warnings) log.warn(warning);
-    if (config.storage_root !== '' && !existsSync(config.storage_root))
-      log.warn(
-        `storage_root: ${config.storage_root} does not exist: no knowledge base is found before it does`,
-      );
+    const storageRoot = config.storage_root || homeFolder;
+    reportAccess(config, storageRoot, log);
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
@@ -71,7 +81,12 @@ export class LorekeepServer {
       }),
       lists: new NodeLists(config),
       nodeTypes: await loadNodeTypes(),
-      root: new StorageRoot(config.storage_root || homeFolder),
+      folders: new SessionFolders({
+        storageRoot,
+        open: sessionFolders(config),
+        own: ownFiles(config, configFile),
+      }),
+      gate: new AccessGate(await accessToken(config, log)),
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
@@ -146,5 +161,23 @@ export class LorekeepServer {
     await this.#services.files.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
+  }
+}
+
+/** @throws StartupError */
+async function accessToken({ access_token_file }: ServerConfig, log: Log): Promise<string | undefined> {
+  if (access_token_file === '') return undefined;
+  const { token, warnings } = await readAccessToken(access_token_file, 'access_token_file');
+  for (const warning of warnings) log.warn(warning);
+  return token;
+}
+
+/** Tells the operator what is open to whom, and what about it is probably a mistake. */
+function reportAccess(config: ServerConfig, storageRoot: string, log: Log): void {
+  const problem = storageRootProblem(storageRoot);
+  if (problem !== undefined) log.warn(`storage_root: ${storageRoot} ${problem}`);
+  for (const { field, message, remedy } of accessNotes(config, storageRoot)) {
+    if (remedy === undefined) log.info(`${field}: ${message}`);
+    else log.warn(`${field}: ${message}; ${remedy}`);
   }
 }

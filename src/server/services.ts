@@ -9,7 +9,8 @@ import type { ConnectionSlots } from '../limits/connection-slots.js';
 import type { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
-import type { StorageRoot } from '../storages/storage-root.js';
+import type { SessionFolders } from '../storages/session-folders.js';
+import type { AccessGate } from './access-gate.js';
 import type { LoopScheduler } from './loop-scheduler.js';
 
 /** What the parts of a running server share; made by the composition root. */
@@ -19,7 +20,8 @@ export interface Services {
   readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
-  readonly root: StorageRoot;
+  readonly folders: SessionFolders;
+  readonly gate: AccessGate;
   readonly log: Log;
   /** The server's version, as Hello tells it. */
   readonly version: string;

@@ -2,12 +2,14 @@ import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionHeap } from '../limits/estimates.js';
 import { fail, type ServerError } from '../protocol/errors.js';
+import type { StorageRoot } from '../storages/storage-root.js';
 import type { Services } from './services.js';
 import { Session } from './session.js';
 
 /** The sessions of one connection: no other connection can name them, and they end with it. */
 export class SessionTable {
   readonly #services: Services;
+  readonly #address: string;
   readonly #sessions = new Map<string, Session>();
   readonly #memory: ClientMemory;
   /** Of native threads. */
@@ -15,9 +17,13 @@ export class SessionTable {
   readonly #holds = new Map<Session, () => void>();
   /** Sessions that have no id any more and are still closing. */
   readonly #closing = new Set<Promise<void>>();
+  /** Why there will be no more sessions. */
+  #closed: ServerError | undefined;
 
-  constructor(services: Services, memory: ClientMemory) {
+  /** `address`: of the client. */
+  constructor(services: Services, memory: ClientMemory, address: string) {
     this.#services = services;
+    this.#address = address;
     this.#memory = memory;
     const { searchThreads, builders } = services;
     this.#shares = { threads: searchThreads.join(), builders: builders.join() };
@@ -27,8 +33,19 @@ export class SessionTable {
     return this.#sessions.size;
   }
 
-  /** `folder`: the session's own storage root, or undefined for the server's. @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded */
-  create(folder?: string): Session {
+  /**
+   * `folder`: the session's own storage root, or undefined for the server's.
+   * @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded, SessionFolderRefused, and as AccessGate.check()
+   */
+  async create(folder: string | undefined, accessToken: string | undefined): Promise<Session> {
+    const { folders, gate } = this.#services;
+    gate.check(this.#address, accessToken);
+    const root = folder === undefined ? folders.root : await folders.within(folder);
+    if (this.#closed !== undefined) throw this.#closed;
+    return this.#add(root);
+  }
+
+  #add(root: StorageRoot): Session {
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
       fail(2003, `the connection has ${limit} sessions, as many as it may have; destroy one before`, {
@@ -38,16 +55,15 @@ export class SessionTable {
     const memory = this.#memory.hold('sessions');
     memory.add({ heap: sessionHeap }, 'the session is not made');
     try {
-      return this.#make(memory, folder);
+      return this.#make(memory, root);
     } catch (error) {
       memory.release();
       throw error;
     }
   }
 
-  #make(memory: Holding, folder: string | undefined): Session {
+  #make(memory: Holding, root: StorageRoot): Session {
     const { models, files, lists, nodeTypes, log } = this.#services;
-    const root = folder === undefined ? this.#services.root : this.#services.root.within(folder);
     const session = new Session(
       this.#services.nextSessionId(),
       { models, files, lists, nodeTypes, root, ...this.#shares, memory: this.#memory },
@@ -79,6 +95,7 @@ export class SessionTable {
 
   /** Ends all of them, and waits for those that were ending already. */
   async closeAll(reason: ServerError): Promise<void> {
+    this.#closed = reason;
     for (const session of this.#sessions.values()) this.#end(session, reason);
     await Promise.all(this.#closing);
   }

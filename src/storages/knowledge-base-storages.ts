@@ -40,7 +40,7 @@ export class KnowledgeBaseStorages {
       return await this.#cache.openPlace(root.place(path, where), { signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw await configError(error, { path, where }, (text) => root.hide(text));
+      throw await configError(error, { path, where }, (message, facts) => root.hide(message, facts));
     }
   }
 

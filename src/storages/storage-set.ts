@@ -4,7 +4,7 @@ import { Background } from '../lifecycle/background.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { ClientMemory } from '../limits/client-memory.js';
-import { fail } from '../protocol/errors.js';
+import { fail, ServerError } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
 import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
@@ -75,8 +75,8 @@ export class StorageSet {
    * @throws StorageNotFound; for a path, as createFromFile()
    */
   async pin(name: string, where: string): Promise<Pin<SearchableStorage>> {
-    if (isPath(name)) return this.#background.track(this.#pinFile(name, where));
-    const making = this.#find(name, where);
+    const making = isPath(name) ? undefined : this.#named.get(name);
+    if (making === undefined) return this.#background.track(this.#pinUnnamed(name, where));
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
@@ -126,6 +126,16 @@ export class StorageSet {
 
   #pinFile(path: string, where: string): Promise<Pin<SearchableStorage>> {
     return this.#sources.files.pin(path, where, this.#sources.root, this.#signal);
+  }
+
+  /** A value that names no storage of the session is a path. One that is no file either and could be a name is a misspelt name. */
+  async #pinUnnamed(path: string, where: string): Promise<Pin<SearchableStorage>> {
+    try {
+      return await this.#pinFile(path, where);
+    } catch (error) {
+      if (isPath(path) || !(error instanceof ServerError) || error.code !== 3010) throw error;
+      return this.#refuse(path, where);
+    }
   }
 
   #find(name: string, where: string): Promise<Pin<SearchableStorage>> {

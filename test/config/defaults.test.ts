@@ -78,6 +78,8 @@ const contract = {
 
 /** lorekeep's own. */
 const extensions = {
+  access_token_file: '',
+  session_folders: 'any',
   embedding_model_idle_timeout: 600,
   max_frame_mb: 64,
   limits: { drain_timeout_ms: 10_000, frame_timeout_ms: 30_000, unread_timeout_ms: 60_000 },

@@ -42,6 +42,8 @@ const otherFiles: Record<string, string> = {
   'kbs/deep/records.json': JSON.stringify(records),
   'lists/canned.txt': '# one\nThat is all I say.\n',
   'lists/patterns.txt': 'zebra+\n',
+  'token.txt': 'the secret of this test\n',
+  'open/sub/note.txt': 'read me\n',
 };
 
 let program: Program;
@@ -63,6 +65,19 @@ const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep
 const effects: Record<string, Effect | Elsewhere> = {
   port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },
   network_access: { value: 'local_network', seen: () => program.printed(/"host":"(::|0\.0\.0\.0)"/) },
+  access_token_file: {
+    value: 'token.txt',
+    seen: () => expect(client.createSession({ access_token: 'wrong' })).rejects.toMatchObject({ code: 2011 }),
+  },
+  session_folders: {
+    value: ['open'],
+    async seen() {
+      await (await client.createSession({ storage_data_folder: inFolder('open/sub') })).destroy();
+      await (await client.createSession({ storage_data_folder: 'deep' })).destroy();
+      const refused = client.createSession({ storage_data_folder: inFolder('lists') });
+      await expect(refused).rejects.toMatchObject({ code: 3011 });
+    },
+  },
   thread_count: { value: 11, seen: () => program.printed(/"threads":11,"msg":"search threads"/) },
   models_catalog_path: {
     value: 'catalog/models.json',
@@ -172,7 +187,8 @@ const effects: Record<string, Effect | Elsewhere> = {
     value: 1000,
     async seen() {
       const raw = await RawClient.connect(port);
-      const created = await raw.request<never>({ id: 0, type: 'CreateSessionRequest' });
+      const access_token = 'the secret of this test';
+      const created = await raw.request<never>({ id: 0, type: 'CreateSessionRequest', access_token });
       const { session_id } = created as { session_id: string };
       raw.socket.pause();
       const search = {
@@ -214,7 +230,7 @@ async function writeFiles(): Promise<string> {
 it('a server does what each field of its config file says, and says which do nothing yet', async () => {
   program = Program.run(cli, 'serve', '--config', await writeFiles());
   port = Number((await program.printed(/"port":(\d+)/))[1]);
-  client = await connect({ port });
+  client = await connect({ port, accessToken: 'the secret of this test' });
   onTestFinished(() => client.close());
   session = await client.createSession();
   for (const [path, effect] of Object.entries(effects)) {

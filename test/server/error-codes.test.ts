@@ -73,6 +73,16 @@ async function lost(bytes: Buffer): Promise<ServerFrame> {
   return error;
 }
 
+/** The answers to sessions with these tokens; the last one. */
+async function sessionWith(...tokens: (string | undefined)[]): Promise<ServerFrame> {
+  writeFileSync(file('token'), 'a secret of 16 characters');
+  const raw = await (await TestServer.start({ config: { access_token_file: file('token') } })).raw();
+  let answer: ServerFrame | undefined;
+  for (const [id, access_token] of tokens.entries())
+    answer = await raw.request<never>({ type: 'CreateSessionRequest', id, access_token });
+  return answer as ServerFrame;
+}
+
 const agentWith =
   (graph: object) =>
   ({ ask }: Scene) =>
@@ -151,6 +161,13 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     },
     /^the session was destroyed$/,
   ],
+  2010: [() => sessionWith(undefined), /^access_token: is missing; the server wants one$/, 'access_token'],
+  2011: [() => sessionWith('wrong'), /^access_token: is not that of this server$/, 'access_token'],
+  2012: [
+    () => sessionWith(...Array(11).fill('wrong')),
+    /^access_token: too many wrong ones; the next is looked at in \d+ ms$/,
+    'access_token',
+  ],
   3009: [
     storage({ strings: undefined, config_path: '../kb.json' }),
     /^config_path: "\.\.\/kb\.json" .* leaves the storage root; a path inside it is expected$/,
@@ -160,6 +177,15 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     storage({ strings: undefined, config_path: 'kb/kb.json' }),
     /^config_path: there is no file "kb\/kb\.json"/,
     'config_path',
+  ],
+  3011: [
+    async () => {
+      const config = { storage_root: file(), session_folders: 'storage_root' } as const;
+      const raw = await (await TestServer.start({ config })).raw();
+      return raw.request<never>({ type: 'CreateSessionRequest', id: 1, storage_data_folder: '/etc' });
+    },
+    /^storage_data_folder: sessions may not use "\/etc": .*\(session_folders\)$/,
+    'storage_data_folder',
   ],
   4001: [
     agentWith({ nodes: [{ id: 'a', type: 'retreive' }] }),

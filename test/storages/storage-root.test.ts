@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HeldFiles } from '../../src/storages/held-files.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
@@ -116,7 +115,6 @@ describe.runIf(linux)('a config and what it names', () => {
       details: { path: 'config_path', file: 'kb/kb.json', field: 'records_file' },
     });
     await files.close();
-    await expect(new HeldFiles().hold(file('root/kb/pipe.json'), isFileOnly)).rejects.toThrow('no file');
   });
 
   it('are refused with the field when the server may not read what it names', async () => {
@@ -152,10 +150,6 @@ const unreadableList = { code: 4010, details: { path: 'string_storage' } };
 
 const readList = (path: string) => root.read(path, 'string_storage', 9, () => expect.fail('too large'));
 
-const isFileOnly = (_: unknown, isFile: boolean) => {
-  if (!isFile) throw new Error('no file');
-};
-
 /** Runs as a user to whom permissions apply, as they do not to root. */
 async function asNobody(run: () => Promise<void>): Promise<void> {
   if (process.getuid?.() !== 0) return run();
@@ -168,10 +162,21 @@ async function asNobody(run: () => Promise<void>): Promise<void> {
 }
 
 describe('a storage root', () => {
-  it('is taken out of messages, unless it is the whole disk', async () => {
+  it('is taken out of messages', async () => {
     const message = `${file('root/kb/kb.json')}: a comma/colon is expected`;
-    expect(await root.hide(message)).toBe('kb/kb.json: a comma/colon is expected');
-    expect(await new StorageRoot('/').hide(message)).toBe(message);
+    expect(await root.hide(message)).toMatchObject({ message: 'kb/kb.json: a comma/colon is expected' });
+  });
+
+  it.each([
+    ['/', '/srv/kb/kb.json:1: 3/4 or "/a/b"', 'srv/kb/kb.json:1: 3/4 or "/a/b"'],
+    ['/srv', '/srv/kb/kb.json: see /srv/kb/x', 'kb/kb.json: see kb/x'],
+    ['/srv/my kb', '/srv/my kb/kb.json: a, b', 'kb.json: a, b'],
+    ['/srv', "cannot be read: open '/data/other/kb.json'", "cannot be read: open 'kb.json'"],
+  ])('below %s hides what is above it: %s', async (folder, message, hidden) => {
+    const facts = { file: message.split(':')[0], id: '/a/b', line: 3 };
+    const found = await new StorageRoot(folder).hide(message, facts);
+    expect(found.message).toBe(hidden);
+    expect(found.facts).toMatchObject({ id: '/a/b', line: 3, file: hidden.split(':')[0] });
   });
 
   it('reads a file, and tells when it is too large', async () => {

@@ -13,6 +13,7 @@ import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
+import { findAccessToken } from './access-token.js';
 import { converse } from './conversation.js';
 import { placeOf } from './place.js';
 import { reach } from './reach.js';
@@ -20,6 +21,7 @@ import { reach } from './reach.js';
 export interface AskFlags extends RetrievalFlags {
   host: string;
   port?: number;
+  accessTokenFile?: string;
   graph?: string;
   json?: boolean;
 }
@@ -40,7 +42,8 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
   await interruptible(async (signal) => {
     const { host } = flags;
     const port = flags.port ?? (await findConfig(undefined)).config.port;
-    await using client = await reach(host, port, signal);
+    const accessToken = await findAccessToken(flags.accessTokenFile, host);
+    await using client = await reach({ host, port, accessToken }, signal);
     const { folder, path, tokenizer } = await placeOf(kb, host);
     const session = await client.createSession({ storage_data_folder: folder }, { signal });
     const opened = await session

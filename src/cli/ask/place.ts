@@ -29,5 +29,6 @@ export async function placeOf(path: string, host: string): Promise<KnowledgeBase
   return { folder: dirname(file), path: basename(file), tokenizer };
 }
 
-const isLoopback = (host: string) =>
+/** Whether a host name means this machine. */
+export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

@@ -7,7 +7,10 @@ import { CommandError } from '../failure.js';
 const greetingMs = 5000;
 
 /** Connects to the server at an address. @throws CommandError that says what listens there instead; the signal's reason */
-export async function reach(host: string, port: number, signal: AbortSignal): Promise<Client> {
+export async function reach(
+  { host, port, accessToken }: { host: string; port: number; accessToken: string | undefined },
+  signal: AbortSignal,
+): Promise<Client> {
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const giveUp = new AbortController();
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
@@ -21,7 +24,7 @@ export async function reach(host: string, port: number, signal: AbortSignal): Pr
     );
   }, greetingMs);
   try {
-    return await connect({ host, port, signal: giveUp.signal });
+    return await connect({ host, port, accessToken, signal: giveUp.signal });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof CommandError) throw error;

@@ -20,15 +20,16 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
   await requireFile(file, 'a file');
   await interruptible(async (signal) => {
     const kind = flags.as ?? (await kindOf(file));
-    const { findings, facts } = await checks[kind](file, flags, signal);
+    const { findings, facts, notes = [] } = await checks[kind](file, flags, signal);
     const errors = findings.filter(({ severity }) => severity === 'error');
     const warnings = findings.filter(({ severity }) => severity === 'warning');
     const ok = errors.length === 0;
     if (!ok) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ file, kind, ok, facts, findings });
+    if (flags.json) return printJson({ file, kind, ok, facts, notes, findings });
     const screen = new Screen(process.stdout);
     printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
     printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
+    for (const text of notes) print(`note: ${printable(text)}`);
     const counts = [errorCount(errors), counted(warnings.length, 'warning')].join(', ');
     const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
     print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'all right' : counts}`);

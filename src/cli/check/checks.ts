@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import { Records } from '../../../lib/index.js';
 import { Catalog } from '../../catalog/catalog.js';
+import { accessNotes } from '../../config/access.js';
 import { checkServerConfig } from '../../config/check.js';
+import type { ServerConfig } from '../../config/schema.js';
 import { StartupError } from '../../config/startup-error.js';
+import { storageRootProblem } from '../../config/storage-root-problem.js';
+import { homeFolder } from '../../files/home.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
 import { modelFiles } from '../model-files.js';
@@ -29,9 +33,11 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     if (findings.some(({ severity }) => severity === 'error')) return { findings };
     // Environment variables are not part of the file.
     const { config, withoutEffect } = await findConfig(file, {});
+    findings.push(...accessFindings(resolve(file), config));
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
     const catalog = await checkCatalog(config.models_catalog_path, signal);
-    return { findings: [...findings, ...catalog.findings] };
+    const [open] = accessNotes(config, config.storage_root || homeFolder);
+    return { findings: [...findings, ...catalog.findings], ...(open && { notes: [open.message] }) };
   },
 
   catalog: (file, _, signal) => checkCatalog(resolve(file), signal),
@@ -44,6 +50,17 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     return records === undefined ? { findings } : { findings, facts: counted(records.size, 'record') };
   },
 };
+
+/** What a server would warn of when it starts. */
+function accessFindings(file: string, config: ServerConfig): Finding[] {
+  const root = config.storage_root || homeFolder;
+  const problem = storageRootProblem(root);
+  const ofRoot = problem === undefined ? [] : [`storage_root: ${root} ${problem}`];
+  const ofAccess = accessNotes(config, root)
+    .filter(({ remedy }) => remedy !== undefined)
+    .map(({ field, message, remedy }) => `${field}: ${message}; ${remedy}`);
+  return [...ofRoot, ...ofAccess].map((text) => warningFinding(`${file}: ${text}`));
+}
 
 /** A server starts without model files, but cannot use those models. */
 async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckResult> {

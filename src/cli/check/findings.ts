@@ -11,6 +11,8 @@ export interface CheckResult {
   findings: Finding[];
   /** A short description of the checked file. */
   facts?: string;
+  /** What the operator should know, though nothing is wrong with it. */
+  notes?: string[];
 }
 
 const errorFinding = (message: string): Finding => ({ severity: 'error', message });

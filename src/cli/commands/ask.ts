@@ -15,6 +15,10 @@ export function addAsk(program: Command): void {
     .argument('[question]', 'without one: a line after the other from the terminal or from stdin')
     .option('--host <name>', 'where the server runs', host, '127.0.0.1')
     .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
+    .option(
+      '--access-token-file <path>',
+      "a file with the server's access token (default: LOREKEEP_ACCESS_TOKEN, then the config of a server on this machine)",
+    )
     .addOption(
       new Option(
         '--graph <file>',

@@ -10,7 +10,7 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkEmbedding } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
-import { checkPort, checkStorageRoot, checkWritable } from './installation.js';
+import { checkAccess, checkPort, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
 
@@ -40,7 +40,7 @@ async function checkInstallation(
 ): Promise<Finding[]> {
   try {
     const { config, file, warnings } = await findConfig(path);
-    const { logs_dir, models_download_dir, storage_root } = config;
+    const { logs_dir, models_download_dir } = config;
     return [
       ok('config', file ?? 'built-in defaults'),
       ...warnings.map((text) => warning('config', text, 'correct the file')),
@@ -49,7 +49,7 @@ async function checkInstallation(
       ),
       ...(await checkModels(config, options)),
       await checkPort(config),
-      ...(storage_root === '' ? [] : [await checkStorageRoot(config)]),
+      ...checkAccess(config),
       ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
       await checkWritable('models_download_dir', models_download_dir),
     ];

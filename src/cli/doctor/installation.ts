@@ -3,7 +3,10 @@ import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { connect } from '../../client/index.js';
+import { accessNotes } from '../../config/access.js';
 import type { ServerConfig } from '../../config/schema.js';
+import { storageRootProblem } from '../../config/storage-root-problem.js';
+import { homeFolder } from '../../files/home.js';
 import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
@@ -51,16 +54,17 @@ function listenOnce(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Checks that the storage root exists. The server starts without it. */
-export async function checkStorageRoot({ storage_root }: ServerConfig): Promise<Finding> {
-  const found = await stat(storage_root).catch(() => undefined);
-  if (found?.isDirectory()) return ok('storage_root', storage_root);
-  const what = found === undefined ? 'does not exist' : 'is a file';
-  return warning(
-    'storage_root',
-    `${storage_root} ${what}: no knowledge base is found`,
-    'make the folder, or name another one with storage_root',
+/** Whether the folder that storages are looked for in is there, and what clients may read. */
+export function checkAccess(config: ServerConfig): Finding[] {
+  const root = config.storage_root || homeFolder;
+  const problem = storageRootProblem(root);
+  const fix = 'make the folder, or name another one with storage_root';
+  const found =
+    problem === undefined ? ok('storage_root', root) : warning('storage_root', `${root} ${problem}`, fix);
+  const notes = accessNotes(config, root).map(({ field, message, remedy }) =>
+    remedy === undefined ? ok(field, message) : warning(field, message, remedy),
   );
+  return [found, ...notes];
 }
 
 /** Checks that the server could write or create a folder, without creating anything. */

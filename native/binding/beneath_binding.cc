@@ -1,0 +1,59 @@
+#include "binding/beneath_binding.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "binding/arguments.h"
+#include "binding/promise_task.h"
+#include "core/beneath.h"
+
+namespace lorekeep::binding {
+namespace {
+
+Wanted wanted_argument(const std::string& name) {
+  if (name == "file") return Wanted::kFile;
+  if (name == "folder") return Wanted::kFolder;
+  if (name == "place") return Wanted::kPlace;
+  fail(Code::kInvalidArgument, "wanted: file, folder or place is expected");
+}
+
+const char* name_of(Reached reached) {
+  constexpr std::array<const char*, 6> kNames{"opened", "outside", "no folder", "absent", "closed", "forbidden"};
+  return kNames[static_cast<std::size_t>(reached)];
+}
+
+BeneathRequest request_argument(const Napi::Value& value) {
+  const Napi::Object given = object_argument(value, "request");
+  const auto text = [&](const char* name) { return string_argument(given.Get(name), name); };
+  BeneathRequest request{text("root"), text("folder"), text("path"), wanted_argument(text("wanted")), {}, text("logs")};
+  const Napi::Value closed = given.Get("closed");
+  if (!closed.IsArray()) fail(Code::kInvalidArgument, "closed: an array is expected");
+  const auto paths = closed.As<Napi::Array>();
+  for (std::uint32_t index = 0; index < paths.Length(); ++index) {
+    request.closed.push_back(string_argument(paths.Get(index), "closed"));
+  }
+  return request;
+}
+
+Napi::Value to_js(Napi::Env env, BeneathResult&& result) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("reached", Napi::String::New(env, name_of(result.reached)));
+  object.Set("folder", Napi::String::New(env, result.folder));
+  object.Set("name", Napi::String::New(env, result.name));
+  object.Set("descriptor", Napi::Number::New(env, result.descriptor.release()));
+  return object;
+}
+
+}  // namespace
+
+Napi::Value open_file_beneath(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kQuick, nullptr, nullptr, {}};
+    return promise_task<BeneathResult>(
+        info.Env(), options,
+        [request = request_argument(info[0])](const TaskContext&) { return open_beneath(request); }, to_js);
+  });
+}
+
+}  // namespace lorekeep::binding

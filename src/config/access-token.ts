@@ -1,0 +1,57 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { StartupError } from './startup-error.js';
+
+/** Longest access token, in bytes; its file may be as long. */
+export const longestToken = 4096;
+
+/** Shorter ones can be guessed. */
+const shortestGood = 16;
+
+export interface AccessToken {
+  /** Without the blanks and line ends around it. */
+  token: string;
+  /** One sentence for each thing that is probably not as it was meant. None has the token. */
+  warnings: string[];
+}
+
+/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** The secret in a file: one line of UTF-8 text. `what` is what messages begin with. @throws StartupError */
+export async function readAccessToken(path: string, what: string): Promise<AccessToken> {
+  const refuse = (problem: string): never => {
+    throw new StartupError(`${what}: ${path}: ${problem}`);
+  };
+  let file: FileHandle;
+  try {
+    file = await open(path, readOnly);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return refuse(code === 'ENOENT' ? 'the file does not exist' : `cannot be read: ${message}`);
+  }
+  await using opened = file;
+  const facts = await opened.stat();
+  if (!facts.isFile()) refuse('is not a regular file');
+  const { buffer, bytesRead } = await opened.read(Buffer.alloc(longestToken + 1), 0, longestToken + 1, 0);
+  if (bytesRead > longestToken) refuse(`is longer than ${longestToken} bytes`);
+  const token = decode(buffer.subarray(0, bytesRead))?.trim() ?? refuse('is not UTF-8');
+  if (token === '') refuse('is empty; a line with a secret is expected');
+  if (/\p{Cc}/u.test(token)) refuse('has more than one line, or a control character; one line is expected');
+  const warnings: string[] = [];
+  if (process.platform !== 'win32' && (facts.mode & 0o044) !== 0)
+    warnings.push(`${what}: ${path}: other users may read the access token; chmod 600 keeps it from them`);
+  if (token.length < shortestGood)
+    warnings.push(
+      `${what}: ${path}: the access token is shorter than ${shortestGood} characters; it can be guessed`,
+    );
+  return { token, warnings };
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

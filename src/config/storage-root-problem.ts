@@ -1,0 +1,21 @@
+import { realpathSync, statSync } from 'node:fs';
+
+const kernelFolder = /^\/(proc|sys|dev)(\/|$)/;
+
+/** Why no client finds a file in the storage root, as a sentence without its path; undefined when it is a folder. */
+export function storageRootProblem(folder: string): string | undefined {
+  const what = wrongWith(folder);
+  return what && `${what}: no knowledge base is found`;
+}
+
+function wrongWith(folder: string): string | undefined {
+  try {
+    if (!statSync(folder).isDirectory()) return 'is a file';
+    return kernelFolder.test(realpathSync(folder))
+      ? 'is in /proc, /sys or /dev, which no client may open'
+      : undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import { fail } from '../protocol/errors.js';
+import { FailureBudget, type FailureRate } from './failure-budget.js';
+
+/** Wrong tokens of one address, and of all together. */
+export const perAddress: FailureRate = { burst: 10, perSecond: 1 };
+export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
+
+/** Addresses remembered for having had the right token: wrong ones of others do not keep them out. */
+const mostTrusted = 4096;
+
+/** Lets clients in that know the server's access token. */
+export class AccessGate {
+  readonly #token: Buffer | undefined;
+  readonly #failures: FailureBudget;
+  readonly #allFailures: FailureBudget;
+  readonly #trusted = new Set<string>();
+
+  /** Without `token` everybody is let in. `now`: a clock in ms. */
+  constructor(token: string | undefined, now: () => number = () => performance.now()) {
+    this.#token = token === undefined ? undefined : digest(token);
+    this.#failures = new FailureBudget(perAddress, now);
+    this.#allFailures = new FailureBudget(ofAll, now);
+  }
+
+  /** `address`: of the client. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
+  check(address: string, given: string | undefined): void {
+    if (this.#token === undefined) return;
+    if (given === undefined) fail(2010, 'access_token: is missing; the server wants one', { path });
+    const key = addressKey(address);
+    const shared = this.#trusted.has(key) ? 0 : this.#allFailures.waitMs(everybody);
+    const wait = Math.max(this.#failures.waitMs(key), shared);
+    if (wait > 0) {
+      const message = `access_token: too many wrong ones; the next is looked at in ${wait} ms`;
+      fail(2012, message, { path, retry_after_ms: wait });
+    }
+    if (!timingSafeEqual(digest(given), this.#token)) this.#refuse(key);
+    this.#trust(key);
+  }
+
+  #refuse(key: string): never {
+    this.#failures.fail(key);
+    this.#allFailures.fail(everybody);
+    fail(2011, 'access_token: is not that of this server', { path });
+  }
+
+  #trust(key: string): void {
+    this.#trusted.delete(key);
+    this.#trusted.add(key);
+    const [oldest] = this.#trusted;
+    if (this.#trusted.size > mostTrusted && oldest !== undefined) this.#trusted.delete(oldest);
+  }
+}
+
+const path = 'access_token';
+const everybody = '';
+
+/** Of equal length for every text. */
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** One key per machine: an IPv6 host has a whole /64, and an IPv4 address may come mapped. */
+function addressKey(text: string): string {
+  const bare = text.split('%')[0] as string;
+  if (!ipaddr.isValid(bare)) return bare;
+  const address = ipaddr.process(bare);
+  return address.kind() === 'ipv4' ? address.toString() : address.toByteArray().slice(0, 8).join('.');
+}

@@ -1,0 +1,11 @@
+import { join } from 'node:path';
+import type { ServerConfig } from '../config/schema.js';
+import type { OwnFiles } from '../storages/own-files.js';
+
+/** `configFile`: where the config is, or would be. */
+export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {
+  const { access_token_file, models_catalog_path, models_download_dir, logs_dir } = config;
+  const downloads = join(models_download_dir, 'downloads.json');
+  const files = [configFile ?? '', access_token_file, models_catalog_path, downloads, logs_dir];
+  return { closed: files.filter((path) => path !== ''), logs: logs_dir };
+}

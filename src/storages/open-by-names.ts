@@ -1,0 +1,100 @@
+import { close, constants, fstat, open } from 'node:fs';
+import { lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import type { BeneathRequest, BeneathResult } from '../../lib/internal.js';
+import { makeFolder } from '../files/make-folder.js';
+
+type Reached = BeneathResult['reached'];
+
+/**
+ * openBeneath() for systems on which folders have no descriptors (Windows), with the same answers. A link that changes
+ * between the look and the opening is noticed when the file is open. Places have no descriptor.
+ */
+export async function openByNames(request: BeneathRequest): Promise<BeneathResult> {
+  const { wanted } = request;
+  const none = (reached: Reached): BeneathResult => ({ reached, folder: '', name: '', descriptor: -1 });
+  const root = await realpath(request.root).catch(() => undefined);
+  const folder = await realpath(join(request.root, request.folder)).catch(() => undefined);
+  if (root === undefined || folder === undefined || !isWithin(root, folder)) return none('no folder');
+  try {
+    const path = await follow(folder, join(folder, request.path));
+    if (await isClosed(path, request)) return none('closed');
+    if (wanted === 'place') makeFolder(dirname(path));
+    const found = await stat(path).catch(ignoreAbsence);
+    const fits = wanted === 'folder' ? found?.isDirectory() : found?.isFile();
+    if (fits !== true && (found !== undefined || wanted !== 'place')) return none('absent');
+    const descriptor = wanted === 'file' ? await openChecked(folder, path) : -1;
+    return { reached: 'opened', folder, name: relative(folder, path).split(sep).join('/'), descriptor };
+  } catch (error) {
+    return none(reachedOf(error));
+  }
+}
+
+class Outside extends Error {}
+
+/** As Linux has it. */
+const mostLinks = 40;
+
+/** The path without links, absent parts at its end included. @throws Outside, before anything outside is looked at */
+async function follow(boundary: string, path: string, links = 0): Promise<string> {
+  if (!isWithin(boundary, path)) throw new Outside();
+  const parts = relative(boundary, path).split(sep).filter(Boolean);
+  let at = boundary;
+  for (const [index, part] of parts.entries()) {
+    const next = join(at, part);
+    const found = await lstat(next).catch(ignoreAbsence);
+    const rest = parts.slice(index + 1);
+    if (found === undefined) return join(next, ...rest);
+    if (found.isSymbolicLink()) {
+      if (links === mostLinks) throw Object.assign(new Error('too many links'), { code: 'ELOOP' });
+      return follow(boundary, join(resolve(at, await readlink(next)), ...rest), links + 1);
+    }
+    at = next;
+  }
+  return at;
+}
+
+async function openChecked(boundary: string, path: string): Promise<number> {
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const descriptor = await promisify(open)(path, flags);
+  try {
+    const [opened, named] = [await promisify(fstat)(descriptor), await stat(path)];
+    if (!isWithin(boundary, await realpath(path)) || opened.ino !== named.ino) throw new Outside();
+    return descriptor;
+  } catch (error) {
+    await promisify(close)(descriptor);
+    throw error;
+  }
+}
+
+async function isClosed(path: string, { closed, logs }: BeneathRequest): Promise<boolean> {
+  if (logs !== '' && path.includes('.log') && dirname(path) === (await realpath(logs).catch(() => logs)))
+    return true;
+  const found = await stat(path).catch(() => undefined);
+  for (const each of closed) {
+    const real = await realpath(each).catch(() => each);
+    const same = found !== undefined && (await stat(each).catch(() => undefined))?.ino === found.ino;
+    if (same || isWithin(real, path)) return true;
+  }
+  return false;
+}
+
+function ignoreAbsence(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  return undefined;
+}
+
+function reachedOf(error: unknown): Reached {
+  if (error instanceof Outside) return 'outside';
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM') return 'forbidden';
+  if (['ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'EEXIST', 'EROFS'].includes(code)) return 'absent';
+  throw error;
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
