@@ -1,5 +1,5 @@
 // The records file of a knowledge base: a JSON array of {"id": string, "text": string, "metadata"?: object}. What each
-// irregularity leads to is in docs/knowledge-bases.md.
+// irregularity leads to is in docs/knowledge-base-files.md.
 #pragma once
 
 #include <cstddef>

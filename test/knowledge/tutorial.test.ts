@@ -7,12 +7,10 @@ import { temporaryFolder } from '../helpers/folder.js';
 const project = join(import.meta.dirname, '../..');
 const file = temporaryFolder();
 const folder = file('project');
-const page = readFileSync(join(project, 'docs/knowledge-bases.md'), 'utf8');
-const tutorial = page.slice(page.indexOf('## A tutorial'), page.indexOf('## The config file'));
 
-/** The blocks of the tutorial in one language, in order. */
-const blocks = (language: string) =>
-  [...tutorial.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+/** The code blocks of a page in one language, in order. */
+const blocks = (page: string, language: string) =>
+  [...readFileSync(join(project, 'docs', page), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter(([, name]) => name === language)
     .map(([, , text]) => text ?? '');
 
@@ -35,20 +33,20 @@ beforeAll(() => {
   chmodSync(join(folder, 'bin/npx'), 0o755);
 });
 
-describe.skipIf(process.platform === 'win32')('the tutorial of docs/knowledge-bases.md', () => {
-  test('works as it is written, from a folder of text files to a search, and prints what it says', () => {
-    const [notes, build] = blocks('sh');
-    const [records, search] = blocks('js');
+describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/knowledge-bases.md', () => {
+  test('lead from a folder of text files to a search that prints what the page shows', () => {
+    const [notes, build] = blocks('get-started.md', 'sh');
+    const [records, search] = blocks('get-started.md', 'js');
     save('records.mjs', records);
     save('search.mjs', search);
-    save('kb.json', blocks('json')[0]);
+    save('kb.json', blocks('get-started.md', 'json')[0]);
     shell(notes as string);
     expect(shell(build as string)).toContain('bees.txt#0');
-    expect(shell('node search.mjs')).toBe(blocks('')[0]);
+    expect(shell('node search.mjs')).toBe(blocks('get-started.md', '')[0]);
   });
 
-  test('has scripts that run', () => {
-    const others = blocks('js').slice(2);
+  test('have scripts that run', () => {
+    const others = blocks('knowledge-bases.md', 'js');
     expect(others).toHaveLength(3);
     const printed = others.map((text) => {
       save('other.mjs', text);
@@ -57,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('the tutorial of docs/knowledge-ba
     expect(printed).toEqual(['', 'Bees dance.\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
   });
 
-  test('goes with the example of a knowledge base', () => {
+  test('agree with the example of a knowledge base', () => {
     const printed = shell(
       'node node_modules/lorekeep/examples/knowledge-base.mjs notes "how do bees find flowers?"',
     );
