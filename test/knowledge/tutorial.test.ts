@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { delimiter, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
+import { Program } from '../server/program.js';
 
 const project = join(import.meta.dirname, '../..');
 const file = temporaryFolder();
@@ -43,6 +44,18 @@ describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/know
     shell(notes as string);
     expect(shell(build as string)).toContain('bees.txt#0');
     expect(shell('node search.mjs')).toBe(blocks('get-started.md', '')[0]);
+  });
+
+  test('serve the knowledge base to an agent that answers', async () => {
+    shell('npx lorekeep init server');
+    const config = join(folder, 'server/server-config.json');
+    const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
+    writeFileSync(config, JSON.stringify({ ...settings, storage_root: folder, port: 0 }));
+    const server = Program.run('dist/src/cli/main.js', 'serve', '--config', config);
+    const [, port] = await server.printed(/"port":(\d+)/);
+    const agent = blocks('get-started.md', 'js')[2] as string;
+    save('agent.mjs', agent.replace('connect()', `connect({ port: ${port} })`));
+    expect(shell('node agent.mjs')).toMatch(/[Bb]ee.*\.\n$/);
   });
 
   test('have scripts that run', () => {
