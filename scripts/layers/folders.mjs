@@ -15,8 +15,8 @@ export const folders = {
   knowledge: ['schema', 'lifecycle', 'fusion', 'files', 'catalog', 'limits/default-cache-bytes'],
   failure: ['protocol', 'catalog', 'knowledge'],
   storages: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
-  agents: ['schema', 'lifecycle', 'protocol', 'log', 'failure', 'storages'],
-  'agents/nodes': ['schema', 'protocol', 'knowledge', 'storages', 'agents'],
+  agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'failure', 'storages'],
+  'agents/nodes': ['schema', 'protocol', 'limits', 'knowledge', 'storages', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],

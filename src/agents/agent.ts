@@ -1,5 +1,6 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { untilAborted } from '../lifecycle/until-aborted.js';
+import type { Holding } from '../limits/client-memory.js';
 import type { Log } from '../log/log.js';
 import type { Flow } from './flow.js';
 import type { GraphPlan } from './graph.js';
@@ -15,21 +16,29 @@ export interface AgentOptions {
   largestInteraction: number;
 }
 
+interface AgentParts {
+  nodes: readonly AgentNode[];
+  flow: Flow;
+  memory: Holding;
+}
+
 /** A graph with what its nodes hold. Its turns run one after the other, those of other agents beside them. */
 export class Agent {
   readonly id: string;
   readonly #nodes: readonly AgentNode[];
   readonly #flow: Flow;
+  readonly #memory: Holding;
   readonly #options: AgentOptions;
   readonly #log: Log;
   readonly #turns = new Map<string, Turn>();
   /** Settles when every turn so far has ended. */
   #tail: Promise<void> = Promise.resolve();
 
-  private constructor(id: string, nodes: readonly AgentNode[], flow: Flow, options: AgentOptions, log: Log) {
+  private constructor(id: string, { nodes, flow, memory }: AgentParts, options: AgentOptions, log: Log) {
     this.id = id;
     this.#nodes = nodes;
     this.#flow = flow;
+    this.#memory = memory;
     this.#options = options;
     this.#log = log.child({ agent: id });
   }
@@ -51,9 +60,10 @@ export class Agent {
       }
     } catch (error) {
       await closeAll(nodes);
+      resources.memory.release();
       throw error;
     }
-    return new Agent(id, nodes, flow, options, log);
+    return new Agent(id, { nodes, flow, memory: resources.memory }, options, log);
   }
 
   turn(id: string): Turn | undefined {
@@ -81,6 +91,7 @@ export class Agent {
     const complete = await turn.run(ready, this.#nodes, this.#flow);
     this.#turns.delete(turn.id);
     outlet.send(complete);
+    turn.release();
     const giveRoomBack = await ready.catch(() => undefined);
     giveRoomBack?.();
   }
@@ -90,6 +101,7 @@ export class Agent {
     for (const turn of this.#turns.values()) turn.cancel();
     await this.#tail;
     await closeAll(this.#nodes);
+    this.#memory.release();
   }
 }
 

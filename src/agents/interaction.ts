@@ -1,4 +1,5 @@
 import type { Storage } from '../../lib/index.js';
+import type { Bytes } from '../limits/bytes.js';
 import type { Citation, SharedComponent } from '../protocol/components.js';
 import { fail } from '../protocol/errors.js';
 
@@ -22,6 +23,8 @@ export class Interaction {
   /** By the id of the node that found the knowledge. */
   readonly sources: Map<string, KnowledgeSource> = new Map();
   readonly citations: Citation[] = [];
+  /** Waits until there is memory for results that a node is about to get, and counts it until the turn has ended. */
+  readonly reserve: (bytes: Bytes, signal: AbortSignal) => Promise<void>;
   readonly #onText: (piece: string) => void;
   readonly #limit: number;
   #size = 0;
@@ -33,11 +36,13 @@ export class Interaction {
     variables: Readonly<Record<string, unknown>>,
     onText: (piece: string) => void = () => {},
     limit = Number.POSITIVE_INFINITY,
+    reserve: Interaction['reserve'] = async () => {},
   ) {
     this.text = text;
     this.variables = variables;
     this.components = [{ _type: 'human_message', text }];
     this.#onText = onText;
+    this.reserve = reserve;
     this.#limit = limit;
   }
 

@@ -1,4 +1,5 @@
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import type { Holding } from '../limits/client-memory.js';
 import type { EngineDiagnostics } from '../protocol/frames.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
@@ -13,6 +14,8 @@ export interface NodeResources {
   readonly lists: NodeLists;
   /** The client's share of the threads that search. */
   readonly threads: SlotShare;
+  /** What the agent holds; released with the agent. */
+  readonly memory: Holding;
 }
 
 /** What a node tells about one run, beside its time. */

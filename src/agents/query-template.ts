@@ -1,3 +1,4 @@
+import type { Bytes } from '../limits/bytes.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
 import { messageAlone, Template } from './template.js';
@@ -24,6 +25,11 @@ export class QueryTemplate {
       const message = (cause as Error).message.slice(0, longestReason);
       throw serverError(invalid, `${path}: not a Mustache template: ${message}`, { path }, { cause });
     }
+  }
+
+  /** What the template takes beside its text. */
+  get bytes(): Bytes {
+    return this.#template.bytes;
   }
 
   /** @throws `invalid` for a template that cannot be rendered over this interaction, or that gives nothing */

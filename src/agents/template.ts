@@ -1,4 +1,5 @@
 import Mustache from 'mustache';
+import type { Bytes } from '../limits/bytes.js';
 import { CompactTemplate } from './compact-template.js';
 import type { Interaction } from './interaction.js';
 
@@ -7,6 +8,9 @@ export const messageAlone = '{{text}}';
 
 /** Characters looked up and sections entered by one rendering: nested sections over lists would take for ever. */
 const renderingBudget = 262_144;
+
+/** A template without its text and tokens. */
+const templateHeap = 1024;
 
 /**
  * A Mustache template over an interaction, without HTML escaping. It sees `text` (the user's message), `variables`, and
@@ -24,9 +28,9 @@ export class Template {
     this.#parsed = source === messageAlone ? undefined : new CompactTemplate(source);
   }
 
-  /** Bytes held beside the template's text. */
-  get bytes(): number {
-    return this.#parsed?.bytes ?? 0;
+  /** What it takes beside its text. */
+  get bytes(): Bytes {
+    return { heap: templateHeap, native: this.#parsed?.bytes ?? 0 };
   }
 
   /** @throws Error for a template that cannot be rendered over this interaction, or not within the budget. */

@@ -1,4 +1,5 @@
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
+import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import type { Flow } from './flow.js';
@@ -23,6 +24,8 @@ export interface TurnOutlet {
   send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
   /** Resolves when the client can be sent more; the result must be called when all is sent. @throws the signal's reason */
   room(signal: AbortSignal): Promise<() => void>;
+  /** Counts memory for results of a search, once there is room; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
+  reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
 }
 
 /** One exchange with an agent, from its request to its TurnComplete. */
@@ -33,6 +36,8 @@ export class Turn {
   readonly #log: Log;
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
+  /** Gives back what its results took. */
+  readonly #reserved: (() => void)[] = [];
   readonly #ran: NodeDiagnostics[] = [];
   readonly #skipped: string[] = [];
   readonly #engine: DebugInfo['nodes'] = [];
@@ -42,12 +47,25 @@ export class Turn {
     this.#options = options;
     const { text, variables, largestInteraction } = options;
     const onText = (piece: string) => outlet.send({ type: 'TurnText', turn_id: id, text: piece });
-    this.#interaction = new Interaction(text, variables, onText, largestInteraction);
+    this.#interaction = new Interaction(
+      text,
+      variables,
+      onText,
+      largestInteraction,
+      async (bytes, signal) => {
+        this.#reserved.push(await outlet.reserve(bytes, signal));
+      },
+    );
     this.#log = log.child({ turn: id });
   }
 
   get signal(): AbortSignal {
     return this.#cancelling.signal;
+  }
+
+  /** To be called when its TurnComplete is sent. */
+  release(): void {
+    for (const giveBack of this.#reserved.splice(0)) giveBack();
   }
 
   /** Ends the turn as soon as its current step notices; its TurnComplete has the status "cancelled". */

@@ -62,6 +62,16 @@ export class ConnectionMemory {
     return this.#request(payloadBytes);
   }
 
+  /** Counts results that are about to be made, once there is room for them. @throws as ClientMemory.reserve() */
+  reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void> {
+    return this.#client.reserve(
+      'results',
+      bytes,
+      'the results may be too large: ask for fewer hits (top_k)',
+      signal,
+    );
+  }
+
   /** The connection has ended. */
   close(): void {
     this.#cancelWait?.();

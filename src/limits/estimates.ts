@@ -1,15 +1,111 @@
+import type { Bytes } from './bytes.js';
+
 /**
- * Bytes of heap that things take: measured (test/limits/estimates.test.ts) and rounded up. Strings count apart.
+ * What things take, in bytes: measured with test/limits/estimates.test.ts and rounded up, because a ledger that says too
+ * little is of no use. Strings have two bytes per character at worst.
  */
 
-/** One value of parsed JSON: an object or array of few members, with its place in what holds it. */
+/** One value of parsed JSON: an object or array of few members, with its place in the value around it. */
 export const valueHeap = 64;
 
 /** A request under way: promises, closures, the parsed frame. */
 export const requestBase = 4096;
 
 /** A connection without sessions: socket, decoder, loggers. */
-export const connectionHeap = 24 * 1024;
+export const connectionBytes: Bytes = { heap: 10 * 1024, native: 10 * 1024 };
 
 /** A session without storages and agents. */
-export const sessionHeap = 12 * 1024;
+export const sessionBytes: Bytes = { heap: 5 * 1024, native: 1024 };
+
+/** A turn that has not ended, without its text and variables, which count with its request. */
+export const turnBytes: Bytes = { heap: 8 * 1024, native: 0 };
+
+/** A name of a session for a storage, without the storage. */
+export const storageNameBytes: Bytes = { heap: 4 * 1024, native: 0 };
+
+const agentHeap = 4096;
+const nodeHeap = 1024;
+const edgeHeap = 192;
+
+export function textHeap(text: string): number {
+  return 32 + 2 * text.length;
+}
+
+/** An agent with its nodes' params, but for filters, which nodes compile and drop. */
+export function agentBytes(graph: {
+  readonly nodes: readonly { readonly id: string; readonly params: Readonly<Record<string, unknown>> }[];
+  readonly edges: readonly (readonly [string, string])[];
+}): Bytes {
+  let heap = agentHeap;
+  for (const { id, params } of graph.nodes) {
+    const { values, characters } = jsonSize({ ...params, filter: undefined });
+    heap += nodeHeap + 2 * textHeap(id) + valueHeap * values + 2 * characters;
+  }
+  for (const [from, to] of graph.edges) heap += edgeHeap + textHeap(from) + textHeap(to);
+  return { heap, native: 0 };
+}
+
+/** Values and characters of parsed JSON. */
+function jsonSize(value: unknown): { values: number; characters: number } {
+  const size = { values: 0, characters: 0 };
+  const count = (part: unknown) => {
+    size.values++;
+    if (typeof part === 'string') size.characters += part.length;
+    if (typeof part !== 'object' || part === null) return;
+    for (const key in part) {
+      size.characters += key.length;
+      count((part as Record<string, unknown>)[key]);
+    }
+  };
+  count(value);
+  return size;
+}
+
+/** Native bytes per value of a compiled filter, beside its texts. */
+const filterValue = 160;
+
+/** A compiled filter, and the two bits per record that it keeps of what it lets through. */
+export function filterBytes(expression: unknown, records: number): Bytes {
+  if (expression === undefined) return { heap: 0, native: 0 };
+  const { values, characters } = jsonSize(expression);
+  return { heap: 2048, native: filterValue * values + 3 * characters + records / 4 };
+}
+
+/** Bytes of a line of a text file beside its text. */
+const lineHeap = 64;
+
+export function linesBytes(lines: readonly string[]): Bytes {
+  return { heap: lines.reduce((sum, line) => sum + lineHeap + textHeap(line), 0), native: 0 };
+}
+
+const patternHeap = 3072;
+/** Per instruction of a compiled pattern. Searches keep tables of the same size. */
+const instruction: Bytes = { heap: 176, native: 176 };
+
+export function patternBytes(pattern: string, instructions: number): Bytes {
+  return {
+    heap: patternHeap + 2 * textHeap(pattern) + instruction.heap * instructions,
+    native: instruction.native * instructions,
+  };
+}
+
+/** Native bytes per string of an inline storage, beside text and vector: ids, offsets, graph, postings. */
+const stringNative = 512;
+
+/** An inline storage while it is built: vectors and texts exist twice then. */
+export function inlineStorageBytes(strings: readonly string[], dimension: number): Bytes {
+  let bytes = 0;
+  for (const text of strings) bytes += Buffer.byteLength(text);
+  return {
+    heap: 4096 + 128 * strings.length,
+    native: 64 * 1024 + strings.length * (stringNative + 2 * 4 * dimension) + 3 * bytes,
+  };
+}
+
+/** A hit without its text. */
+const hitHeap = 1024;
+
+/** The hits of one search, as objects, as JSON text and as the bytes of a frame. */
+export function hitsBytes(hits: number, textBytes: number): Bytes {
+  return { heap: hits * hitHeap + 2 * textBytes, native: hits * 256 + 2 * textBytes };
+}

@@ -3,7 +3,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { toServerError } from '../failure/failure.js';
 import { inMiB } from '../limits/bytes.js';
 import { budgets } from '../limits/default-budgets.js';
-import { connectionHeap } from '../limits/estimates.js';
+import { connectionBytes } from '../limits/estimates.js';
 import { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import { encodeFrame } from '../protocol/encoder.js';
@@ -41,7 +41,7 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
   const memory = services.memory.client((reason) => connection.expel(reason));
   const holding = memory.hold('connections');
   try {
-    holding.add({ heap: connectionHeap }, 'the connection is not taken');
+    holding.add(connectionBytes, 'the connection is not taken');
   } catch (error) {
     memory.close();
     return turnAway(socket, toServerError(error), services.log);

@@ -77,6 +77,7 @@ export class Connection {
   /** A frame for which there was no memory yet. */
   #waiting: WireFrame | undefined;
   readonly #outbox: Outbox;
+  readonly #afterWriting: (() => void)[] = [];
   /** When this client's frames are parsed and served, and its long replies written. */
   readonly #share: LoopShare;
   #parsing: Parsing | undefined;
@@ -115,13 +116,11 @@ export class Connection {
         this.#ended = true;
         this.#share.leave();
         this.#outbox.clear();
-        this.#parsing?.memory.release();
-        this.#parsing = undefined;
+        this.#callAfterWriting();
         clearTimeout(this.#stall);
         clearTimeout(this.#idle);
         clearTimeout(this.#unfinishedFrame);
-        this.#waiting = undefined;
-        this.#decoder.clear();
+        this.#forgetReceived();
         this.#memory.close();
         this.#log.debug('disconnected');
         resolve(this.#endSessions(serverError(2002, 'the connection was closed')));
@@ -322,6 +321,10 @@ export class Connection {
       sessions: this.#sessions,
       send: (frame) => this.#send(frame),
       room: (signal) => this.#gate.enter(signal),
+      reserve: async (bytes, signal) => {
+        const giveBack = await this.#memory.reserve(bytes, signal);
+        return () => this.#whenWritten(giveBack);
+      },
       hold: (until) => held.push(until),
     };
   }
@@ -335,7 +338,18 @@ export class Connection {
     this.#outbox.send(frame);
   }
 
+  /** Calls back when no long reply waits to be written: until then its results are held. */
+  #whenWritten(callback: () => void): void {
+    this.#afterWriting.push(callback);
+    this.#callAfterWriting();
+  }
+
+  #callAfterWriting(): void {
+    if (!this.#outbox.busy) for (const callback of this.#afterWriting.splice(0)) callback();
+  }
+
   #countUnsent(): void {
+    this.#callAfterWriting();
     this.#memory.unsent(this.#socket.writableLength);
     this.#watchStall();
   }
@@ -394,6 +408,15 @@ export class Connection {
     this.#unfinishedFrame = undefined;
   }
 
+  /** Drops what was received and is not being served. */
+  #forgetReceived(): void {
+    this.#parsing?.memory.release();
+    this.#parsing = undefined;
+    this.#waiting = undefined;
+    this.#decoder.clear();
+    this.#memory.received(0);
+  }
+
   /** Ends the connection: says why, discards what was and will be received, and closes. */
   expel(error: ServerError): void {
     if (!this.#ended) this.#loseFraming(error);
@@ -402,9 +425,7 @@ export class Connection {
   /** Nothing after this can be read as frames: says why, discards the rest, and closes. */
   #loseFraming(error: ServerError): void {
     this.#ended = true;
-    this.#waiting = undefined;
-    this.#decoder.clear();
-    this.#memory.received(0);
+    this.#forgetReceived();
     this.#refuse(error, null);
     this.#log.debug({ code: error.code }, 'framing lost');
     this.#farewell = true;

@@ -1,3 +1,4 @@
+import type { Bytes } from '../limits/bytes.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
@@ -12,6 +13,8 @@ export interface HandlerContext {
   send(frame: ServerFrame): void;
   /** Waits until the client can be sent more; the result is called when all is sent. @throws the signal's reason */
   room(signal: AbortSignal): Promise<() => void>;
+  /** Counts memory for results, once there is room for it; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
+  reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
   /** Tells that what the request brought is held until then, though it is answered before. */
   hold(until: Promise<void>): void;
 }
@@ -51,10 +54,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  async SearchEmbeddedStringStorageRequest({ sessions, send, room }, request) {
+  async SearchEmbeddedStringStorageRequest({ sessions, send, room, reserve }, request) {
     const type = 'SearchEmbeddedStringStorageResponse';
     await sessions.get(request.session_id).search(request.name, request, {
       room,
+      reserve,
       send: ({ hits, plan }) => send({ type, reply_to: request.id, hits, plan }),
     });
     return undefined;
@@ -80,8 +84,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  TurnRequest({ services, sessions, send, room, hold }, { id, session_id, agent_id, text, variables }) {
-    const turn = sessions.get(session_id).startTurn(agent_id, { text, variables }, { room, send });
+  TurnRequest(
+    { services, sessions, send, room, reserve, hold },
+    { id, session_id, agent_id, text, variables },
+  ) {
+    const turn = sessions.get(session_id).startTurn(agent_id, { text, variables }, { room, reserve, send });
     hold(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);

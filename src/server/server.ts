@@ -16,6 +16,7 @@ import { Activity } from '../lifecycle/activity.js';
 import { FairSlots } from '../lifecycle/fair-slots.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { ConnectionSlots } from '../limits/connection-slots.js';
+import type { Ledger } from '../limits/ledger.js';
 import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
@@ -124,6 +125,11 @@ export class LorekeepServer {
   /** Connections whose sessions may still hold something. */
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** What clients make the server hold. */
+  get memory(): Ledger {
+    return this.#services.memory.ledger;
   }
 
   /** State, holders and weight of the storages from files. */

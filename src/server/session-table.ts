@@ -1,6 +1,6 @@
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
-import { sessionHeap } from '../limits/estimates.js';
+import { sessionBytes } from '../limits/estimates.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { Services } from './services.js';
@@ -53,7 +53,7 @@ export class SessionTable {
       });
     }
     const memory = this.#memory.hold('sessions');
-    memory.add({ heap: sessionHeap }, 'the session is not made');
+    memory.add(sessionBytes, 'the session is not made');
     try {
       return this.#make(memory, root);
     } catch (error) {

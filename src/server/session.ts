@@ -9,6 +9,9 @@ import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import { Background } from '../lifecycle/background.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import type { Bytes } from '../limits/bytes.js';
+import type { ClientMemory } from '../limits/client-memory.js';
+import { agentBytes, turnBytes } from '../limits/estimates.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
@@ -42,15 +45,17 @@ export interface SearchRequest extends Retrieval {
 /** Where the outcome of a search goes. */
 export interface SearchOutlet {
   send(outcome: WireOutcome): void;
-  /** As a turn's: resolves when the client can be sent more. */
+  /** As a turn's. */
   room: TurnOutlet['room'];
+  reserve: TurnOutlet['reserve'];
 }
 
 /** One client's storages and agents. Everything in it ends with it. */
 export class Session {
   readonly id: string;
   readonly storages: StorageSet;
-  readonly #resources: NodeResources;
+  readonly #resources: Omit<NodeResources, 'memory'>;
+  readonly #memory: ClientMemory;
   readonly #nodeTypes: NodeTypes;
   readonly #log: Log;
   readonly #ending = new AbortController();
@@ -68,6 +73,7 @@ export class Session {
     // One listener per search and creation under way: many are no leak.
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
+    this.#memory = sources.memory;
     const { root, lists, threads } = sources;
     this.#resources = { storages: this.storages, root, lists, threads };
     this.#nodeTypes = sources.nodeTypes;
@@ -91,7 +97,7 @@ export class Session {
     }
     this.#agentsOpening++;
     try {
-      return await this.#background.track(this.#openAgent(plan, options));
+      return await this.#background.track(this.#openAgent(plan, agentBytes(graph), options));
     } finally {
       this.#agentsOpening--;
     }
@@ -126,17 +132,21 @@ export class Session {
       const many = `the session has ${maxUnfinishedTurns} unfinished turns, as many as it may have`;
       fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });
     }
+    const memory = this.#memory.hold('turns');
+    memory.add(turnBytes, 'the turn is not taken');
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
       agent.start(id, turn, {
         room: (signal) => outlet.room(signal),
+        reserve: (bytes, signal) => outlet.reserve(bytes, signal),
         send: (frame) => {
           if (frame.type === 'TurnComplete') this.#turns.delete(id);
           outlet.send(frame);
         },
       }),
     );
+    void ended.then(memory.release, memory.release);
     return { id, ended };
   }
 
@@ -155,9 +165,11 @@ export class Session {
     await this.storages.close();
   }
 
-  async #openAgent(plan: GraphPlan, options: AgentOptions): Promise<string> {
+  async #openAgent(plan: GraphPlan, bytes: Bytes, options: AgentOptions): Promise<string> {
     const id = `${this.id}.a${++this.#agentsMade}`;
-    const agent = await Agent.open(id, plan, this.#resources, options, this.#log);
+    const memory = this.#memory.hold('agents');
+    memory.add(bytes, 'the agent is not made');
+    const agent = await Agent.open(id, plan, { ...this.#resources, memory }, options, this.#log);
     if (this.signal.aborted) {
       await agent.close();
       throw this.signal.reason;
@@ -174,11 +186,14 @@ export class Session {
   ): Promise<void> {
     const pin = await this.storages.pin(name, 'name');
     let giveRoomBack = () => {};
+    let giveMemoryBack = () => {};
     try {
       const search = new StorageSearch(pin, request, places, this.#resources.threads);
       giveRoomBack = await outlet.room(this.signal);
+      giveMemoryBack = await outlet.reserve(search.resultBytes, this.signal);
       outlet.send(await search.run(request.text, request.variables, this.signal));
     } finally {
+      giveMemoryBack();
       giveRoomBack();
       await pin.release();
     }

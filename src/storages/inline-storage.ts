@@ -5,7 +5,10 @@ import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import type { Holding } from '../limits/client-memory.js';
+import { inlineStorageBytes } from '../limits/estimates.js';
 import { fail } from '../protocol/errors.js';
+import { noteTexts } from './text-bytes.js';
 
 /** Most strings of one inline storage: all of them live in memory, and one request carried them. */
 const maxInlineStrings = 100_000;
@@ -39,21 +42,28 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
 }
 
 /**
- * Embeds every string, some at a time, each time that `builders` lets it, and indexes it; ids are "0", "1" and so on. Nothing is written to disk. It is closed when its last
- * holder lets go.
+ * Embeds every string, some at a time, each time that `builders` lets it, and indexes it; ids are "0", "1" and so on.
+ * Nothing is written to disk. It is closed when its last holder lets go, and counts for `memory` until then.
  * @throws InvalidEmbeddedStringStorageData that names the string's index; AbortError once the signal is aborted.
  */
 export async function createInlineStorage(
   strings: readonly string[],
   model: LoadedModel,
-  builders: SlotShare,
+  { builders, memory }: { builders: SlotShare; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
+  memory.add(inlineStorageBytes(strings, model.dimension), 'strings: the storage is not made');
   try {
     const turn = () => builders.enter(signal);
     const storage = await createStorage({ strings, model, signal }, turn);
-    return new Holders(storage, () => storage.close()).pin();
+    noteTexts(storage, strings);
+    memory.settle({ heap: 4096, native: storage.bytes });
+    return new Holders(storage, async () => {
+      await storage.close();
+      memory.release();
+    }).pin();
   } catch (error) {
+    memory.release();
     throw inlineError(error);
   }
 }

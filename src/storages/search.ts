@@ -2,8 +2,11 @@ import type { Filter, FilterExpression } from '../../lib/index.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import type { Bytes } from '../limits/bytes.js';
+import { hitsBytes } from '../limits/estimates.js';
 import type { Hit, Retrieval } from '../protocol/retrieval.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
+import { textBytes } from './text-bytes.js';
 import { wireHit } from './wire.js';
 
 /** What a search found, as clients see it, and what it took. */
@@ -14,7 +17,7 @@ export interface WireOutcome extends Omit<SearchOutcome, 'hits'> {
 /** A client's search of one storage, checked before it is run. */
 export class StorageSearch {
   readonly #pin: Pin<SearchableStorage>;
-  readonly #retrieval: Retrieval;
+  readonly #retrieval: Omit<Retrieval, 'filter'>;
   readonly #places: SearchPlaces;
   readonly #filter: Filter | undefined;
   readonly #threads: SlotShare;
@@ -24,7 +27,8 @@ export class StorageSearch {
    * @throws `places.invalid` for the filter and the fusion
    */
   constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
-    const { mode, rrf, filter } = retrieval;
+    const { filter, ...rest } = retrieval;
+    const { mode, rrf } = rest;
     checkFilterSize(filter, places.filter, places.invalid);
     try {
       this.#filter = pin.value.check({ mode, rrf, filter: filter as FilterExpression | undefined });
@@ -32,9 +36,15 @@ export class StorageSearch {
       throw searchError(error, places);
     }
     this.#pin = pin;
-    this.#retrieval = retrieval;
+    // The compiled filter is enough: its JSON may be large.
+    this.#retrieval = rest;
     this.#places = places;
     this.#threads = threads;
+  }
+
+  /** The most that its results take. */
+  get resultBytes(): Bytes {
+    return hitsBytes(this.#retrieval.top_k, textBytes(this.#pin.value, this.#retrieval.top_k));
   }
 
   /** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed; `places.invalid` for a variable of the filter; the signal's reason */

@@ -3,7 +3,8 @@ import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { Background } from '../lifecycle/background.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
-import type { ClientMemory } from '../limits/client-memory.js';
+import type { ClientMemory, Holding } from '../limits/client-memory.js';
+import { storageNameBytes } from '../limits/estimates.js';
 import { fail, ServerError } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
@@ -108,20 +109,24 @@ export class StorageSet {
   }
 
   async #create(name: string, make: () => Promise<Pin<SearchableStorage>>): Promise<StorageFacts> {
-    const making = this.#background.track(make());
+    const memory = this.#sources.memory.hold('storages');
+    memory.add(storageNameBytes, 'the storage is not made');
+    const making = this.#background.track(make().then((pin) => releasing(pin, memory)));
     this.#named.set(name, making);
     try {
       const { value } = await making;
       return { recordCount: value.size, dimension: value.dimension };
     } catch (error) {
       if (this.#named.get(name) === making) this.#named.delete(name);
+      memory.release();
       throw error;
     }
   }
 
   async #make({ strings, embeddingModel }: InlineSource): Promise<Pin<SearchableStorage>> {
     const model = await untilAborted(this.#sources.models.resolve(embeddingModel), this.#signal);
-    return createInlineStorage(strings, model, this.#sources.builders, this.#signal);
+    const memory = this.#sources.memory.hold('storages');
+    return createInlineStorage(strings, model, { builders: this.#sources.builders, memory }, this.#signal);
   }
 
   #pinFile(path: string, where: string): Promise<Pin<SearchableStorage>> {
@@ -152,4 +157,10 @@ export class StorageSet {
       nearest,
     });
   }
+}
+
+/** The same pin, which gives the memory of its name back with it. */
+function releasing<T>(pin: Pin<T>, memory: Holding): Pin<T> {
+  const release = () => pin.release().finally(memory.release);
+  return { value: pin.value, share: () => pin.share(), release, [Symbol.asyncDispose]: release };
 }

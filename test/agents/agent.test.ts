@@ -19,9 +19,19 @@ describe('an agent', () => {
       includeEngine: false,
       largestInteraction: 1e6,
     };
-    const agent = await Agent.open('a', plan, {} as NodeResources, options, silentLog());
+    const agent = await Agent.open(
+      'a',
+      plan,
+      { memory: { release: () => {} } } as NodeResources,
+      options,
+      silentLog(),
+    );
     let completed = 0;
-    const outlet = { send: () => completed++, room: () => Promise.resolve(() => {}) };
+    const outlet = {
+      send: () => completed++,
+      room: () => Promise.resolve(() => {}),
+      reserve: () => Promise.resolve(() => {}),
+    };
     const take = async (turns: number) => {
       for (let i = 0; i < turns; i++) await agent.start(`t${i}`, { text: 'hello', variables: {} }, outlet);
     };

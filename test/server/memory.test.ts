@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import type { ClientAgent, Graph } from '../../src/client/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
+import { strings } from './corpus.js';
 import { RawClient } from './raw-client.js';
-import { TestServer } from './test-server.js';
+import { retrieveGraph, TestServer } from './test-server.js';
 
 /** The header of a JSON frame of so many bytes. */
 function header(length: number): Buffer {
@@ -79,4 +81,81 @@ it('clients that do not finish their frames are closed, the largest first, and a
       );
     }),
   );
+});
+
+it('agents count for their client until they are destroyed, whatever makes them large', async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 6 } });
+  const attacker = await server.session();
+  const other = await server.session();
+  await attacker.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  const query = '{{a}}'.repeat(3000);
+  const { nodes } = retrieveGraph({ query });
+  const graph = { nodes: Array.from({ length: 16 }, (_, id) => ({ ...nodes[0], id: `n${id}` })) } as Graph;
+  const agents: ClientAgent[] = [];
+  const createMany = async () => {
+    while (agents.length < 100) agents.push(await attacker.createAgent({ graph }));
+  };
+  await expect(createMany()).rejects.toMatchObject({
+    code: 6001,
+    message: expect.stringMatching(
+      /^(graph\.nodes\[\d+\]: )?the agent is not made: .* are allowed by this client's budget/,
+    ),
+  });
+  expect(agents.length).toBeGreaterThan(2);
+  await other.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await (await other.createAgent({ graph })).destroy();
+  await agents.pop()?.destroy();
+  await attacker.createAgent({ graph });
+});
+
+it('inline storages are refused before they are built when they would not fit', async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
+  const session = await server.session();
+  const many = Array.from({ length: 9000 }, (_, index) => `bees ${index}`);
+  const fields = { name: 'many', strings: many, embedding_model: 'tiny' };
+  await expect(session.createEmbeddedStringStorage(fields)).rejects.toMatchObject({
+    code: 6001,
+    message: expect.stringMatching(/^strings: the storage is not made: /),
+  });
+  await session.createEmbeddedStringStorage({ ...fields, strings });
+});
+
+it('a search that could find more than may be sent is refused; one for fewer hits is not', async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 48, max_client_memory_mb: 24 } });
+  const session = await server.session();
+  // Blanks are no tokens: a model takes as many as there are.
+  const long = strings.map((text) => `${text}${' '.repeat(560_000)}`);
+  await session.createEmbeddedStringStorage({
+    name: 'docs',
+    strings: long.slice(0, 4),
+    embedding_model: 'tiny',
+  });
+  const search = { name: 'docs', text: 'bees', mode: 'lexical' } as const;
+  await expect(session.search({ ...search, top_k: 4 })).rejects.toMatchObject({
+    code: 6001,
+    message: expect.stringContaining('ask for fewer hits (top_k)'),
+  });
+  expect((await session.search({ ...search, top_k: 1 })).hits).toHaveLength(1);
+});
+
+it('gives everything back when the clients have gone', async () => {
+  const server = await TestServer.start();
+  const client = await server.connect();
+  const session = await client.createSession();
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  const agent = await session.createAgent({ graph: retrieveGraph() });
+  await agent.turn('bees');
+  await session.search({ name: 'docs', text: 'bees' });
+  const { byKind } = server.server.memory;
+  expect(byKind).toMatchObject({
+    connections: expect.any(Number),
+    sessions: expect.any(Number),
+    agents: expect.any(Number),
+    storages: expect.any(Number),
+  });
+  for (const kind of ['connections', 'sessions', 'agents', 'storages'] as const)
+    expect(byKind[kind]).toBeGreaterThan(0);
+  await client.close();
+  await expect.poll(() => server.server.memory.heldNow).toEqual({ heap: 0, total: 0 });
+  await expect.poll(() => server.server.memory.passingNow).toEqual({ heap: 0, total: 0 });
 });

@@ -1,3 +1,4 @@
+import type { Holding } from '../../limits/client-memory.js';
 import type { StorageRoot } from '../../storages/storage-root.js';
 import { DefaultList } from './default-list.js';
 import { compilePatterns, type Pattern } from './patterns.js';
@@ -28,11 +29,16 @@ export class NodeLists {
     return parseResponses(await readInside(root, source), source);
   }
 
-  /** At least one. @throws as responses() does */
-  async patterns(path: string | undefined, where: string, root: StorageRoot): Promise<Pattern[]> {
+  /** At least one. Those of a file count for `memory` as they are compiled. @throws as responses() does; ClientMemoryExceeded */
+  async patterns(
+    path: string | undefined,
+    where: string,
+    root: StorageRoot,
+    memory: Holding,
+  ): Promise<Pattern[]> {
     if (path === undefined) return this.#patterns.load(where);
     const source = { file: path, where };
-    return parsePatterns(await readInside(root, source), source);
+    return compilePatterns(parseLines(await readInside(root, source), source), source, memory);
   }
 }
 

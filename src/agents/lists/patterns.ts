@@ -1,5 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import type { Holding } from '../../limits/client-memory.js';
+import { patternBytes } from '../../limits/estimates.js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
 
 /** Most patterns of one list, and the longest one: a search tries each. */
@@ -22,8 +24,12 @@ const compiledAtOnce = 1000;
 /** What compiling takes however small a pattern is, in instructions. */
 const perPattern = 50;
 
-/** @throws InvalidStringStorage with the file, the line and the pattern */
-export async function compilePatterns(lines: readonly TextLine[], source: TextSource): Promise<Pattern[]> {
+/** Counts each pattern for `memory`. @throws InvalidStringStorage with the file, the line and the pattern */
+export async function compilePatterns(
+  lines: readonly TextLine[],
+  source: TextSource,
+  memory?: Holding,
+): Promise<Pattern[]> {
   if (lines.length > maxPatterns) {
     refuseFile(source, `${lines.length} patterns are more than ${maxPatterns}`, { limit: maxPatterns });
   }
@@ -37,6 +43,7 @@ export async function compilePatterns(lines: readonly TextLine[], source: TextSo
     const compiled = compile(text, line, source);
     const size = Math.max(1, compiled.programSize());
     fresh += perPattern + size;
+    memory?.add(patternBytes(text, size), `${source.where}: the agent is not made`);
     patterns.push({ source: text, line, compiled, size });
   }
   return patterns;

@@ -41,9 +41,15 @@ export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
   const lines = text
     .split('\n')
     .map((line, index) => ({ text: line.trimEnd(), line: index + 1 }))
-    .filter((line) => line.text.trim() !== '' && !line.text.startsWith('#'));
+    .filter((line) => line.text.trim() !== '' && !line.text.startsWith('#'))
+    .map(({ text, line }) => ({ text: ownCopy(text), line }));
   if (lines.length === 0) refuseFile(source, 'no line in it is neither blank nor a comment');
   return lines;
+}
+
+/** The same text in memory of its own: a part of a text keeps the whole. */
+function ownCopy(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
 export function refuseFile(source: TextSource, problem: string, facts: object = {}): never {

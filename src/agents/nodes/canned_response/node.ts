@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { linesBytes } from '../../../limits/estimates.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
@@ -12,8 +13,10 @@ export const node: NodeType = {
     return {
       id,
       type: schema.type,
-      open: async ({ lists, root }) => {
-        const responses = await lists.responses(string_storage, `${where}.params.string_storage`, root);
+      open: async ({ lists, root, memory }) => {
+        const path = `${where}.params.string_storage`;
+        const responses = await lists.responses(string_storage, path, root);
+        if (string_storage !== undefined) memory.add(linesBytes(responses), `${path}: the agent is not made`);
         return new CannedResponseNode(id, responses, new Dice(seed ?? randomInt(seeds)));
       },
     };

@@ -29,8 +29,8 @@ export const node: NodeType = {
       id,
       type: schema.type,
       ...(on_match !== undefined && { branch: { target: on_match, path: `${where}.params.on_match` } }),
-      open: async ({ lists, root }) => {
-        const patterns = await lists.patterns(string_storage, `${where}.params.string_storage`, root);
+      open: async ({ lists, root, memory }) => {
+        const patterns = await lists.patterns(string_storage, `${where}.params.string_storage`, root, memory);
         return new RegexGuardrailNode(id, patterns, on_match);
       },
     };

@@ -1,4 +1,5 @@
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
+import { filterBytes } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { StorageSearch } from '../../../storages/search.js';
 import type { Interaction } from '../../interaction.js';
@@ -18,7 +19,8 @@ export const node: NodeType = {
     return {
       id,
       type: schema.type,
-      open: async ({ storages, threads }) => {
+      open: async ({ storages, threads, memory }) => {
+        memory.add(query.bytes, `${where}: the agent is not made`);
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
         try {
@@ -29,6 +31,7 @@ export const node: NodeType = {
             invalid: 4003,
           } as const;
           const search = new StorageSearch(pin, checked, places, threads);
+          memory.add(filterBytes(checked.filter, pin.value.size), `${places.filter}: the agent is not made`);
           return new RetrieveNode(id, { storage, pin, query, search });
         } catch (error) {
           await pin.release();
@@ -60,6 +63,7 @@ class RetrieveNode implements AgentNode {
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const { storage, pin, query, search } = this.#parts;
     const text = query.render(interaction);
+    await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
     const { hits, plan, embedMs, searchMs, embedding } = outcome;
     interaction.append(
