@@ -1,6 +1,4 @@
-/** The typed library: embeds, indexes and searches. The server in src/ is built on exactly this. */
-export { addonFile } from './binding.js';
-export { checkDestination, type FileOwner, type WrittenKind } from './destination.js';
+/** The typed library: embeds, indexes and searches. The server in src/ uses this and lib/internal.ts. */
 export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
 export {
   type BackendInfo,
@@ -12,11 +10,6 @@ export {
   type ModelFacts,
   type Pooling,
 } from './embedding-model.js';
-export {
-  EmbeddingRows,
-  type EmbedRowsOptions,
-  type MatchEmbeddingsOptions,
-} from './embedding-rows.js';
 export { AbortError, type ErrorCode, type ErrorDetail, errorCodes, LorekeepError } from './errors.js';
 export {
   type FieldDefinition,
@@ -33,7 +26,6 @@ export {
 } from './inspect-file.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
-export { type ComputeSettings, measuredSettings } from './settings-cache.js';
 export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
 export type { LexicalPlan, StorageHit, StoragePlan, StorageSearchResult } from './storage-hits.js';
 export {
@@ -42,7 +34,6 @@ export {
   type StorageSearchOptions,
   searchModes,
 } from './storage-request.js';
-export { removeStrayFiles } from './stray-files.js';
 export {
   type LoadTextIndexOptions,
   type TextHits,

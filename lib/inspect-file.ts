@@ -1,5 +1,6 @@
 import { stringArgument } from './arguments.js';
 import { binding } from './binding.js';
+import type { NativeModelDescription } from './native.js';
 import { type CallOptions, callNative } from './native-call.js';
 
 export interface InspectFileOptions extends CallOptions {
@@ -60,4 +61,13 @@ export interface FileInspection {
 export async function inspectFile(path: string, options: InspectFileOptions = {}): Promise<FileInspection> {
   const file = stringArgument('path', path);
   return callNative(options.signal, (cancel) => binding.describeFile(file, options.verify ?? true, cancel));
+}
+
+/** What the header of a GGUF model says. */
+export type ModelDescription = NativeModelDescription;
+
+/** Describes a GGUF model without loading it. @throws NOT_FOUND, IO, CANCELLED, MODEL_INVALID for a damaged header */
+export async function describeModel(path: string, options: CallOptions = {}): Promise<ModelDescription> {
+  const file = stringArgument('path', path);
+  return callNative(options.signal, (cancel) => binding.describeModel(file, cancel));
 }

@@ -1,2 +1,8 @@
-/** What src/ needs beside the public interface; no part of it. */
+/** What the server in src/ uses beyond the public library. Not exported by the package, and free to change. */
+export { addonFile } from './binding.js';
+export { checkDestination, type FileOwner, type WrittenKind } from './destination.js';
+export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
+export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
+export { type ComputeSettings, measuredSettings } from './settings-cache.js';
+export { removeStrayFiles } from './stray-files.js';

@@ -253,6 +253,22 @@ export interface NativeHnswOptions {
   threads: number;
 }
 
+/** What the header of a GGUF file says. */
+export interface NativeModelDescription {
+  tensors: number;
+  name?: string;
+  architecture?: string;
+  license?: string;
+  contextLength?: number;
+  embeddingLength?: number;
+  blockCount?: number;
+  /** Absent: the model was not made for embeddings. */
+  poolingType?: number;
+  tokenizer?: string;
+  /** Tokens. */
+  vocabulary?: number;
+}
+
 export interface NativeFileDescription {
   kind: 'index' | 'text index' | 'embeddings' | 'hnswlib index' | 'unknown';
   bytes: number;
@@ -403,6 +419,7 @@ export interface NativeBinding {
     verify: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeFileDescription>;
+  describeModel(path: string, cancel: NativeCancelToken | undefined): Promise<NativeModelDescription>;
 
   /** `key` names what embeddings depend on beside the text; a file of another key is not used. */
   matchEmbeddings(
@@ -479,4 +496,5 @@ export const nativeExports = [
   'checkDestination',
   'openBeneath',
   'describeFile',
+  'describeModel',
 ] as const satisfies readonly (keyof NativeBinding)[];

@@ -326,7 +326,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * Builds an index over the embeddings of records, which are given up, also when this fails.
+   * @internal Builds an index over the embeddings of records, which are given up, also when this fails.
    * @throws INVALID_ARGUMENT when they are in use; OUT_OF_MEMORY, CANCELLED.
    */
   static async fromEmbeddings(

@@ -83,6 +83,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("checkDestination", check_destination);
   function("openBeneath", open_file_beneath);
   function("describeFile", describe_file);
+  function("describeModel", describe_model);
   return exports;
 }
 

@@ -2,6 +2,7 @@
 
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
+#include "engine/gguf_description.h"
 #include "store/file_description.h"
 
 namespace lorekeep::binding {
@@ -50,6 +51,21 @@ Napi::Value describe_file(const Napi::CallbackInfo& info) {
           return store::describe_file(path, verify, &task.cancel);
         },
         to_js_description);
+  });
+}
+
+Napi::Value describe_model(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    TaskOptions options{Lane::kLong, cancel_argument(info[1]), nullptr, {}};
+    return promise_task<engine::GgufDescription>(
+        info.Env(), options,
+        [path = path_argument(info[0])](const TaskContext&) { return engine::describe_gguf(path); },
+        [](Napi::Env env, engine::GgufDescription&& model) {
+          Napi::Object object = Napi::Object::New(env);
+          object.Set("tensors", static_cast<double>(model.tensors));
+          for (const auto& [name, fact] : model.facts) object.Set(name, to_js(env, fact));
+          return object;
+        });
   });
 }
 

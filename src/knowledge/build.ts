@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LorekeepError, Records, removeStrayFiles } from '../../lib/index.js';
+import { LorekeepError, Records } from '../../lib/index.js';
+import { removeStrayFiles } from '../../lib/internal.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { indexFingerprint } from './model.js';

@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { checkDestination, type FileOwner, LorekeepError, type WrittenKind } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/index.js';
+import { checkDestination, type FileOwner, type WrittenKind } from '../../lib/internal.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 

@@ -1,4 +1,5 @@
-import { EmbeddingRows, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { EmbeddingRows } from '../../lib/internal.js';
 import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import { embeddingsKey, recordsError } from './model.js';
 import type { PhaseReport } from './progress.js';

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { binding } from '../../lib/binding.js';
 import { errorCodes } from '../../lib/errors.js';
 import * as library from '../../lib/index.js';
+import * as internal from '../../lib/internal.js';
 import { nativeExports } from '../../lib/native.js';
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -29,25 +30,28 @@ test('nothing but lib/ imports the addon', () => {
   }
 });
 
+test('what is for src/ alone is not public too', () => {
+  const both = Object.keys(internal).filter((name) => name in library);
+  expect(both).toEqual([]);
+  expect(Object.keys(internal).length).toBeGreaterThan(3);
+  const { exports } = JSON.parse(readFileSync(root('package.json'), 'utf8'));
+  expect(JSON.stringify(exports)).not.toMatch(/internal|\*/);
+});
+
 test('the public interface is this', () => {
   expect(Object.keys(library).sort()).toEqual([
     'AbortError',
     'EmbeddingModel',
-    'EmbeddingRows',
     'Filter',
     'LorekeepError',
     'Records',
     'Storage',
     'TextIndex',
     'VectorIndex',
-    'addonFile',
     'backends',
-    'checkDestination',
     'distanceKernels',
     'errorCodes',
     'inspectFile',
-    'measuredSettings',
-    'removeStrayFiles',
     'searchModes',
     'setSearchThreads',
     'tokenize',

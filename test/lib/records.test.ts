@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { EmbeddingModel, EmbeddingRows, Records, Storage, TextIndex, VectorIndex } from '../../lib/index.js';
+import { EmbeddingModel, Records, Storage, TextIndex, VectorIndex } from '../../lib/index.js';
+import { EmbeddingRows } from '../../lib/internal.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { ComputeSettings } from '../../../lib/index.js';
+import type { ComputeSettings } from '../../../lib/internal.js';
 import { counted } from '../terminal/amounts.js';
 import { type Finding, ok } from './finding.js';
 
@@ -8,7 +8,7 @@ const mostShown = 10;
 
 /** Shows the runtimes that first loads measured on this machine. Precondition: the addon loads. */
 export async function checkEmbedding(): Promise<Finding[]> {
-  const { measuredSettings } = await import('../../../lib/index.js');
+  const { measuredSettings } = await import('../../../lib/internal.js');
   const { file, entries } = await measuredSettings();
   if (entries.length === 0)
     return [ok('embedding', 'nothing is measured yet: the first load of a model does')];

@@ -20,7 +20,8 @@ export function checkNode(): Finding {
 /** The addon, the processor, and the backends that the addon finds. */
 export async function checkAddon(): Promise<Finding[]> {
   try {
-    const { addonFile, backends, distanceKernels } = await import('../../../lib/index.js');
+    const { backends, distanceKernels } = await import('../../../lib/index.js');
+    const { addonFile } = await import('../../../lib/internal.js');
     return [ok('addon', addonFile), ...checkBackends(backends()), ...checkKernels(distanceKernels())];
   } catch (error) {
     const { reason = (error as Error).message, remedy = 'reinstall lorekeep' } =

@@ -1,8 +1,8 @@
 import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
+import { describeModel as describeHeader } from '../../../lib/internal.js';
 import { fileChecksum } from '../model-files.js';
 import { count, size } from '../terminal/amounts.js';
 import type { Description, Fact } from './facts.js';
-import { GgufError, type GgufValue, readGgufHeader } from './gguf.js';
 
 export interface InspectOptions {
   verify: boolean;
@@ -37,6 +37,11 @@ export async function describeIndexFile(
 const shownElsewhere: ReadonlySet<string> = new Set(['kind', 'bytes', 'sections', 'refusal']);
 
 const titles: Readonly<Record<string, string>> = {
+  license: 'licence',
+  contextLength: 'context_length',
+  embeddingLength: 'embedding_length',
+  blockCount: 'block_count',
+  poolingType: 'pooling_type',
   version: 'format version',
   vectorType: 'vector type',
   efConstruction: 'ef_construction',
@@ -85,13 +90,15 @@ export async function describeModel(
   ];
   const data: Record<string, unknown> = { kind: 'GGUF model', bytes };
   try {
-    const { version, tensors, metadata } = await readGgufHeader(path);
-    const header = headerFacts(metadata);
-    Object.assign(data, { version, tensors, ...Object.fromEntries(header) });
-    facts.push(['format version', String(version)], ['tensors', count(tensors)], ...header);
+    const header = await describeHeader(path, { signal });
+    Object.assign(data, header);
+    facts.push(
+      ...Object.entries(header).map(([key, value]): Fact => {
+        return [titles[key] ?? key, typeof value === 'number' ? count(value) : value];
+      }),
+    );
   } catch (error) {
-    if (!(error instanceof GgufError)) throw error;
-    problems.push(error.message);
+    problems.push(headerProblem(error, path));
   }
   try {
     await using model = await EmbeddingModel.load(path, { signal });
@@ -106,9 +113,9 @@ export async function describeModel(
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
     const reason = error.message.replace(`${path}: `, '');
     facts.push(['embeddings', `not usable: ${reason}`]);
-    // A model for something else is no damage, and a header that is wrong has been told.
-    if (error.code === 'MODEL_INVALID' && problems.length === 0 && !hasNoEmbeddings(data))
-      problems.push(reason);
+    // A model without a pooling type is for something else, which is no damage; a wrong header has been told.
+    const madeForEmbeddings = data.poolingType !== undefined;
+    if (error.code === 'MODEL_INVALID' && problems.length === 0 && madeForEmbeddings) problems.push(reason);
   }
   if (verify) {
     const sum = await fileChecksum(path, signal);
@@ -119,28 +126,10 @@ export async function describeModel(
   return { facts, data, problems };
 }
 
-/** Whether the header belongs to a model that was not made for embeddings: it does not say how to pool. */
-const hasNoEmbeddings = (data: Record<string, unknown>) => data.pooling_type === undefined;
-
-function headerFacts(metadata: ReadonlyMap<string, GgufValue>): Fact[] {
-  const architecture = metadata.get('general.architecture');
-  const keys: readonly (readonly [string, string])[] = [
-    ['name', 'general.name'],
-    ['architecture', 'general.architecture'],
-    ['licence', 'general.license'],
-    ['context_length', `${architecture}.context_length`],
-    ['embedding_length', `${architecture}.embedding_length`],
-    ['block_count', `${architecture}.block_count`],
-    ['pooling_type', `${architecture}.pooling_type`],
-    ['tokenizer', 'tokenizer.ggml.model'],
-    ['vocabulary', 'tokenizer.ggml.tokens'],
-  ];
-  return keys.flatMap(([name, key]): Fact[] => {
-    const value = metadata.get(key);
-    if (value === undefined) return [];
-    const shown = typeof value === 'object' ? value.length : value;
-    return [[name, typeof shown === 'number' || typeof shown === 'bigint' ? count(shown) : String(shown)]];
-  });
+/** Why a model's header cannot be described. @throws what is no defect of the file */
+function headerProblem(error: unknown, path: string): string {
+  if (!(error instanceof LorekeepError) || error.code !== 'MODEL_INVALID') throw error;
+  return error.message.replace(`${path}: `, '');
 }
 
 export const bytesText = (bytes: number) =>

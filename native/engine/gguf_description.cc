@@ -1,0 +1,32 @@
+#include "engine/gguf_description.h"
+
+#include "engine/gguf_file.h"
+
+namespace lorekeep::engine {
+
+GgufDescription describe_gguf(const std::filesystem::path& path) {
+  const GgufFile file(path);
+  GgufDescription description;
+  description.tensors = file.tensors().size();
+  const auto add_text = [&](const char* name, const std::string& key) {
+    if (const auto value = file.string(key)) description.facts.emplace_back(name, std::string(*value));
+  };
+  const auto add_count = [&](const char* name, const std::string& key) {
+    if (const auto value = file.integer(key)) description.facts.emplace_back(name, static_cast<std::int64_t>(*value));
+  };
+  add_text("name", "general.name");
+  add_text("architecture", "general.architecture");
+  add_text("license", "general.license");
+  const std::string architecture(file.string("general.architecture").value_or(""));
+  add_count("contextLength", architecture + ".context_length");
+  add_count("embeddingLength", architecture + ".embedding_length");
+  add_count("blockCount", architecture + ".block_count");
+  add_count("poolingType", architecture + ".pooling_type");
+  add_text("tokenizer", "tokenizer.ggml.model");
+  if (const GgufValue* tokens = file.find("tokenizer.ggml.tokens"); tokens != nullptr && tokens->array) {
+    description.facts.emplace_back("vocabulary", static_cast<std::int64_t>(tokens->count));
+  }
+  return description;
+}
+
+}  // namespace lorekeep::engine
