@@ -1,15 +1,19 @@
 import { distanceKernels } from '../../lib/index.js';
-import type { FlagValues } from '../config/flags.js';
+import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
+import { absentConfigNote } from './absent-config.js';
+import { warn } from './output.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const { config, file, place, warnings, withoutEffect } = await loadConfig(flags, process.env);
+  if (configPath(flags, process.env) !== undefined && file === undefined)
+    warn(await absentConfigNote(place, config));
   const { log, fileLog, file: logFile } = openLog(config);
   logDefects(log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);

@@ -30,6 +30,30 @@ describe('lorekeep check', () => {
     }
   });
 
+  it('says what a server config opens to clients, and what a server would warn of', async () => {
+    file('a-file', '');
+    const config = {
+      models_catalog_path: shippedCatalog,
+      storage_root: 'a-file',
+      network_access: 'local_network',
+    };
+    const { status, stdout } = await lorekeep(['check', file('open.json', config)]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /warning: .*open\.json: storage_root: .*a-file is a file: no knowledge base is found/,
+    );
+    expect(stdout).toMatch(/warning: .*open\.json: access_token_file: the server listens on the network/);
+    expect(stdout).toMatch(/note: clients on the local network may read storages and text files in .*a-file/);
+    const absent = await lorekeep([
+      'check',
+      file('open.json', { ...config, storage_root: 'gone' }),
+      '--json',
+    ]);
+    expect(JSON.parse(absent.stdout).findings).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('gone does not exist') }),
+    );
+  });
+
   it('lists the mistakes of records with their places, the first 20, and exits with 1', async () => {
     const kb = writeSample(inFolder, { index_file: undefined });
     const records = Array.from({ length: 30 }, (_, i) => ({ id: `r${i}`, text: i % 2 ? 'good' : 7 }));

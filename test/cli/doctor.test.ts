@@ -201,6 +201,24 @@ describe('lorekeep doctor', () => {
     expect(found.of('port')).toMatchObject({ status: 'ok' });
   });
 
+  it('says what is open to clients, and warns of a network without a token and of a root that is a file', async () => {
+    writeFileSync(inFolder('a-file'), '');
+    const open = await findings({
+      port: 0,
+      storage_root: 'a-file',
+      network_access: 'local_network',
+      session_folders: 'any',
+    });
+    expect(open.of('storage_root')?.message).toContain('a-file is a file');
+    for (const field of ['session_folders', 'access_token_file'])
+      expect(open.of(field)).toMatchObject({ status: 'warning' });
+    const closed = await findings({ port: 0 });
+    expect(closed.of('session_folders')).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining('any folder that the server may read'),
+    });
+  });
+
   it('knows a lorekeep server on the port from another program', async () => {
     const server = await TestServer.start();
     const found = await findings({ port: server.port });

@@ -37,6 +37,7 @@ beforeAll(() => {
   write('outside/kb.json', config);
   write('outside/records.json', records.slice(0, 2));
   symlinkSync(file('outside/kb.json'), file('root/link.json'));
+  symlinkSync(file('outside/kb.json'), file('root/link'));
   write('root/folder.json/x', '');
 });
 
@@ -121,6 +122,27 @@ describe('a storage from a config file', () => {
     }
     write('root/moved/records.json', records.slice(0, 3));
     expect((await search()).hits).toHaveLength(3);
+  });
+
+  it('is named without a slash or an extension, where no storage has that name', async () => {
+    write('root/plain', { ...config, records_file: 'kb/records.json', bm25_file: 'plain.bm25' });
+    write('root/my kb', { ...config, records_file: 'kb/records.json', bm25_file: 'plain.bm25' });
+    const client = await session();
+    for (const name of ['plain', 'my kb']) {
+      const agent = await client.createAgent({ graph: retrieveGraph({ embedded_string_storage: name }) });
+      expect((await agent.turn('why do bees dance?')).status).toBe('completed');
+    }
+    expect((await client.search({ name: 'plain', text: 'bees' })).hits).not.toEqual([]);
+    const strings = ['A storage of the session goes before a file.'];
+    await client.createEmbeddedStringStorage({ name: 'plain', strings, embedding_model: 'tiny' });
+    const { hits } = await client.search({ name: 'plain', text: 'a storage' });
+    expect(hits.map(({ text }) => text)).toEqual(strings);
+    expect(await refusal(client.search({ name: 'plan', text: 'bees' }))).toMatchObject({
+      code: 8005,
+      details: { nearest: 'plain' },
+    });
+    const outside = await refusal(client.search({ name: 'link', text: 'bees' }));
+    expect(outside).toMatchObject({ code: 3009 });
   });
 
   it('starts at the folder that the session brings', async () => {

@@ -42,6 +42,22 @@ describe('lorekeep serve', () => {
     expect(program.stdout, 'a user text in the log').not.toContain('copper');
   });
 
+  it('runs with defaults without the config file that was named, and says on stderr which, and the nearest name', async () => {
+    await configFile();
+    for (const [name, nearest] of [
+      ['server-confg.json', `; did you mean ${JSON.stringify(inFolder('server-config.json'))}? The`],
+      ['nothing-like-it', '; the'],
+    ] as const) {
+      const named = inFolder(name);
+      const program = Program.run(cli, 'serve', '--config', named, '--port', '0');
+      await program.printed(/"msg":"listening"/);
+      program.child.kill('SIGTERM');
+      expect(await program.ended).toEqual({ code: 0, signal: null });
+      const said = `lorekeep: warning: ${named}: the config file does not exist${nearest} server runs with its defaults: port 0, network_access local, storage_root `;
+      expect(program.stderr).toContain(said);
+    }
+  });
+
   it('drains on SIGTERM, and a second signal ends it at once', async () => {
     const program = Program.run(cli, 'serve', '--config', await configFile(), '--port', '0');
     const [, port] = await program.printed(/"port":(\d+)/);

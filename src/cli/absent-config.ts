@@ -1,0 +1,32 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ServerConfig } from '../config/schema.js';
+import { homeFolder } from '../files/home.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
+
+/** Says that a server runs without the config file that was named: the nearest file there is, and what holds instead. */
+export async function absentConfigNote(path: string, config: ServerConfig): Promise<string> {
+  const { port, network_access, storage_root, models_catalog_path, logs_dir } = config;
+  const settings = {
+    port,
+    network_access,
+    storage_root: storage_root || homeFolder,
+    models_catalog_path,
+    logs_dir: logs_dir || 'none',
+  };
+  const shown = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  const nearest = didYouMean(await nearestPath(path));
+  const sentence = nearest === '' ? '; the' : `${nearest} The`;
+  return `${path}: the config file does not exist${sentence} server runs with its defaults: ${shown.join(', ')}`;
+}
+
+/** The existing path that a misspelt one may mean; folders on the way may be misspelt too. */
+async function nearestPath(path: string): Promise<string | undefined> {
+  const parent = dirname(path);
+  if (parent === path) return undefined;
+  const isThere = await readdir(parent).catch(() => undefined);
+  const folder = isThere === undefined ? await nearestPath(parent) : parent;
+  const names = isThere ?? (await readdir(folder ?? '').catch(() => []));
+  const name = names.includes(basename(path)) ? basename(path) : nearestName(basename(path), names);
+  return name === undefined || folder === undefined ? undefined : join(folder, name);
+}
