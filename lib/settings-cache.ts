@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { cpus, homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { packageFolder } from './binding.js';
 import type { NativeKnownSettings } from './native.js';
 
@@ -100,14 +100,33 @@ export class ComputeSettingsCache {
   }
 
   private async write(entries: Stored[]): Promise<void> {
-    const temporary = `${this.file}.${randomUUID()}.tmp`;
+    const temporary = `${this.file}.${process.pid}-${randomUUID()}.tmp`;
     try {
       await mkdir(dirname(this.file), { recursive: true });
+      await this.removeStrays();
       await writeFile(temporary, `${JSON.stringify({ entries }, undefined, 1)}\n`);
       await rename(temporary, this.file);
     } catch {
       await rm(temporary, { force: true }).catch(() => {});
     }
+  }
+
+  /** Removes the temporary files of writers that were killed. */
+  private async removeStrays(): Promise<void> {
+    const folder = dirname(this.file);
+    for (const name of await readdir(folder)) {
+      if (!name.startsWith(`${basename(this.file)}.`) || !name.endsWith('.tmp')) continue;
+      const writer = /\.(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
+      if (writer === undefined || !isRunning(Number(writer))) await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's
   }
 }
 

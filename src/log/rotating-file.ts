@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Rotation {
@@ -20,7 +20,7 @@ export class RotatingFile {
   readonly #rotation: Rotation | undefined;
   #descriptor: number | undefined;
   #bytes = 0;
-  /** Whether the file ends within a line: the disk was full. */
+  /** Whether the file ends within a line: the disk was full, or a writer was killed. */
   #torn = false;
 
   /** Without `rotation` the file grows. @throws system errors */
@@ -69,7 +69,7 @@ export class RotatingFile {
       while (written < bytes.length) written += writeSync(this.#descriptor as number, bytes, written);
       this.#torn = false;
     } catch (error) {
-      if (written > 0) this.#torn = bytes[written - 1] !== 0x0a;
+      if (written > 0) this.#torn = bytes[written - 1] !== newline;
       throw error;
     } finally {
       this.#bytes += written;
@@ -109,8 +109,26 @@ export class RotatingFile {
   #open(): void {
     this.#descriptor = openSync(this.path, 'a');
     this.#bytes = fstatSync(this.#descriptor).size;
-    this.#torn = false;
+    this.#torn = this.#bytes > 0 && lastByte(this.path, this.#bytes) !== newline;
   }
+}
+
+const newline = 0x0a;
+
+/** The byte before `end`; a newline for a file that may be written and not read. */
+function lastByte(path: string, end: number): number | undefined {
+  const byte = Buffer.alloc(1, newline);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, byte, 0, 1, end - 1);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return newline;
+  }
+  return byte[0];
 }
 
 function moveIfThere(from: string, to: string): void {

@@ -1,6 +1,7 @@
 /** How a model is computed is measured once on a machine, and nothing depends on the file that remembers it. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { ComputeSettingsCache, cacheFolder } from '../../lib/settings-cache.js';
@@ -42,6 +43,16 @@ describe('the settings of a model', () => {
     ]);
     await using second = await EmbeddingModel.load(path);
     expect(second.facts).toMatchObject({ runtime, batchTokens });
+  });
+
+  test('are written without leaving what killed writers left, and without harm to others that write', async () => {
+    const { pid: ended } = spawnSync(process.execPath, ['--version']);
+    const id = '6f1f1d0c-8a4e-4b64-9a44-0a39c5b0f9c7';
+    const [killed, older] = [`${file}.${ended}-${id}.tmp`, `${file}.${id}.tmp`];
+    const others = [`${file}.${process.pid}-${id}.tmp`, `${file}.bak`, join(folder, 'other.tmp')];
+    for (const path of [killed, older, ...others]) writeFileSync(path, '');
+    await using _ = await EmbeddingModel.load(await fresh());
+    expect(readdirSync(folder).sort()).toEqual([file, ...others].map((path) => basename(path)).sort());
   });
 
   test('name the runtimes that there are, where one is asked for that is not', async () => {

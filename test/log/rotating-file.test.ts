@@ -41,6 +41,16 @@ describe('a rotating file', () => {
     expect(read(logs, 'service.log')).toBe(lines(10, 12).join(''));
   });
 
+  it('begins a new line behind half of one, as a killed writer leaves it', () => {
+    const logs = folder();
+    writeFileSync(join(logs, 'service.log'), `${line(0)}li`);
+    const file = new RotatingFile(logs, 'service');
+    file.append([line(1)]);
+    file.append([line(2)]);
+    file.close();
+    expect(read(logs, 'service.log')).toBe(`${line(0)}li\n${line(1)}${line(2)}`);
+  });
+
   it('takes a line that is larger than a file', () => {
     const logs = folder();
     const file = new RotatingFile(logs, 'service', { maxBytes: 55, files: 2 });

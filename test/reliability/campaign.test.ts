@@ -14,9 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Known, and about to be mended. */
 const notYet = [
-  /embedding-settings\.json\.UUID\.tmp is left for ever/,
   /an embedding that is not finite/,
-  /the log has /,
   /answered with \w+, not 3009/,
   /^files that no root opens: /,
   /^64 descriptors: /,

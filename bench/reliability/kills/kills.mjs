@@ -155,7 +155,7 @@ class KillCampaign {
     }
     await this.#reopen('kb.json', allowed, undefined, problem);
     for (const name of files(sample.folder).filter((name) => temporary.test(name))) {
-      problem(`${name.replace(/[0-9a-f-]{36}/, 'UUID')} is left for ever`);
+      problem(`${name.replace(/\d+-[0-9a-f-]{36}/, 'ID')} is left for ever`);
       rmSync(sample.at(name));
     }
   }
