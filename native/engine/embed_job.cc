@@ -22,8 +22,8 @@ bool normalize(std::span<float> vector) {
   for (float value : vector) squares += static_cast<double>(value) * value;
   if (!std::isfinite(squares)) return false;
   if (squares == 0) return true;
-  const auto scale = static_cast<float>(1.0 / std::sqrt(squares));
-  for (float& value : vector) value *= scale;
+  const double scale = 1.0 / std::sqrt(squares);  // beyond what a float holds for a vector of denormal numbers
+  for (float& value : vector) value = static_cast<float>(value * scale);
   return true;
 }
 

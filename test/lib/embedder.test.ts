@@ -145,6 +145,21 @@ describe('quantized weights', () => {
   });
 });
 
+test('embeddings are of length 1 also where the model computes denormal numbers', async () => {
+  const last = 'blk.1.layer_output_norm';
+  const data = new Float32Array(64).fill(1e-41);
+  const path = await tinyBert({
+    layers: 2,
+    edit(file) {
+      file.replaced.set(`${last}.weight`, { shape: [64], type: 'F32', data });
+      file.replaced.set(`${last}.bias`, { shape: [64], type: 'F32', data });
+    },
+  });
+  await using model = await EmbeddingModel.load(path);
+  const vector = await model.embed('cat');
+  expect(dot(vector, vector)).toBeCloseTo(1, 3);
+});
+
 describe('texts that cannot be embedded', () => {
   let model: EmbeddingModel;
   beforeAll(async () => {
