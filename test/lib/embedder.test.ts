@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { backends, EmbeddingModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
-import { randomNumbers, tinyBert, tinyDecoder } from '../helpers/models.js';
+import { randomNumbers, tinyBert, tinyDecoder, writeBertModel } from '../helpers/models.js';
 
 const words = 'the cat sat on mat dog runs fast blue sky tree house red kings queens gold moon water'.split(
   ' ',
@@ -148,7 +148,7 @@ describe('quantized weights', () => {
 test('embeddings are of length 1 also where the model computes denormal numbers', async () => {
   const last = 'blk.1.layer_output_norm';
   const data = new Float32Array(64).fill(1e-41);
-  const path = await tinyBert({
+  const path = await writeBertModel('denormal.gguf', {
     layers: 2,
     edit(file) {
       file.replaced.set(`${last}.weight`, { shape: [64], type: 'F32', data });
