@@ -1,9 +1,12 @@
-// Writes the tables of docs/ that come from the zod schemas of dist/ (`npm run build` first), between the lines
-// `<!-- begin NAME -->` and `<!-- end NAME -->`.
+// Writes the generated places of docs/, between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`: tables from the
+// zod schemas of dist/ (`npm run build` first), the pages of the node types, and the layers of src/.
 // node scripts/generate-docs.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { configurationPlaces } from './docs/configuration.mjs';
+import { protocolPlaces } from './docs/protocol.mjs';
+import { foldersTable } from './layers/folders.mjs';
 import { withMarkedPlace } from './tool/marked-place.mjs';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
@@ -11,12 +14,12 @@ import { runScript, Stop } from './tool/stop.mjs';
 await runScript('generate-docs', async (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
   if (values.check === values.write) throw new Stop('say --check or --write');
-  for (const [file, tables] of Object.entries(await generatedTables())) {
+  for (const [file, places] of Object.entries(await generatedPlaces())) {
     const path = join(root, 'docs', file);
     const before = readFileSync(path, 'utf8');
     let after = before;
-    for (const [name, table] of Object.entries(tables))
-      after = withMarkedPlace(`docs/${file}`, after, name, table);
+    for (const [name, text] of Object.entries(places))
+      after = withMarkedPlace(`docs/${file}`, after, name, text);
     if (values.write) writeFileSync(path, after);
     else if (after !== before) {
       throw new Stop(`docs/${file} is out of date; \`node scripts/generate-docs.mjs --write\` makes it anew`);
@@ -26,15 +29,13 @@ await runScript('generate-docs', async (args) => {
 });
 
 /** By file of docs/, then by the name of the place. */
-async function generatedTables() {
+async function generatedPlaces() {
   const dist = join(root, 'dist', 'src');
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
-  const { configurationTable, flagsTable, variablesTable } = await import(
-    join(dist, 'config', 'documentation.js')
-  );
-  const { failuresTable } = await import(join(dist, 'cli', 'documentation.js'));
+  const load = (module) => import(join(dist, module));
   return {
-    'configuration.md': { fields: configurationTable(), flags: flagsTable(), variables: variablesTable() },
-    'cli.md': { failures: failuresTable() },
+    ...(await configurationPlaces(load)),
+    ...(await protocolPlaces(load)),
+    'architecture.md': { layers: foldersTable() },
   };
 }

@@ -20,10 +20,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
 };
 
 /** Those of tests and benchmarks, and those that Kubernetes makes for a service called lorekeep. */
-const ofOthers = [
-  /^(BENCH|DATA|RECORDS_MB|UPDATE_DOCS|TEST_\w+)$/,
-  /^(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP)\w*)$/,
-];
+const ofOthers = [/^(BENCH|DATA|RECORDS_MB|TEST_\w+)$/, /^(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP)\w*)$/];
 
 const known = new Set([...configFlags.map(({ variable }) => variable), ...Object.keys(otherVariables)]);
 

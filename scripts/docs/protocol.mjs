@@ -1,0 +1,72 @@
+// The generated places of docs/protocol.md, docs/errors.md and docs/agents.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../tool/project.mjs';
+import { fieldsTable, jsonFieldsTable, jsonSchema } from './schema-tables.mjs';
+
+const faults = { client: 'the client', operator: 'the operator', server: 'lorekeep' };
+
+/** By file of docs/, then by the name of the place. `load` imports a module of dist/src. */
+export async function protocolPlaces(load) {
+  const { errorTable } = await load('protocol/errors.js');
+  const { requestSchemas } = await load('protocol/frames.js');
+  const { hitSchema, retrievalPlanSchema } = await load('protocol/retrieval.js');
+  const { componentSchema, nodeParams, serverSchemas } = await load('agents/nodes/wire.js');
+  return {
+    'errors.md': { errors: errorsTable(errorTable) },
+    'protocol.md': {
+      requests: frames(requestSchemas, ['type', 'id']),
+      replies: frames(serverSchemas, ['type', 'reply_to']),
+      hits: fieldsTable(hitSchema),
+    },
+    'agents.md': {
+      components: components(componentSchema),
+      nodes: nodes(nodeParams),
+      diagnostics: diagnostics(serverSchemas.TurnComplete, retrievalPlanSchema),
+    },
+  };
+}
+
+function errorsTable(table) {
+  const rows = Object.entries(table).map(([code, { name, fault, meaning, remedy }]) => {
+    return `| ${code} | ${name} | ${faults[fault]} | ${meaning} | ${remedy} |`;
+  });
+  return ['| Code | Name | Whose fault | Meaning | What to do |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+}
+
+function frames(schemas, left) {
+  return sections(Object.entries(schemas).map(([type, schema]) => [type, fieldsTable(schema, left)]));
+}
+
+function components({ options }) {
+  return sections(
+    options.map((schema) => [jsonSchema(schema).properties._type.const, fieldsTable(schema, ['_type'])]),
+  );
+}
+
+/** The page of each type's folder, with the table of its params where the page says so. */
+function nodes(params) {
+  return Object.entries(params)
+    .map(([type, schema]) => {
+      const file = join(root, 'src', 'agents', 'nodes', type, 'docs.md');
+      return readFileSync(file, 'utf8').trim().replace('<!-- params -->', fieldsTable(schema));
+    })
+    .join('\n\n');
+}
+
+function diagnostics(turnComplete, planSchema) {
+  const { diagnostics: turn, debug_info: debug } = jsonSchema(turnComplete).properties;
+  return sections([
+    ['diagnostics', jsonFieldsTable(turn)],
+    ['diagnostics.nodes[]', jsonFieldsTable(turn.properties.nodes.items)],
+    ['diagnostics.nodes[].plan', fieldsTable(planSchema)],
+    [
+      'debug_info.nodes[].diagnostics.engine',
+      jsonFieldsTable(debug.properties.nodes.items.properties.diagnostics.properties.engine),
+    ],
+  ]);
+}
+
+const sections = (parts) => parts.map(([title, text]) => `#### ${title}\n\n${text}`).join('\n\n');
