@@ -4,11 +4,10 @@
 import { fork } from 'node:child_process';
 import { cpSync, existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startServer, wait } from '../../server/server-process.mjs';
-import { Peer } from '../attacks/peer.mjs';
 import { Sample } from '../sample.mjs';
-import { linesOf, stepper } from '../trace/stepper.mjs';
 import { fields } from './fields.mjs';
+import { Session } from './session.mjs';
+import { sessionFolders } from './session-folders.mjs';
 import { links, spellings } from './ways.mjs';
 
 const secret = 'the-secret-outside';
@@ -25,6 +24,7 @@ export const escapes = {
     const outcomes = [];
     try {
       outcomes.push(...(await underRoot(sample, { count, until, short })));
+      outcomes.push(await sessionFolders(sample, Session.begin, secret));
       outcomes.push(await protectedFiles(sample));
     } finally {
       await sample.close();
@@ -58,57 +58,6 @@ async function prepared(folder, seed) {
       symlinkSync(target.replace('%', name), sample.at('root', link.replace('%', name)));
   }
   return sample;
-}
-
-class Session {
-  #n = 0;
-
-  /** A server over `root`, watched for what it opens in `outside`, and a session with it. */
-  static async begin(sample, root, settings = {}) {
-    const session = new Session();
-    const tool = stepper();
-    session.sample = sample;
-    session.watch = sample.at('opened.txt');
-    writeFileSync(session.watch, '');
-    const wrapper = tool.path ? [tool.path, 'opens', sample.at('outside'), session.watch, '--'] : [];
-    session.watched = tool.path !== undefined;
-    const values = {
-      storage_root: root,
-      models_catalog_path: sample.at('models.json'),
-      log_level: 'info',
-      ...settings,
-    };
-    session.server = await startServer(sample.folder, values, [], { wrapper });
-    await session.connect();
-    return session;
-  }
-
-  async connect() {
-    this.peer = await Peer.open(this.server.port);
-    this.session_id = await this.peer.session();
-  }
-
-  /** The reply to a request that names `path` in `field`. */
-  async ask(field, path) {
-    const n = this.#n++;
-    const request = field.request(path, n, this.sample);
-    return { n, reply: await this.peer.request({ ...request, session_id: this.session_id, id: n }) };
-  }
-
-  /** Files outside that were opened since the last call. */
-  async opened() {
-    await this.peer.request({ type: 'Ping', id: `p${this.#n++}` });
-    const lines = linesOf(this.watch);
-    if (lines.length > 0) writeFileSync(this.watch, '');
-    return lines;
-  }
-
-  async end() {
-    this.peer.close();
-    const alive = this.server.running();
-    await this.server.stop();
-    return alive;
-  }
 }
 
 /** All ways for all fields, then races. */
@@ -235,7 +184,6 @@ async function protectedFiles(sample) {
     ['/', systemFiles(sample)],
   ]) {
     const session = await Session.begin(sample, root, settings);
-    await wait(0);
     for (const path of paths) {
       for (const field of fields.filter(({ inConfig }) => !inConfig)) {
         const { reply } = await session.ask(field, path);
