@@ -48,11 +48,10 @@ export { setSearchThreads } from './threads.js';
 export {
   type HnswOptions,
   type LoadIndexOptions,
-  type OpenIndexOptions,
   type SaveIndexOptions,
-  type SearchPlan,
   type VectorHits,
   VectorIndex,
+  type VectorPlan,
   type VectorSearchOptions,
   type VectorType,
 } from './vector-index.js';

@@ -45,21 +45,13 @@ export interface NativeHandle {
   readonly closed: boolean;
 }
 
-export interface NativeVectorHits {
-  /** `counts[q]` hits of query q, one query after the other. */
-  ordinals: Uint32Array;
-  distances: Float32Array;
-  counts: Uint32Array;
-  /** Per query: 1 for the graph or 0 for exact, rows matched, rows visited, 1 if certainly the nearest. */
-  plans: Float64Array;
-}
-
 export interface NativeVectorIndex extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
   readonly kind: 'flat' | 'hnsw';
   readonly vectorType: 'f32' | 'f16' | 'i8';
   readonly memoryBytes: number;
+  /** Results are vectorResult numbers of layout.gen.ts, as those of searchNow(); `held` is always set there, and only there. */
   search(
     queries: Float32Array,
     k: number,
@@ -67,12 +59,8 @@ export interface NativeVectorIndex extends NativeHandle {
     exact: boolean,
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
-  ): Promise<NativeVectorHits>;
-  /**
-   * Few queries on this thread, if all of them are expected to take less than 0.2 ms and do not take more than 0.3; returns
-   * whether. `numbers`: ns that this call took (always), then per query hits, path (result-numbers.ts), matched, visited, exact (1),
-   * and the ordinal and the distance of each hit.
-   */
+  ): Promise<Float64Array>;
+  /** Few queries on this thread, if all together are expected to take less than 0.2 ms and do not take more than 0.3; returns whether. */
   searchNow(queries: Float32Array, k: number, ef: number, numbers: Float64Array): boolean;
   /** With records, the file carries them too. */
   save(
@@ -84,29 +72,20 @@ export interface NativeVectorIndex extends NativeHandle {
   ): Promise<void>;
 }
 
-export interface NativeTextHits {
-  ordinals: Uint32Array;
-  scores: Float32Array;
-  terms: string[];
-  scored: number;
-}
-
 export interface NativeTextIndex extends NativeHandle {
   readonly size: number;
   readonly terms: number;
   readonly tokenizer: string;
   readonly memoryBytes: number;
   tokenizerFit(): { emptyTexts: number; unsuitedWords: number };
+  /** textResult numbers of layout.gen.ts and the query's terms, as those of searchNow(). */
   search(
     query: string,
     k: number,
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
-  ): Promise<NativeTextHits>;
-  /**
-   * Without a filter on this thread, if it is expected to take less than 0.2 ms and does not take more than 0.3: the query's
-   * terms. `numbers`: ns that this call took (always), hits, scored, then the ordinal and the score of each hit.
-   */
+  ): Promise<[numbers: Float64Array, terms: string[]]>;
+  /** Without a filter on this thread, if it is expected to take less than 0.2 ms and does not take more than 0.3: the query's terms. */
   searchNow(query: string, k: number, numbers: Float64Array): string[] | undefined;
   save(
     path: string,
@@ -329,23 +308,16 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeVectorIndex>;
+  /** With `dimension`, hnswlib's format too. A fingerprint in the file must be the given one, else UNSUPPORTED. */
   loadVectorIndex(
     path: string,
-    verify: boolean,
+    expected: { verify: boolean; dimension: number | undefined; fingerprint: string | undefined },
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
   /** Plain hnswlib files: the caller says the dimension and the space, because the file does not. */
   importHnswlib(
     path: string,
     dimension: number,
-    cancel: NativeCancelToken | undefined,
-  ): Promise<NativeVectorIndex>;
-
-  /** Our own format or hnswlib's. A file with a fingerprint is refused (UNSUPPORTED) when it has another. */
-  openVectorIndex(
-    path: string,
-    dimension: number,
-    fingerprint: string,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
 
@@ -478,7 +450,6 @@ export const nativeExports = [
   'buildVectorIndex',
   'loadVectorIndex',
   'importHnswlib',
-  'openVectorIndex',
   'distanceKernels',
   'buildTextIndex',
   'loadTextIndex',

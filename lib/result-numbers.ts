@@ -1,3 +1,5 @@
+import { indexHit, searchPaths } from './layout.gen.js';
+
 let numbers = new Float64Array(1024);
 
 /** Where the addon writes the numbers of a search that runs now: the same memory each time, to be read at once. */
@@ -6,24 +8,21 @@ export function resultNumbers(length: number): Float64Array {
   return numbers;
 }
 
-/** How a search by meaning went, by the addon's number for it. */
-const searchPaths = ['exact', 'graph', 'cells'] as const;
-
 export type SearchPath = (typeof searchPaths)[number];
 
 export const searchPathOf = (number: number): SearchPath => searchPaths[number] as SearchPath;
 
-/** `count` hits that lie there from `begin` on, each its ordinal and its score or distance. */
-export function readPairs(
+/** The `count` hits of an index from `begin` on: ordinals, and scores or distances. */
+export function readHits(
   numbers: Float64Array,
   begin: number,
   count: number,
 ): { ordinals: Uint32Array; values: Float32Array } {
   const ordinals = new Uint32Array(count);
   const values = new Float32Array(count);
-  for (let i = 0; i < count; i++) {
-    ordinals[i] = numbers[begin + 2 * i] as number;
-    values[i] = numbers[begin + 2 * i + 1] as number;
+  for (let i = 0, at = begin; i < count; i++, at += indexHit.numbers) {
+    ordinals[i] = numbers[at + indexHit.ordinal] as number;
+    values[i] = numbers[at + indexHit.value] as number;
   }
   return { ordinals, values };
 }

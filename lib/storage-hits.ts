@@ -1,9 +1,10 @@
-/** Makes a search's result of what crosses: numbers, and an array of the rest (native/binding/storage_result.cc). */
+/** Turns the result that crosses (layout.gen.ts), numbers and an array of the rest, into objects. */
 import type { MetadataValue } from './filter.js';
+import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField } from './native.js';
 import { searchPathOf } from './result-numbers.js';
 import type { SearchMode } from './storage-request.js';
-import type { SearchPlan } from './vector-index.js';
+import type { VectorPlan } from './vector-index.js';
 
 export interface StorageHit {
   /** Position of the record in the storage. */
@@ -38,7 +39,7 @@ export interface LexicalPlan {
 export interface StoragePlan {
   mode: SearchMode;
   /** How the dense leg ran; absent in lexical mode. */
-  dense?: SearchPlan;
+  dense?: VectorPlan;
   /** How the lexical leg ran; absent in dense mode. */
   lexical?: LexicalPlan;
 }
@@ -48,12 +49,9 @@ export interface StorageSearchResult {
   plan: StoragePlan;
 }
 
-const headNumbers = 11;
-const hitNumbers = 6;
-
-/** How many numbers a result of this many hits takes. */
+/** The most numbers in a result of this many hits. */
 export function resultLength(hits: number, fields: readonly NativeField[] | undefined): number {
-  return headNumbers + hits * (hitNumbers + (fields?.length ?? 0));
+  return head.numbers + hits * (at.numbers + (fields?.length ?? 0));
 }
 
 /** Reads a result once, from front to back. */
@@ -61,7 +59,7 @@ class ResultReader {
   readonly #numbers: Float64Array;
   readonly #rest: readonly unknown[];
   readonly #fields: readonly NativeField[] | undefined;
-  #nextNumber = headNumbers;
+  #nextNumber: number = head.numbers;
   #nextRest = 0;
 
   constructor(numbers: Float64Array, rest: readonly unknown[], fields: readonly NativeField[] | undefined) {
@@ -71,12 +69,15 @@ class ResultReader {
   }
 
   hit(rank: number): StorageHit {
-    const ordinal = this.#number();
-    const score = this.#number();
-    const distance = this.#number();
-    const bm25Score = this.#number();
-    const denseRank = this.#number();
-    const lexicalRank = this.#number();
+    const begin = this.#nextNumber;
+    const number = (position: number) => this.#numbers[begin + position] as number;
+    this.#nextNumber += at.numbers;
+    const ordinal = number(at.ordinal);
+    const score = number(at.score);
+    const distance = number(at.distance);
+    const bm25Score = number(at.bm25Score);
+    const denseRank = number(at.denseRank);
+    const lexicalRank = number(at.lexicalRank);
     const id = this.#other() as string;
     const text = this.#other() as string;
     const hit: StorageHit =
@@ -125,15 +126,16 @@ function setMember(metadata: Record<string, MetadataValue>, name: string, value:
 function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
   const number = (position: number) => numbers[position] as number;
   const plan: StoragePlan = { mode };
-  if (number(2) === 1) {
+  if (number(head.dense) === 1) {
     plan.dense = {
-      path: searchPathOf(number(3)),
-      matched: number(4),
-      visited: number(5),
-      exact: number(6) === 1,
+      path: searchPathOf(number(head.path)),
+      matched: number(head.matched),
+      visited: number(head.visited),
+      exact: number(head.exact) === 1,
     };
   }
-  if (number(7) === 1) plan.lexical = { tokens: number(8), terms: number(9), scored: number(10) };
+  if (number(head.lexical) === 1)
+    plan.lexical = { tokens: number(head.tokens), terms: number(head.terms), scored: number(head.scored) };
   return plan;
 }
 
@@ -145,7 +147,7 @@ export function storageResult(
 ): StorageSearchResult {
   const reader = new ResultReader(numbers, rest, fields);
   const hits: StorageHit[] = [];
-  const count = numbers[1] as number;
+  const count = numbers[head.hits] as number;
   for (let rank = 1; rank <= count; rank++) hits.push(reader.hit(rank));
   return { hits, plan: planOf(mode, numbers) };
 }

@@ -1,11 +1,12 @@
 import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
+import { storageRequest as at, searchModes } from './layout.gen.js';
 import { type CallOptions, describe } from './native-call.js';
 
-export type SearchMode = 'dense' | 'lexical' | 'hybrid';
+export { searchModes };
 
-export const searchModes: readonly SearchMode[] = ['dense', 'lexical', 'hybrid'];
+export type SearchMode = (typeof searchModes)[number];
 
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
 export interface FusionOptions {
@@ -49,6 +50,7 @@ export interface StorageRequest {
   rrfK: number;
   denseWeight: number;
   lexicalWeight: number;
+  /** 0: the addon's default. */
   candidates: number;
   vector: Float32Array | undefined;
   text: string | undefined;
@@ -62,11 +64,12 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
   const { rrf, threshold } = options;
-  const candidates = integerArgument('rrf.candidates', rrf?.candidates, Math.max(50, 4 * topK), 1, 10_000);
+  const given = rrf?.candidates;
+  const candidates = given === undefined ? 0 : integerArgument('rrf.candidates', given, 1, 1, 10_000);
   return {
     mode,
     topK,
-    candidates: Math.max(candidates, topK),
+    candidates,
     vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, dimension),
     text: mode === 'dense' ? undefined : queryText(options.text, mode),
     ef: efArgument(options.ef, ef),
@@ -77,18 +80,18 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   };
 }
 
-const numbers = new Float64Array(8);
+const numbers = new Float64Array(at.numbers);
 
-/** The request's numbers as native/binding/storage_request.cc reads them; the array is the same one each time. */
+/** The request's numbers, in the same array each time: to be handed over before the next call. */
 export function requestNumbers(request: StorageRequest): Float64Array {
-  numbers[0] = searchModes.indexOf(request.mode);
-  numbers[1] = request.topK;
-  numbers[2] = request.ef;
-  numbers[3] = request.threshold ?? Number.NaN;
-  numbers[4] = request.rrfK;
-  numbers[5] = request.denseWeight;
-  numbers[6] = request.lexicalWeight;
-  numbers[7] = request.candidates;
+  numbers[at.mode] = searchModes.indexOf(request.mode);
+  numbers[at.topK] = request.topK;
+  numbers[at.ef] = request.ef;
+  numbers[at.threshold] = request.threshold ?? Number.NaN;
+  numbers[at.rrfK] = request.rrfK;
+  numbers[at.denseWeight] = request.denseWeight;
+  numbers[at.lexicalWeight] = request.lexicalWeight;
+  numbers[at.candidates] = request.candidates;
   return numbers;
 }
 

@@ -4,6 +4,7 @@ import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression } from './filter.js';
 import { Handle } from './handle.js';
+import { storageResult as head } from './layout.gen.js';
 import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
   type CallOptions,
@@ -93,14 +94,17 @@ export class Storage extends Handle<NativeStorage> {
   static async fromRecords(
     records: Records,
     vectors: VectorIndex,
-    words: TextIndex,
+    textIndex: TextIndex,
     options: AssembleOptions = {},
   ): Promise<Storage> {
     const ef = efArgument(options.ef);
     return callNative(
       options.signal,
       async (cancel) =>
-        new Storage(await binding.assembleStorage(records.handle, vectors.handle, words.handle, cancel), ef),
+        new Storage(
+          await binding.assembleStorage(records.handle, vectors.handle, textIndex.handle, cancel),
+          ef,
+        ),
     );
   }
 
@@ -176,7 +180,7 @@ export class Storage extends Handle<NativeStorage> {
     const rest = this.read((native) =>
       native.searchNow(numbers, vector, text, filter?.handle, variables, found),
     );
-    countHeld(found[0] as number);
+    countHeld(found[head.held] as number);
     return rest && storageResult(request.mode, found, rest, this.#fields);
   }
 }

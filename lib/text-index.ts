@@ -3,10 +3,11 @@ import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { Handle } from './handle.js';
+import { textResult as head, indexHit } from './layout.gen.js';
 import type { NativeTextIndex } from './native.js';
 import { type CallOptions, callNative, describe, toArena } from './native-call.js';
 import type { Records } from './records.js';
-import { readPairs, resultNumbers } from './result-numbers.js';
+import { readHits, resultNumbers } from './result-numbers.js';
 import type { SaveIndexOptions } from './vector-index.js';
 
 /**
@@ -81,12 +82,9 @@ export function tokenize(text: string, tokenizer: Tokenizer = 'basic'): string[]
   }
 }
 
-const headNumbers = 3;
-
-/** What searchNow() of the addon wrote. */
-function readHits(numbers: Float64Array, terms: string[]): TextHits {
-  const { ordinals, values } = readPairs(numbers, headNumbers, numbers[1] as number);
-  return { ordinals, scores: values, terms, scored: numbers[2] as number };
+function textHits(numbers: Float64Array, terms: string[]): TextHits {
+  const { ordinals, values } = readHits(numbers, head.numbers, numbers[head.hits] as number);
+  return { ordinals, scores: values, terms, scored: numbers[head.scored] as number };
 }
 
 /** Texts, searched by their words with Okapi BM25. Immutable once built; holds the words, not the texts. */
@@ -168,15 +166,17 @@ export class TextIndex extends Handle<NativeTextIndex> {
     }
     const { signal, filter } = options;
     const now = filter === undefined ? () => this.#searchNow(query, k) : undefined;
-    return this.runSearch(signal, now, (native, cancel) => native.search(query, k, filter, cancel));
+    return this.runSearch(signal, now, async (native, cancel) =>
+      textHits(...(await native.search(query, k, filter, cancel))),
+    );
   }
 
   /** The hits of a search that is short enough to be done on this thread. */
   #searchNow(query: string, k: number): TextHits | undefined {
-    const numbers = resultNumbers(headNumbers + 2 * k);
+    const numbers = resultNumbers(head.numbers + indexHit.numbers * k);
     const terms = this.read((native) => native.searchNow(query, k, numbers));
-    countHeld(numbers[0] as number);
-    return terms && readHits(numbers, terms);
+    countHeld(numbers[head.held] as number);
+    return terms && textHits(numbers, terms);
   }
 
   /**

@@ -13,16 +13,11 @@ import type { EmbeddingRows } from './embedding-rows.js';
 import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { Handle } from './handle.js';
-import type {
-  FileOwner,
-  NativeCancelToken,
-  NativeHnswOptions,
-  NativeVectorHits,
-  NativeVectorIndex,
-} from './native.js';
+import { vectorQuery as at, vectorResult as head, indexHit } from './layout.gen.js';
+import type { FileOwner, NativeCancelToken, NativeHnswOptions, NativeVectorIndex } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions, toRows } from './native-call.js';
 import type { Records } from './records.js';
-import { readPairs, resultNumbers, type SearchPath, searchPathOf } from './result-numbers.js';
+import { readHits, resultNumbers, type SearchPath, searchPathOf } from './result-numbers.js';
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
@@ -51,6 +46,10 @@ export interface LoadIndexOptions extends CallOptions {
    * opens at once, and a damaged vector gives wrong distances, never a crash.
    */
   verify?: boolean | undefined;
+  /** Numbers per row: another number is an error. Needed for a plain hnswlib file, which does not hold it. Default: any. */
+  dimension?: number | undefined;
+  /** What the file must have been made from, if it says so: 16 hexadecimal digits. Default: anything. */
+  fingerprint?: string | undefined;
 }
 
 export interface SaveIndexOptions extends CallOptions {
@@ -60,12 +59,6 @@ export interface SaveIndexOptions extends CallOptions {
   records?: Records | undefined;
   /** The knowledge base that the file is for: one that belongs to another is not replaced. Default: it belongs to none. */
   owner?: FileOwner | undefined;
-}
-
-export interface OpenIndexOptions extends CallOptions {
-  dimension: number;
-  /** What the file must have been made from, if it says. */
-  fingerprint: string;
 }
 
 export interface VectorSearchOptions extends CallOptions {
@@ -83,7 +76,7 @@ export interface VectorSearchOptions extends CallOptions {
 }
 
 /** How the hits of one query were found. */
-export interface SearchPlan {
+export interface VectorPlan {
   /**
    * "exact": every matching row was compared; "graph": the HNSW graph was walked; "cells": the matching rows of the
    * groups of rows that may hold near ones were.
@@ -102,7 +95,7 @@ export interface VectorHits {
   ordinals: Uint32Array;
   /** Cosine distances, 0 (same direction) to 2 (opposite). */
   distances: Float32Array;
-  plan: SearchPlan;
+  plan: VectorPlan;
 }
 
 export function hnswOptions(options: HnswOptions): NativeHnswOptions {
@@ -116,47 +109,34 @@ export function hnswOptions(options: HnswOptions): NativeHnswOptions {
   };
 }
 
-/** Enough to keep all threads busy, few enough that copying them does not hold the event loop. */
+/** Queries, and hits, of one call: enough to keep all threads busy, few enough that copying them does not hold the event loop. */
 const queriesPerCall = 256;
-
-const planNumbers = 4;
-
-/** Plans cross as numbers: objects made one by one from C++ took as long as every twentieth search. */
-const readPlan = (numbers: Float64Array, at: number): SearchPlan => ({
-  path: searchPathOf(numbers[at] as number),
-  matched: numbers[at + 1] as number,
-  visited: numbers[at + 2] as number,
-  exact: numbers[at + 3] === 1,
-});
-
-function splitHits({ ordinals, distances, counts, plans }: NativeVectorHits): VectorHits[] {
-  const all: VectorHits[] = [];
-  let begin = 0;
-  for (const [query, count] of counts.entries()) {
-    const end = begin + count;
-    const plan = readPlan(plans, query * planNumbers);
-    all.push({ ordinals: ordinals.subarray(begin, end), distances: distances.subarray(begin, end), plan });
-    begin = end;
-  }
-  return all;
-}
+const hitsPerCall = 100_000;
 
 /** Queries, and hits, of one call that may be searched on this thread: with more of them none is short. */
 const mostQueriesNow = 16;
 const mostHitsNow = 10_000;
 
-/** Of a query: how many hits, then the plan. */
-const headNumbers = 1 + planNumbers;
+/** The most numbers in a result of this many queries and hits each. */
+const resultLength = (queries: number, hits: number): number =>
+  head.numbers + queries * (at.numbers + hits * indexHit.numbers);
 
-/** What searchNow() of the addon wrote, behind the time that it took. */
-function readHits(numbers: Float64Array, queries: number): VectorHits[] {
+/** The results of queries, one after another. */
+function readResults(numbers: Float64Array, queries: number): VectorHits[] {
   const all: VectorHits[] = [];
-  let at = 1;
+  let next: number = head.numbers;
+  const number = (position: number) => numbers[next + position] as number;
   for (let query = 0; query < queries; query++) {
-    const count = numbers[at] as number;
-    const { ordinals, values } = readPairs(numbers, at + headNumbers, count);
-    all.push({ ordinals, distances: values, plan: readPlan(numbers, at + 1) });
-    at += headNumbers + 2 * count;
+    const count = number(at.hits);
+    const { ordinals, values } = readHits(numbers, next + at.numbers, count);
+    const plan: VectorPlan = {
+      path: searchPathOf(number(at.path)),
+      matched: number(at.matched),
+      visited: number(at.visited),
+      exact: number(at.exact) === 1,
+    };
+    all.push({ ordinals, distances: values, plan });
+    next += at.numbers + count * indexHit.numbers;
   }
   return all;
 }
@@ -184,14 +164,18 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * Opens a file written by save(). It is memory-mapped; header and graph are always checked in full.
-   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version).
+   * Opens a file written by save(), memory-mapped; header and graph are always checked in full. With `dimension`, also a plain
+   * hnswlib file.
+   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (another format version; `detail.reason` is
+   * "fingerprint" for a file made from something else).
    */
   static async load(path: string, options: LoadIndexOptions = {}): Promise<VectorIndex> {
     const file = stringArgument('path', path);
+    const { verify = true, dimension, fingerprint, signal } = options;
+    const expected = { verify, dimension: dimension && dimensionArgument(dimension), fingerprint };
     return callNative(
-      options.signal,
-      async (cancel) => new VectorIndex(await binding.loadVectorIndex(file, options.verify ?? true, cancel)),
+      signal,
+      async (cancel) => new VectorIndex(await binding.loadVectorIndex(file, expected, cancel)),
     );
   }
 
@@ -210,21 +194,6 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     return callNative(
       options.signal,
       async (cancel) => new VectorIndex(await binding.importHnswlib(file, width, cancel)),
-    );
-  }
-
-  /**
-   * Opens a file of either kind: one written by save(), whose fingerprint must be the expected one if it has one, or a
-   * plain hnswlib file.
-   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (`detail.reason` is "fingerprint" for the wrong one).
-   */
-  static async open(path: string, options: OpenIndexOptions): Promise<VectorIndex> {
-    const file = stringArgument('path', path);
-    const width = dimensionArgument(options.dimension);
-    return callNative(
-      options.signal,
-      async (cancel) =>
-        new VectorIndex(await binding.openVectorIndex(file, width, options.fingerprint, cancel)),
     );
   }
 
@@ -290,11 +259,11 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /** The hits of searches that are short enough, all together, to be done on this thread. */
   #searchNow(queries: Float32Array, count: number, k: number, ef: number): VectorHits[] | undefined {
-    const numbers = resultNumbers(1 + count * (headNumbers + 2 * k));
+    const numbers = resultNumbers(resultLength(count, k));
     const asked = vectorsArgument('query', queries, queries.length);
     const done = this.read((native) => native.searchNow(asked, k, ef, numbers));
-    countHeld(numbers[0] as number);
-    return done ? readHits(numbers, count) : undefined;
+    countHeld(numbers[head.held] as number);
+    return done ? readResults(numbers, count) : undefined;
   }
 
   async #searchParts(
@@ -306,9 +275,11 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     const width = native.dimension;
     const rows = vectorsArgument('query', queries, width);
     const all: VectorHits[] = [];
-    for (let begin = 0; begin < rows.length; begin += queriesPerCall * width) {
-      const part = rows.subarray(begin, begin + queriesPerCall * width);
-      all.push(...splitHits(await native.search(part, k, ef, exact, filter, cancel)));
+    const length = width * Math.max(1, Math.min(queriesPerCall, Math.floor(hitsPerCall / k)));
+    for (let begin = 0; begin < rows.length; begin += length) {
+      const part = rows.subarray(begin, begin + length);
+      const numbers = await native.search(part, k, ef, exact, filter, cancel);
+      all.push(...readResults(numbers, part.length / width));
     }
     return all;
   }

@@ -65,7 +65,6 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);
-  function("openVectorIndex", open_vector_index);
   function("distanceKernels", distance_kernels);
   function("buildTextIndex", build_text_index);
   function("loadTextIndex", load_text_index);

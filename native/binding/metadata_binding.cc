@@ -61,7 +61,7 @@ Napi::Function FilterBinding::define(Napi::Env env) {
 
 Napi::Value FilterBinding::variables(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
-    const auto& uses = peek().variables();
+    const auto& uses = peek().predicate().variables();
     Napi::Array names = Napi::Array::New(info.Env(), uses.size());
     for (std::uint32_t i = 0; i < uses.size(); ++i) names.Set(i, uses[i].name);
     return names;

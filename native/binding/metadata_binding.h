@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "binding/filter_history.h"
 #include "binding/handle.h"
 #include "filter/columns_builder.h"
 #include "filter/predicate.h"
+#include "store/prepared_filter.h"
 
 namespace lorekeep::binding {
 
@@ -32,19 +32,16 @@ class MetadataBufferBinding final : public Napi::ObjectWrap<MetadataBufferBindin
 };
 
 /// A filter compiled for one storage's fields.
-class FilterBinding final : public Handle<FilterBinding, const filter::Predicate> {
+class FilterBinding final : public Handle<FilterBinding, store::CompiledFilter> {
  public:
   static constexpr const char* kName = "Filter";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x09};
   static Napi::Function define(Napi::Env env);
   using Handle::Handle;
 
-  std::shared_ptr<const filter::Predicate> predicate() const { return use(); }
-  const std::shared_ptr<FilterHistory>& history() const noexcept { return history_; }
+  std::shared_ptr<store::CompiledFilter> compiled() const { return use(); }
 
  private:
-  std::shared_ptr<FilterHistory> history_ = std::make_shared<FilterHistory>();
-
   Napi::Value variables(const Napi::CallbackInfo& info);
 };
 

@@ -97,7 +97,7 @@ Napi::Value index_records(const Napi::CallbackInfo& info) {
     return promise_task<Index>(
         info.Env(), options,
         [records = owner->use(), tokenizer, threads, runtime](const TaskContext& task) {
-          return build_words(records->texts, tokenizer, threads, *runtime, task.cancel);
+          return build_text(records->texts, tokenizer, threads, *runtime, task.cancel);
         },
         wrap_text_index);
   });

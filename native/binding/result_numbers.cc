@@ -1,6 +1,7 @@
 #include "binding/result_numbers.h"
 
 #include "binding/arguments.h"
+#include "binding/layout.gen.h"
 
 namespace lorekeep::binding {
 
@@ -10,11 +11,20 @@ std::span<double> result_argument(const Napi::Value& value, std::size_t least) {
   return numbers;
 }
 
-void write_pairs(std::span<const Scored> hits, double* next) noexcept {
+void write_held(std::span<double> numbers, store::SearchClock::time_point begin) noexcept {
+  static_assert(layout::storage_result::kHeld == 0 && layout::vector_result::kHeld == 0 &&
+                layout::text_result::kHeld == 0);
+  numbers[0] = std::chrono::duration<double, std::nano>(store::SearchClock::now() - begin).count();
+}
+
+double* write_hits(std::span<const Scored> hits, double* next) noexcept {
+  namespace at = layout::index_hit;
   for (const Scored& hit : hits) {
-    *next++ = hit.ordinal;
-    *next++ = static_cast<double>(hit.score);
+    next[at::kOrdinal] = hit.ordinal;
+    next[at::kValue] = static_cast<double>(hit.score);
+    next += at::kNumbers;
   }
+  return next;
 }
 
 }  // namespace lorekeep::binding

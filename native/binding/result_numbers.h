@@ -1,4 +1,5 @@
-// The numbers of a result, which lib/result-numbers.ts lends to a search on the JavaScript thread.
+// Results of searches as numbers (layout.gen.h). A search on the JavaScript thread writes them into memory that
+// lib/result-numbers.ts lends.
 #pragma once
 
 #include <napi.h>
@@ -7,13 +8,17 @@
 #include <span>
 
 #include "core/top_k.h"
+#include "store/search_cost.h"
 
 namespace lorekeep::binding {
 
-/// Where the result goes. Throws Error(kInvalidArgument) when there is room for fewer than `least` numbers.
+/// The lent memory. Throws Error(kInvalidArgument) when it holds fewer than `least` numbers.
 std::span<double> result_argument(const Napi::Value& value, std::size_t least);
 
-/// An ordinal and a score or distance per hit, from `next` on.
-void write_pairs(std::span<const Scored> hits, double* next) noexcept;
+/// Writes the time since `begin` as the `held` that every result begins with.
+void write_held(std::span<double> numbers, store::SearchClock::time_point begin) noexcept;
+
+/// Writes hits of an index from `next` on; returns the end.
+double* write_hits(std::span<const Scored> hits, double* next) noexcept;
 
 }  // namespace lorekeep::binding

@@ -14,9 +14,9 @@
 namespace lorekeep::binding {
 namespace {
 
-using Found = Timed<store::SearchResult>;
+using Found = store::Timed<store::SearchResult>;
 
-/// What a search on another thread resolves to: [numbers, rest] of storage_result.h.
+/// [numbers, rest] of storage_result.h.
 Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, const store::SearchResult& found) {
   const std::size_t count = result_numbers(storage, found.hits.size());
   auto numbers = Napi::Float64Array::New(env, count);
@@ -53,42 +53,44 @@ Napi::Function StorageBinding::define(Napi::Env env) {
 
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    auto storage = use();
-    auto request = std::make_shared<StorageRequest>(StorageRequest::parse(info, storage));
+    const auto request = std::make_shared<const StorageRequest>(info, use());
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
     return promise_task<Found>(
         info.Env(), options,
-        [storage, request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return timed([&] { return request->search(*storage, runtime->work(task.cancel)); });
+        [request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
+          return store::timed([&] { return request->storage().search(request->request(runtime->work(task.cancel))); });
         },
-        [storage, request, times = times_](Napi::Env env, Found&& found) {
-          request->times(*times).learn(found.taken, request->size());
-          request->keep_selection(storage);
-          return to_js_result(env, *storage, found.result);
+        [request, times = times_](Napi::Env env, Found&& found) {
+          const store::SearchCost cost = request->cost(*times);
+          cost.learnt->learn(found.taken, cost.size);
+          request->learn(found.result);
+          return to_js_result(env, request->storage(), found.result);
         });
   });
 }
 
 Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto begin = SearchClock::now();
-    const auto storage = use();
-    StorageRequest request = StorageRequest::parse(info, storage);
-    // Only now: reading the variables may run getters, and those anything.
-    const std::size_t hits = std::min(request.top_k(), storage->size());
-    const std::span<double> numbers = result_argument(info[5], result_numbers(*storage, hits));
-    // Legs side by side would cost more here than they save.
+    const auto begin = store::SearchClock::now();
+    const StorageRequest request(info, use());
+    const store::Storage& storage = request.storage();
+    // Only now: reading the variables may run getters, and those may detach the array.
+    const std::size_t hits = std::min(request.request({}).top_k, storage.size());
+    const std::span<double> numbers = result_argument(info[5], result_numbers(storage, hits));
     const auto runtime = Environment::of(info.Env()).shared_runtime();
-    const auto work = [&](const CancelToken& cancel) {
-      const Work all = runtime->work(cancel);
-      return request.mode() == store::Mode::kHybrid ? all.alone() : all;
+    const auto search = [&](const CancelToken& cancel) {
+      const Work work = runtime->work(cancel);
+      // Legs side by side would cost more here than they save.
+      const bool hybrid = request.request({}).mode == store::Mode::kHybrid;
+      return storage.search(request.request(hybrid ? work.alone() : work));
     };
-    const auto found = search_here(kShortOfStorage, request.expected(*times_), request.times(*times_), request.size(),
-                                   [&](const CancelToken& cancel) { return request.search(*storage, work(cancel)); });
-    if (found) request.keep_selection(storage);
+    const auto found = store::search_if_short(store::kShortOfStorage, request.cost(*times_), search);
     Napi::Value rest = info.Env().Undefined();
-    if (found) rest = flatten(info.Env(), *storage, *found, numbers);
-    write_held(numbers, SearchClock::now() - begin);
+    if (found) {
+      request.learn(*found);
+      rest = flatten(info.Env(), storage, *found, numbers);
+    }
+    write_held(numbers, begin);
     return rest;
   });
 }
@@ -99,7 +101,8 @@ Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
     static const auto kNoFields = std::make_shared<const filter::Schema>();
     const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
     auto predicate = filter::Predicate::compile(to_value(info[0], "filter"), schema);
-    return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter, std::move(predicate), 0);
+    return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter,
+                               std::make_shared<store::CompiledFilter>(std::move(predicate)), 0);
   });
 }
 
@@ -107,7 +110,7 @@ Napi::Value StorageBinding::document_frequency(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto storage = use();
     const auto entry =
-        storage->words() == nullptr ? std::nullopt : storage->words()->find(string_argument(info[0], "word"));
+        storage->text_index() == nullptr ? std::nullopt : storage->text_index()->find(string_argument(info[0], "word"));
     return Napi::Number::New(info.Env(), entry ? entry->documents : 0);
   });
 }
@@ -127,9 +130,9 @@ Napi::Value StorageBinding::memory_bytes(const Napi::CallbackInfo& info) {
 
 Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const text::TextIndex* words = peek().words();
-    if (words == nullptr) return info.Env().Undefined();
-    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(words->tokenizer())));
+    const text::TextIndex* index = peek().text_index();
+    if (index == nullptr) return info.Env().Undefined();
+    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(index->tokenizer())));
   });
 }
 
@@ -176,7 +179,7 @@ Napi::Value build_storage(const Napi::CallbackInfo& info) {
           if (input->metadata) {
             parts.metadata = std::make_shared<const filter::Columns>(std::move(*input->metadata).build());
           }
-          parts.words = build_words(input->texts, tokenizer, vectors.threads, *runtime, task.cancel);
+          parts.text_index = build_text(input->texts, tokenizer, vectors.threads, *runtime, task.cancel);
           parts.vectors = build_vectors(std::move(input->rows), dimension, vectors, *runtime, task);
           parts.ids = std::move(input->ids);
           parts.texts = std::move(input->texts);
@@ -190,18 +193,18 @@ Napi::Value assemble_storage(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto* records = unwrap_argument<RecordsBinding>(info[0], "records");
     auto vectors = unwrap_argument<VectorIndexBinding>(info[1], "vectors")->use();
-    auto words = unwrap_argument<TextIndexBinding>(info[2], "words")->use();
+    auto text_index = unwrap_argument<TextIndexBinding>(info[2], "textIndex")->use();
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
     return promise_task<Built>(
         info.Env(), options,
-        [given = records->surrender(info.Env()), vectors, words](const TaskContext&) {
+        [given = records->surrender(info.Env()), vectors, text_index](const TaskContext&) {
           store::StorageParts parts;
           parts.ids = std::move(given->ids);
           parts.ids_checked = true;
           parts.texts = std::move(given->texts);
           parts.metadata = std::move(given->metadata);
           parts.vectors = vectors;
-          parts.words = words;
+          parts.text_index = text_index;
           return std::make_shared<const store::Storage>(std::move(parts));
         },
         wrap_storage);

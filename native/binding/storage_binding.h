@@ -26,12 +26,12 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
   Napi::Value fields(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<StorageTimes> times_ = std::make_shared<StorageTimes>();
+  std::shared_ptr<store::StorageTimes> times_ = std::make_shared<store::StorageTimes>();
 };
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);
-/// assembleStorage(records, vectors, words, cancel): the records are given up.
+/// assembleStorage(records, vectors, textIndex, cancel): the records are given up.
 Napi::Value assemble_storage(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

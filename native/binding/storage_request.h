@@ -1,5 +1,5 @@
-// How the request of a storage search crosses: its numbers in one Float64Array, because reading an object's properties
-// one by one costs more than a short search.
+// The request of a storage search, from what lib/storage-request.ts writes: its numbers cross in one Float64Array,
+// because reading an object's properties one by one costs more than a short search.
 #pragma once
 
 #include <napi.h>
@@ -9,43 +9,34 @@
 #include <string>
 #include <vector>
 
-#include "binding/filter_history.h"
-#include "binding/short_search.h"
+#include "store/prepared_filter.h"
 #include "store/search.h"
 
 namespace lorekeep::binding {
 
-/// A request that owns what store::SearchRequest only refers to.
+/// A request that owns everything store::SearchRequest refers to.
 class StorageRequest {
  public:
-  /// search(numbers, vector, text, filter, variables) of this storage: `numbers` as lib/storage-request.ts writes them.
-  static StorageRequest parse(const Napi::CallbackInfo& info, const std::shared_ptr<const store::Storage>& storage);
+  /// From search(numbers, vector, text, filter, variables) of this storage.
+  StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<const store::Storage> storage);
+  StorageRequest(const StorageRequest&) = delete;
+  StorageRequest& operator=(const StorageRequest&) = delete;
 
-  /// The search. Of a filter that holds no variables it first finds which records it lets through, if that is not
-  /// known.
-  store::SearchResult search(const store::Storage& storage, const Work& work);
-  /// JavaScript thread, after a search: what the filter lets through, if it is asked for again.
-  void keep_selection(const std::shared_ptr<const store::Storage>& storage);
-
-  store::Mode mode() const noexcept { return request_.mode; }
-  std::size_t top_k() const noexcept { return request_.top_k; }
-  /// In the unit of its SearchTimes.
-  double size() const noexcept;
-  /// What tells how long the search will take: the filter's own times, because what it lets through decides, once
-  /// there are any.
-  const SearchTimes& expected(StorageTimes& of_storage) const noexcept;
-  /// What the time that it took is to be learnt by.
-  SearchTimes& times(StorageTimes& of_storage) const noexcept;
+  const store::Storage& storage() const noexcept { return *storage_; }
+  store::SearchRequest request(const Work& work) const;
+  store::SearchCost cost(store::StorageTimes& times) const noexcept {
+    return store::cost_of(request_, times, compiled_.get());
+  }
+  /// JavaScript thread, after the search.
+  void learn(const store::SearchResult& result) const;
 
  private:
-  store::SearchRequest request_;
+  std::shared_ptr<const store::Storage> storage_;
   std::vector<float> query_;
   std::string text_;
-  std::optional<filter::BoundPredicate> filter_;
-  std::shared_ptr<FilterHistory> history_;  // the filter's
-  std::shared_ptr<const Selection> selection_;
-  bool selects_ = false;  // search() is to find it
-  bool keeps_ = false;    // and it is to be kept
+  std::shared_ptr<store::CompiledFilter> compiled_;  // null: no filter
+  std::optional<store::PreparedFilter> filter_;
+  store::SearchRequest request_;
 };
 
 }  // namespace lorekeep::binding

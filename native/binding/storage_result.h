@@ -1,6 +1,5 @@
-// How the hits of a storage search cross: their numbers in one Float64Array and what is not a number in one array,
-// because making JavaScript objects property by property from here takes several µs a hit. lib/storage-hits.ts makes
-// them.
+// The result of a storage search as it crosses: numbers in one Float64Array (layout.gen.h), everything else in one
+// array. Making JavaScript objects property by property takes several µs a hit; lib/storage-hits.ts makes them instead.
 #pragma once
 
 #include <napi.h>
@@ -8,19 +7,16 @@
 #include <cstddef>
 #include <span>
 
-#include "binding/short_search.h"
+#include "store/search_cost.h"
 #include "store/storage.h"
 
 namespace lorekeep::binding {
 
-/// Numbers that the result of a search with this many hits takes at most.
+/// The most numbers in the result of a search with this many hits.
 std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noexcept;
 
-/// The first number: how long a search held the JavaScript thread, in ns.
-void write_held(std::span<double> numbers, SearchClock::duration held) noexcept;
-
-/// Writes the other numbers into `numbers`, which has room for them, and gives the rest: of each hit its id, its text,
-/// and those values of its fields that are not in the numbers.
+/// Writes all numbers but `held`, for which there is room, and returns the rest: of each hit its id, its text, and the
+/// values of its fields that are not numbers.
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers);
 

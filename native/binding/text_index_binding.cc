@@ -5,8 +5,9 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/layout.gen.h"
 #include "binding/result_numbers.h"
-#include "binding/text_search.h"
+#include "store/text_search.h"
 #include "text/sidecar_file.h"
 #include "text/tokenizer_fit.h"
 
@@ -15,35 +16,29 @@ namespace {
 
 using Shared = std::shared_ptr<const text::TextIndex>;
 
-// What searchNow() writes, before an ordinal and a score per hit; lib/text-index.ts reads it.
-enum Head : std::size_t { kHeld, kHits, kScored, kHeadNumbers };
+namespace head = layout::text_result;
 
-void write_result(const text::TextSearchResult& found, std::span<double> numbers) {
-  numbers[kHits] = static_cast<double>(found.hits.size());
-  numbers[kScored] = static_cast<double>(found.plan.documents_scored);
-  write_pairs(found.hits, numbers.data() + kHeadNumbers);
+std::size_t result_numbers(std::size_t hits) noexcept {
+  return head::kNumbers + hits * layout::index_hit::kNumbers;
 }
 
-Napi::Array to_js_terms(Napi::Env env, const std::vector<text::QueryTerm>& terms) {
-  Napi::Array array = Napi::Array::New(env, terms.size());
-  for (std::uint32_t i = 0; i < terms.size(); ++i) array.Set(i, terms[i].text);
-  return array;
+/// Writes all numbers but `held`; returns the query's terms.
+Napi::Array flatten(Napi::Env env, const text::TextSearchResult& found, std::span<double> numbers) {
+  numbers[head::kHits] = static_cast<double>(found.hits.size());
+  numbers[head::kScored] = static_cast<double>(found.plan.documents_scored);
+  write_hits(found.hits, numbers.data() + head::kNumbers);
+  Napi::Array terms = Napi::Array::New(env, found.terms.size());
+  for (std::uint32_t i = 0; i < found.terms.size(); ++i) terms.Set(i, found.terms[i].text);
+  return terms;
 }
 
-Napi::Value to_js_hits(Napi::Env env, const text::TextSearchResult& found) {
-  const std::size_t count = found.hits.size();
-  auto ordinals = Napi::Uint32Array::New(env, count);
-  auto scores = Napi::Float32Array::New(env, count);
-  for (std::size_t i = 0; i < count; ++i) {
-    ordinals[i] = found.hits[i].ordinal;
-    scores[i] = found.hits[i].score;
-  }
-  Napi::Object result = Napi::Object::New(env);
-  result.Set("ordinals", ordinals);
-  result.Set("scores", scores);
-  result.Set("terms", to_js_terms(env, found.terms));
-  result.Set("scored", static_cast<double>(found.plan.documents_scored));
-  return result;
+/// [numbers, terms]
+Napi::Value to_js_result(Napi::Env env, const text::TextSearchResult& found) {
+  auto numbers = Napi::Float64Array::New(env, result_numbers(found.hits.size()));
+  Napi::Array pair = Napi::Array::New(env, 2);
+  pair.Set(1u, flatten(env, found, {numbers.Data(), numbers.ElementLength()}));
+  pair.Set(0u, numbers);
+  return pair;
 }
 
 }  // namespace
@@ -68,32 +63,29 @@ Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
     const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
     auto filter = std::make_shared<FilterArgument>(info[2]);
     TaskOptions options{Lane::kQuick, cancel_argument(info[3]), this, {}};
-    return promise_task<TextSearch>(
+    return promise_task<store::TextSearch>(
         info.Env(), options,
         [index, k, filter, query = string_argument(info[0], "query")](const TaskContext& task) {
-          return search_text(*index, query, {k, filter->bitmap(index->documents()), &task.cancel});
+          return store::search_text(*index, query, {k, filter->bitmap(index->documents()), &task.cancel});
         },
-        [plain = info[2].IsUndefined(), times = times_](Napi::Env env, TextSearch&& search) {
-          if (plain) times->learn(search.taken, search.work);
-          return to_js_hits(env, search.result);
+        [plain = info[2].IsUndefined(), times = times_](Napi::Env env, store::TextSearch&& search) {
+          if (plain) times->learn(search.taken, search.size);
+          return to_js_result(env, search.result);
         });
   });
 }
 
 Napi::Value TextIndexBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto begin = SearchClock::now();
+    const auto begin = store::SearchClock::now();
     const auto index = use();
     const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
     const std::size_t hits = std::min<std::size_t>(k, index->documents());
-    const std::span<double> numbers = result_argument(info[2], kHeadNumbers + 2 * hits);
-    const auto found = search_text_here(*index, string_argument(info[0], "query"), k, *times_);
+    const std::span<double> numbers = result_argument(info[2], result_numbers(hits));
+    const auto found = store::search_text_if_short(*index, string_argument(info[0], "query"), k, *times_);
     Napi::Value terms = info.Env().Undefined();
-    if (found) {
-      write_result(*found, numbers);
-      terms = to_js_terms(info.Env(), found->terms);
-    }
-    numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
+    if (found) terms = flatten(info.Env(), *found, numbers);
+    write_held(numbers, begin);
     return terms;
   });
 }
@@ -155,8 +147,8 @@ text::Tokenizer tokenizer_argument(const Napi::Value& value) {
   fail(Code::kInvalidArgument, "tokenizer: basic, enhanced or multilingual is expected, not " + name);
 }
 
-Shared build_words(const TextArena& texts, text::Tokenizer tokenizer, std::size_t threads, Runtime& runtime,
-                   const CancelToken& cancel) {
+Shared build_text(const TextArena& texts, text::Tokenizer tokenizer, std::size_t threads, Runtime& runtime,
+                  const CancelToken& cancel) {
   text::TextBuildOptions options;
   options.tokenizer = tokenizer;
   options.work = runtime.work(cancel, threads);
@@ -172,7 +164,7 @@ Napi::Value build_text_index(const Napi::CallbackInfo& info) {
     auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<Shared>(
         info.Env(), options,
-        [=](const TaskContext& task) { return build_words(*texts, tokenizer, threads, *runtime, task.cancel); },
+        [=](const TaskContext& task) { return build_text(*texts, tokenizer, threads, *runtime, task.cancel); },
         wrap_text_index);
   });
 }

@@ -6,8 +6,8 @@
 
 #include "binding/handle.h"
 #include "binding/promise_task.h"
-#include "binding/short_search.h"
 #include "core/text_arena.h"
+#include "store/search_cost.h"
 #include "text/text_index.h"
 
 namespace lorekeep::binding {
@@ -29,13 +29,14 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
   Napi::Value tokenizer_fit(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<SearchTimes> times_ = std::make_shared<SearchTimes>();  // of searches without a filter
+  // Of searches without a filter.
+  std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();
 };
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value);
 /// Runs inside a task. `threads` as in Runtime::work().
-std::shared_ptr<const text::TextIndex> build_words(const TextArena& texts, text::Tokenizer tokenizer,
-                                                   std::size_t threads, Runtime& runtime, const CancelToken& cancel);
+std::shared_ptr<const text::TextIndex> build_text(const TextArena& texts, text::Tokenizer tokenizer,
+                                                  std::size_t threads, Runtime& runtime, const CancelToken& cancel);
 
 Napi::Value wrap_text_index(Napi::Env env, std::shared_ptr<const text::TextIndex>&& index);
 

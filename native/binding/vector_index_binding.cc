@@ -1,9 +1,11 @@
 #include "binding/vector_index_binding.h"
 
-#include <atomic>
+#include <algorithm>
+#include <optional>
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/layout.gen.h"
 #include "binding/records_binding.h"
 #include "binding/result_numbers.h"
 #include "binding/value_conversion.h"
@@ -19,64 +21,37 @@ namespace {
 
 using Shared = std::shared_ptr<const vector::VectorIndex>;
 using Results = std::vector<vector::SearchResult>;
-using Found = Timed<Results>;
+using Found = store::Timed<Results>;
 
 const vector::HnswIndex* as_hnsw(const vector::VectorIndex& index) {
   return dynamic_cast<const vector::HnswIndex*>(&index);
 }
 
-// How lib/vector-index.ts reads a plan.
-enum PlanNumber : std::size_t { kPath, kMatched, kVisited, kExact, kPlanNumbers };
-
-void write_plan(const vector::SearchPlan& plan, double* numbers) noexcept {
-  numbers[kPath] = static_cast<double>(plan.path);
-  numbers[kMatched] = static_cast<double>(plan.matched);
-  numbers[kVisited] = static_cast<double>(plan.visited);
-  numbers[kExact] = plan.exact ? 1 : 0;
+std::size_t result_numbers(std::size_t queries, std::size_t hits) noexcept {
+  return layout::vector_result::kNumbers + queries * layout::vector_query::kNumbers +
+         hits * layout::index_hit::kNumbers;
 }
 
-Napi::Value to_js_hits(Napi::Env env, const Results& results) {
-  std::size_t total = 0;
-  for (const auto& result : results) total += result.hits.size();
-  auto ordinals = Napi::Uint32Array::New(env, total);
-  auto distances = Napi::Float32Array::New(env, total);
-  auto counts = Napi::Uint32Array::New(env, results.size());
-  auto plans = Napi::Float64Array::New(env, results.size() * kPlanNumbers);
-  std::size_t next = 0;
-  for (std::uint32_t query = 0; query < results.size(); ++query) {
-    counts[query] = static_cast<std::uint32_t>(results[query].hits.size());
-    for (const Scored& hit : results[query].hits) {
-      ordinals[next] = hit.ordinal;
-      distances[next] = hit.score;
-      ++next;
-    }
-    write_plan(results[query].plan, plans.Data() + query * kPlanNumbers);
-  }
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("ordinals", ordinals);
-  object.Set("distances", distances);
-  object.Set("counts", counts);
-  object.Set("plans", plans);
-  return object;
-}
-
-// What searchNow() writes: the time that it took, then per query these, the plan, and an ordinal and a distance per
-// hit.
-constexpr std::size_t kHeld = 0;
-enum Head : std::size_t { kHits, kPlan, kHeadNumbers = kPlan + kPlanNumbers };
-
-void write_results(const Results& results, double* next) noexcept {
-  for (const vector::SearchResult& found : results) {
-    next[kHits] = static_cast<double>(found.hits.size());
-    write_plan(found.plan, next + kPlan);
-    write_pairs(found.hits, next + kHeadNumbers);
-    next += kHeadNumbers + 2 * found.hits.size();
+/// Writes all numbers but `held`.
+void flatten(const Results& results, std::span<double> numbers) noexcept {
+  namespace at = layout::vector_query;
+  double* next = numbers.data() + layout::vector_result::kNumbers;
+  for (const auto& [hits, plan] : results) {
+    next[at::kHits] = static_cast<double>(hits.size());
+    next[at::kPath] = static_cast<double>(plan.path);
+    next[at::kMatched] = static_cast<double>(plan.matched);
+    next[at::kVisited] = static_cast<double>(plan.visited);
+    next[at::kExact] = plan.exact ? 1 : 0;
+    next = write_hits(hits, next + at::kNumbers);
   }
 }
 
-// Whole queries among so many numbers; 0 when they are none.
-std::size_t query_count(std::size_t numbers, std::size_t dimension) noexcept {
-  return dimension == 0 || numbers % dimension != 0 ? 0 : numbers / dimension;
+Napi::Value to_js_result(Napi::Env env, const Results& results) {
+  std::size_t hits = 0;
+  for (const auto& result : results) hits += result.hits.size();
+  auto numbers = Napi::Float64Array::New(env, result_numbers(results.size(), hits));
+  flatten(results, {numbers.Data(), numbers.ElementLength()});
+  return numbers;
 }
 
 struct Query {
@@ -84,47 +59,20 @@ struct Query {
   vector::SearchOptions options;
   FilterArgument filter;
 
-  /// Whether searchNow() could have done it.
+  /// Whether searchNow() takes such queries.
   bool plain() const noexcept { return options.filter == nullptr && options.path == vector::SearchPath::kAuto; }
 };
 
-double graph_searches_size(std::size_t queries, const vector::SearchOptions& options) noexcept {
-  return static_cast<double>(queries) * graph_search_size(options.ef, options.k);
+double walks_size(std::size_t queries, const vector::SearchOptions& options) noexcept {
+  return static_cast<double>(queries) * store::walk_size(options.ef, options.k);
 }
 
-// One after the other. Refuses what is no whole number of queries.
-Results search_all(const vector::VectorIndex& index, std::span<const float> rows,
-                   const vector::SearchOptions& options) {
-  if (rows.size() != index.dimension()) return index.search_many(rows, options);
-  Results one;
-  one.push_back(index.search(rows, options));
-  return one;
-}
-
-// Side by side. `taken` is the sum of what each took: what one thread would need for all.
-Found search_together(const vector::VectorIndex& index, const Query& query, std::size_t count) {
-  Found found{Results(count), {}};
-  std::atomic<SearchClock::rep> taken{0};
-  vector::SearchOptions each = query.options;
-  each.work = each.work.alone();  // the other threads have queries of their own
-  const std::span<const float> rows = query.rows;
-  const std::size_t length = index.dimension();
-  const auto search = [&](std::size_t begin, std::size_t end, std::size_t) {
-    const auto since = SearchClock::now();
-    for (std::size_t i = begin; i < end; ++i) found.result[i] = index.search(rows.subspan(i * length, length), each);
-    taken += (SearchClock::now() - since).count();
-  };
-  parallel_for(query.options.work, count, 1, search);
-  found.taken = SearchClock::duration(taken.load());
-  return found;
-}
-
-Found run_query(const vector::VectorIndex& index, Query& query, Runtime& runtime, const CancelToken& cancel) {
+Found run_query(const vector::VectorIndex& index, Query& query, const Work& work) {
   query.options.filter = query.filter.bitmap(index.size());
-  query.options.work = runtime.work(cancel);
-  const std::size_t count = query_count(query.rows.size(), index.dimension());
-  if (count > 1) return search_together(index, query, count);
-  return timed([&] { return search_all(index, query.rows, query.options); });
+  query.options.work = work;
+  Found found{};
+  found.result = index.search_many(query.rows, query.options, &found.taken);
+  return found;
 }
 
 }  // namespace
@@ -154,34 +102,37 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
     auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<Found>(
         info.Env(), options,
-        [index, query, runtime](const TaskContext& task) { return run_query(*index, *query, *runtime, task.cancel); },
+        [index, query, runtime](const TaskContext& task) {
+          return run_query(*index, *query, runtime->work(task.cancel));
+        },
         [query, times = times_](Napi::Env env, Found&& found) {
           const std::size_t queries = found.result.size();
-          if (queries > 0 && query->plain()) times->learn(found.taken, graph_searches_size(queries, query->options));
-          return to_js_hits(env, found.result);
+          if (queries > 0 && query->plain()) times->learn(found.taken, walks_size(queries, query->options));
+          return to_js_result(env, found.result);
         });
   });
 }
 
 Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto begin = SearchClock::now();
+    const auto begin = store::SearchClock::now();
     const auto index = use();
     const std::vector<float> rows = floats_argument(info[0], "query");
-    // What is no whole number of queries is refused by the search.
-    const std::size_t queries = std::max<std::size_t>(1, query_count(rows.size(), index->dimension()));
+    // The search refuses anything but a whole number of queries.
+    const std::size_t queries = std::max<std::size_t>(1, rows.size() / std::max<std::size_t>(1, index->dimension()));
     vector::SearchOptions options;
     options.k = integer_argument(info[1], "k", 1, kMostHits);
     options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
-    const std::size_t hits = std::min(options.k, index->size());
-    const std::span<double> numbers = result_argument(info[3], 1 + queries * (kHeadNumbers + 2 * hits));
+    const std::size_t hits = queries * std::min(options.k, index->size());
+    const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
     const auto search = [&](const CancelToken& cancel) {
       options.work = {.cancel = &cancel};
-      return search_all(*index, rows, options);
+      return index->search_many(rows, options);
     };
-    const auto found = search_here(kShortOfIndex, *times_, *times_, graph_searches_size(queries, options), search);
-    if (found) write_results(*found, numbers.data() + 1);
-    numbers[kHeld] = nanoseconds(SearchClock::now() - begin);
+    const store::SearchCost cost{times_.get(), times_.get(), walks_size(queries, options)};
+    const auto found = store::search_if_short(store::kShortOfIndex, cost, search);
+    if (found) flatten(*found, numbers);
+    write_held(numbers, begin);
     return Napi::Boolean::New(info.Env(), found.has_value());
   });
 }
@@ -233,7 +184,7 @@ Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {
 
 Napi::Value wrap_index(Napi::Env env, Shared&& index) {
   auto& constructor = Environment::of(env).constructors.vector_index;
-  // Mapped bytes are no reason to collect garbage: to count them cost every opening a full collection.
+  // Mapped bytes do not count: counting them cost every opening a full garbage collection.
   const std::size_t bytes = index->heap_bytes();
   return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
 }
@@ -287,27 +238,32 @@ Napi::Value build_vector_index(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
-    return promise_task<Shared>(
-        info.Env(), options,
-        [path = path_argument(info[0]), verify = info[1].ToBoolean().Value(),
-         runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return vector::load_index(path, {verify, std::nullopt, runtime->work(task.cancel)}).index;
-        },
-        wrap_index);
-  });
-}
-
 namespace {
 
-/// Our own format, whose fingerprint must be the expected one when it has one, or hnswlib's.
-Shared open_either(const std::filesystem::path& path, std::size_t dimension, std::uint64_t fingerprint,
-                   Runtime& runtime, const CancelToken& cancel) {
-  if (!vector::is_index_file(path)) return vector::import_hnswlib_file(path, dimension, &cancel);
-  auto loaded = vector::load_index(path, {true, dimension, runtime.work(cancel)});
-  if (loaded.fingerprint != 0 && loaded.fingerprint != fingerprint) {
+struct IndexExpectation {
+  bool verify;
+  std::optional<std::size_t> dimension;
+  std::uint64_t fingerprint;  // 0: any
+};
+
+IndexExpectation expectation_argument(const Napi::Object& options) {
+  IndexExpectation expected{options.Get("verify").ToBoolean().Value(), std::nullopt,
+                            fingerprint_argument(options.Get("fingerprint"))};
+  const Napi::Value dimension = options.Get("dimension");
+  if (!dimension.IsUndefined()) {
+    expected.dimension = integer_argument(dimension, "dimension", 1, vector::kMaxDimension);
+  }
+  return expected;
+}
+
+/// A file of our own format, whose fingerprint must be the expected one if both are there; or of hnswlib's format where
+/// the dimension is given, which such a file does not hold.
+Shared load_either(const std::filesystem::path& path, const IndexExpectation& expected, const Work& work) {
+  if (expected.dimension && !vector::is_index_file(path)) {
+    return vector::import_hnswlib_file(path, *expected.dimension, work.cancel);
+  }
+  auto loaded = vector::load_index(path, {expected.verify, expected.dimension, work});
+  if (expected.fingerprint != 0 && loaded.fingerprint != 0 && loaded.fingerprint != expected.fingerprint) {
     const std::string file = utf8_path(path);
     fail(Code::kUnsupported, file + ": it was built from other records or with another embedding model; build it again",
          {{"file", file}, {"reason", "fingerprint"}});
@@ -317,15 +273,14 @@ Shared open_either(const std::filesystem::path& path, std::size_t dimension, std
 
 }  // namespace
 
-Napi::Value open_vector_index(const Napi::CallbackInfo& info) {
+Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
-    const std::uint64_t fingerprint = fingerprint_argument(info[2]);
-    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
+    const IndexExpectation expected = expectation_argument(object_argument(info[1], "options"));
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [path = path_argument(info[0]), dimension, fingerprint, runtime = Environment::of(info.Env()).shared_runtime()](
-            const TaskContext& task) { return open_either(path, dimension, fingerprint, *runtime, task.cancel); },
+        [path = path_argument(info[0]), expected, runtime = Environment::of(info.Env()).shared_runtime()](
+            const TaskContext& task) { return load_either(path, expected, runtime->work(task.cancel)); },
         wrap_index);
   });
 }

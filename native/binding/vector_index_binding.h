@@ -8,7 +8,7 @@
 
 #include "binding/handle.h"
 #include "binding/promise_task.h"
-#include "binding/short_search.h"
+#include "store/search_cost.h"
 #include "vector/hnsw_index.h"
 #include "vector/vector_index.h"
 
@@ -31,7 +31,7 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
   Napi::Value vector_type(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<SearchTimes> times_ = std::make_shared<SearchTimes>();
+  std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();
 };
 
 struct VectorOptions {
@@ -52,10 +52,8 @@ Napi::Value wrap_index(Napi::Env env, std::shared_ptr<const vector::VectorIndex>
 
 /// buildVectorIndex(rows, dimension, options, cancel, progress)
 Napi::Value build_vector_index(const Napi::CallbackInfo& info);
-/// loadVectorIndex(path, verify, cancel)
+/// loadVectorIndex(path, { verify, dimension, fingerprint }, cancel)
 Napi::Value load_vector_index(const Napi::CallbackInfo& info);
-/// openVectorIndex(path, dimension, fingerprint, cancel)
-Napi::Value open_vector_index(const Napi::CallbackInfo& info);
 /// importHnswlib(path, dimension, cancel)
 Napi::Value import_hnswlib(const Napi::CallbackInfo& info);
 /// distanceKernels()

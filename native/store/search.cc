@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "filter/evaluation.h"
 #include "store/fusion.h"
+#include "store/prepared_filter.h"
 #include "store/storage.h"
 
 namespace lorekeep::store {
@@ -38,15 +39,12 @@ void check(const Storage& storage, const SearchRequest& request) {
     if (storage.vectors() == nullptr) refuse("mode", "the storage has no vectors");
     if (request.query.empty()) refuse("query", "a vector is expected");
   }
-  if (request.mode != Mode::kDense && storage.words() == nullptr) refuse("mode", "the storage has no text index");
+  if (request.mode != Mode::kDense && storage.text_index() == nullptr) refuse("mode", "the storage has no text index");
   if (request.mode == Mode::kHybrid) {
     check_weight("rrf.k", request.rrf.k);
     check_weight("rrf.dense_weight", request.rrf.dense_weight);
     check_weight("rrf.lexical_weight", request.rrf.lexical_weight);
     if (request.rrf.dense_weight == 0 && request.rrf.lexical_weight == 0) refuse("rrf", "both weights are 0");
-  }
-  if (request.allowed != nullptr && request.allowed->size() != storage.size()) {
-    refuse("allowed", "its size is not the storage's");
   }
 }
 
@@ -68,18 +66,12 @@ class Search {
   }
 
  private:
-  /// Which records may be found at all, known before anything is searched.
+  /// Finds the records that may be found at all, before anything is searched.
   void select() {
-    if (request_.filter != nullptr) {
-      const filter::Columns none(std::make_shared<const filter::Schema>(), storage_.size(), {});
-      const filter::Columns* metadata = storage_.metadata() == nullptr ? &none : storage_.metadata();
-      filtered_ = filter::evaluate(*request_.filter, *metadata, request_.work.cancel);
-      if (request_.allowed != nullptr) filtered_.intersect(*request_.allowed);
-      selected_ = &filtered_;
-    } else {
-      selected_ = request_.allowed;
-    }
-    if (selected_ != nullptr) result_.plan.matched = selected_->count();
+    if (request_.filter == nullptr) return;
+    result_.matching = matching_rows(*request_.filter, storage_, request_.work.cancel);
+    selected_ = &result_.matching->rows;
+    result_.plan.matched = selected_->count();
   }
 
   std::vector<Scored> dense_leg(std::size_t depth) {
@@ -87,11 +79,11 @@ class Search {
     options.k = std::min(depth, storage_.size());
     options.ef = request_.ef != 0 ? request_.ef : default_ef(depth);
     options.filter = selected_;
-    options.arranged = request_.filter == nullptr ? request_.arranged : nullptr;
+    if (selected_ != nullptr) options.filter_in_cell_order = &result_.matching->rows_in_cell_order;
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
     options.work = request_.work;
     vector::SearchResult found = storage_.vectors()->search(request_.query, options);
-    SearchPlan& plan = result_.plan;
+    StoragePlan& plan = result_.plan;
     plan.dense = true;
     plan.dense_path = found.plan.path;
     plan.dense_exact = found.plan.exact;
@@ -102,21 +94,20 @@ class Search {
     return std::move(found.hits);
   }
 
-  /// The first top_k are found as well as a dense search of that top_k finds them. Behind them, where fusion counts
-  /// ranks by little and the walk is half of a search's time, its width is the depth. Under a filter it is the index's
-  /// own.
+  /// Finds the first top_k as well as a dense search does. Behind them fusion hardly tells ranks apart, and the walk
+  /// takes half of the search's time, so the width is only the depth. Under a filter it is the index's own.
   std::size_t default_ef(std::size_t depth) const noexcept {
     if (selected_ != nullptr) return 0;
-    return std::max({vector::kDefaultEf, 2 * request_.top_k, std::min(depth, vector::kMaxEf)});
+    return std::max(vector::default_ef(request_.top_k), std::min(depth, vector::kMaxEf));
   }
 
   std::vector<Scored> lexical_leg(std::size_t depth) {
-    const text::TextQuery& words = query_words();
+    const text::TextQuery& query = text_query();
     text::TextSearchPlan found;
-    std::vector<Scored> hits = words.search({std::min(depth, storage_.size()), selected_, request_.work.cancel}, found);
-    SearchPlan& plan = result_.plan;
+    std::vector<Scored> hits = query.search({std::min(depth, storage_.size()), selected_, request_.work.cancel}, found);
+    StoragePlan& plan = result_.plan;
     plan.lexical = true;
-    for (const text::QueryTerm& term : words.terms()) {
+    for (const text::QueryTerm& term : query.terms()) {
       plan.lexical_tokens += term.occurrences;
       plan.lexical_terms += term.documents > 0 ? 1 : 0;
     }
@@ -124,9 +115,9 @@ class Search {
     return hits;
   }
 
-  const text::TextQuery& query_words() {
-    if (!words_) words_.emplace(*storage_.words(), request_.text, request_.work.cancel);
-    return *words_;
+  const text::TextQuery& text_query() {
+    if (!text_query_) text_query_.emplace(*storage_.text_index(), request_.text, request_.work.cancel);
+    return *text_query_;
   }
 
   void find_dense() {
@@ -154,19 +145,14 @@ class Search {
   }
 
   void find_hybrid() {
-    const std::size_t wanted = request_.rrf.candidates != 0
-                                   ? request_.rrf.candidates
-                                   : std::max(kLeastCandidates, kCandidatesPerHit * request_.top_k);
-    const std::size_t depth = std::max(wanted, request_.top_k);
+    const std::size_t depth = leg_depth(request_);
     std::vector<Scored> dense;
     std::vector<Scored> lexical;
+    std::vector<std::function<void()>> legs;
+    if (request_.rrf.dense_weight > 0) legs.push_back([&] { dense = dense_leg(depth); });
+    if (request_.rrf.lexical_weight > 0) legs.push_back([&] { lexical = lexical_leg(depth); });
     // Side by side where there is a thread for it: the legs write different fields of the plan.
-    parallel_for(request_.work, 2, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
-      for (std::size_t leg = begin; leg < end; ++leg) {
-        if (leg == 0 && request_.rrf.dense_weight > 0) dense = dense_leg(depth);
-        if (leg == 1 && request_.rrf.lexical_weight > 0) lexical = lexical_leg(depth);
-      }
-    });
+    parallel_for(request_.work, legs.size(), 1, [&](std::size_t leg, std::size_t, std::size_t) { legs[leg](); });
     for (const Fused& fused : fuse(dense, lexical, request_.rrf, request_.top_k)) {
       Hit hit{};
       hit.ordinal = fused.ordinal;
@@ -181,11 +167,11 @@ class Search {
       storage_.vectors()->score(request_.query, ordinals, distances);
     });
     complete(&Hit::bm25_score, [&](std::span<const std::uint32_t> ordinals, std::span<float> scores) {
-      query_words().score(ordinals, scores);
+      text_query().score(ordinals, scores);
     });
   }
 
-  /// What one leg alone found gets the other's raw score: the number that the leg itself would have given.
+  /// Gives hits of one leg the other leg's raw score: the number that the leg itself would have given.
   template <class Score>
   void complete(std::optional<float> Hit::* value, Score&& score) {
     std::vector<std::uint32_t> ordinals;
@@ -203,13 +189,17 @@ class Search {
 
   const Storage& storage_;
   const SearchRequest& request_;
-  Bitmap filtered_;
-  const Bitmap* selected_ = nullptr;  // null: all records
-  std::optional<text::TextQuery> words_;
+  const Bitmap* selected_ = nullptr;  // the matching records; null: all
+  std::optional<text::TextQuery> text_query_;
   SearchResult result_;
 };
 
 }  // namespace
+
+std::size_t leg_depth(const SearchRequest& request) noexcept {
+  const std::size_t wanted = request.rrf.candidates;
+  return std::max(request.top_k, wanted != 0 ? wanted : std::max(kLeastCandidates, kCandidatesPerHit * request.top_k));
+}
 
 SearchResult Storage::search(const SearchRequest& request) const {
   return Search(*this, request).run();

@@ -3,17 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
 #include "core/work.h"
-#include "filter/predicate.h"
 #include "vector/vector_index.h"
 
 namespace lorekeep::store {
+
+struct MatchingRows;
+struct PreparedFilter;
 
 enum class Mode {
   kDense,    // by meaning: cosine distance to the query vector
@@ -41,12 +43,13 @@ struct SearchRequest {
   /// search for top_k, or the leg's depth where that is more.
   std::size_t ef = 0;
   RrfOptions rrf;
-  const filter::BoundPredicate* filter = nullptr;  // only records for which it is true; made against schema()
-  const Bitmap* allowed = nullptr;                 // only these ordinals, size() bits; together with `filter`: both
-  const Bitmap* arranged = nullptr;                // vectors()->arrange(*allowed), if that is known; not with `filter`
-  bool exact = false;                              // dense leg: no graph search, whatever it costs
-  Work work = {};                                  // idle threads run the legs side by side and share long scans
+  const PreparedFilter* filter = nullptr;  // the records that may be found; null: all
+  bool exact = false;                      // dense leg: no graph search, whatever it costs
+  Work work = {};                          // idle threads run the legs side by side and share long scans
 };
+
+/// The depth of each leg of a hybrid search.
+std::size_t leg_depth(const SearchRequest& request) noexcept;
 
 struct Hit {
   std::uint32_t ordinal;
@@ -64,14 +67,14 @@ struct Hit {
   std::optional<float> bm25_score;
 };
 
-/// How the search was done; every field is what happened, not what was intended.
-struct SearchPlan {
+/// How the search was done: every field reports what happened.
+struct StoragePlan {
   Mode mode = Mode::kDense;
-  std::optional<std::size_t> matched;  // records that filter and `allowed` let through; absent without them
+  std::optional<std::size_t> matched;  // records that the filter matches; absent without one
 
   bool dense = false;  // whether the dense leg ran
   vector::SearchPath dense_path = vector::SearchPath::kExact;
-  bool dense_exact = false;       // no record that was let through is nearer than those found
+  bool dense_exact = false;       // no other matching record is nearer than those found
   std::size_t dense_visited = 0;  // distances computed
 
   bool lexical = false;            // whether the lexical leg ran
@@ -82,7 +85,8 @@ struct SearchPlan {
 
 struct SearchResult {
   std::vector<Hit> hits;  // best first, ties by ordinal; at most top_k. Rank in the result: position + 1
-  SearchPlan plan;
+  StoragePlan plan;
+  std::shared_ptr<const MatchingRows> matching;  // of the filter; null without one
 };
 
 }  // namespace lorekeep::store

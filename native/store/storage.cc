@@ -41,7 +41,7 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   if (records > vector::kMaxRows) refuse("a storage holds at most " + std::to_string(vector::kMaxRows) + " records");
   check_size("texts", parts_.texts.size(), records);
   if (parts_.vectors) check_size("vectors", parts_.vectors->size(), records);
-  if (parts_.words) check_size("text index", parts_.words->documents(), records);
+  if (parts_.text_index) check_size("text index", parts_.text_index->documents(), records);
   if (parts_.metadata) check_size("metadata", parts_.metadata->size(), records);
   if (!parts_.ids_checked) check_ids(parts_.ids);
 }
@@ -54,7 +54,7 @@ std::size_t Storage::memory_bytes() const noexcept {
 std::size_t Storage::heap_bytes() const noexcept {
   std::size_t total = parts_.ids.memory_bytes() + parts_.texts.memory_bytes();
   if (parts_.vectors) total += parts_.vectors->heap_bytes();
-  if (parts_.words) total += parts_.words->memory_bytes();
+  if (parts_.text_index) total += parts_.text_index->memory_bytes();
   if (parts_.metadata) total += parts_.metadata->memory_bytes();
   return total;
 }

@@ -19,7 +19,7 @@ struct StorageParts {
   TextArena ids;                                       // unique, not empty, UTF-8
   TextArena texts;                                     // one per id
   std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
-  std::shared_ptr<const text::TextIndex> words;        // null: no lexical search
+  std::shared_ptr<const text::TextIndex> text_index;   // null: no lexical search
   std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
   bool ids_checked = false;                            // whoever read them has found no id empty or twice
 };
@@ -37,7 +37,7 @@ class Storage {
   std::string_view text(std::uint32_t ordinal) const noexcept { return parts_.texts[ordinal]; }
 
   const vector::VectorIndex* vectors() const noexcept { return parts_.vectors.get(); }
-  const text::TextIndex* words() const noexcept { return parts_.words.get(); }
+  const text::TextIndex* text_index() const noexcept { return parts_.text_index.get(); }
   const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
   std::size_t memory_bytes() const noexcept;
   /// The same without vectors in a mapped file.

@@ -222,7 +222,7 @@ void CellScan::gather(std::size_t rows) {
     }
     const Cell cell = order_[next_++];
     if (may_hold(cell, furthest)) {
-      if (query_.arranged == nullptr) prefetch_next();
+      if (query_.filter_in_cell_order == nullptr) prefetch_next();
       gather(cell);
       looked_ = true;
     } else {
@@ -250,7 +250,8 @@ void CellScan::gather(const Cell& cell) {
     origins_of_places_.resize(places_.size());
     cells_of_places_.resize(places_.size());
   }
-  const std::size_t gathered = query_.arranged != nullptr ? append_arranged(begin, end) : append_matching(begin, end);
+  const std::size_t gathered =
+      query_.filter_in_cell_order != nullptr ? append_in_cell_order(begin, end) : append_matching(begin, end);
   std::fill(origins_of_places_.data() + gathered_, origins_of_places_.data() + gathered, cell.origin);
   std::fill(cells_of_places_.data() + gathered_, cells_of_places_.data() + gathered, cell.number);
   gathered_ = gathered;
@@ -271,8 +272,8 @@ std::size_t CellScan::append_matching(std::uint32_t begin, std::uint32_t end) no
 
 /// The same, by the filter in the order of places: eight of them at once, most of which are not looked at where near
 /// rows match or do not together (measured: 0.2 ns a member instead of 1). Writes up to kPlacesPerByte too many.
-std::size_t CellScan::append_arranged(std::uint32_t begin, std::uint32_t end) noexcept {
-  const std::vector<std::uint64_t>& words = query_.arranged->words();
+std::size_t CellScan::append_in_cell_order(std::uint32_t begin, std::uint32_t end) noexcept {
+  const std::vector<std::uint64_t>& words = query_.filter_in_cell_order->words();
   std::uint32_t* const places = places_.data();
   std::size_t gathered = gathered_;
   for (std::uint32_t group = begin; group < end; group += 64) {

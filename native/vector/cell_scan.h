@@ -30,11 +30,11 @@ struct CellQuery {
   const Scorer& codes;       // of the query, over the codes of the same rows
   std::span<const float> query;
   std::size_t k;
-  float code_error;        // by which a distance may differ from that of codes
-  const Bitmap& filter;    // of cells.members().size() bits
-  const Bitmap* arranged;  // the same by place (Cells::arrange()); null: not known
-  std::size_t matched;     // its members
-  Work work = {};          // an idle thread helps with a long scan; polled every 1024 rows
+  float code_error;                    // by which a distance may differ from that of codes
+  const Bitmap& filter;                // of cells.members().size() bits
+  const Bitmap* filter_in_cell_order;  // the same by place (Cells::to_cell_order()); null: not known
+  std::size_t matched;                 // its members
+  Work work = {};                      // an idle thread helps with a long scan; polled every 1024 rows
 };
 
 class CellScan {
@@ -98,7 +98,7 @@ class CellScan {
   void gather(std::size_t rows);
   void gather(const Cell& cell);
   std::size_t append_matching(std::uint32_t begin, std::uint32_t end) noexcept;
-  std::size_t append_arranged(std::uint32_t begin, std::uint32_t end) noexcept;
+  std::size_t append_in_cell_order(std::uint32_t begin, std::uint32_t end) noexcept;
   void prefetch_next() const noexcept;
   void look_at_gathered();
   void score_likeliest();

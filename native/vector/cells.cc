@@ -204,7 +204,7 @@ Cells Cells::view(Memory memory, std::string_view source) {
   return cells;
 }
 
-Bitmap Cells::arrange(const Bitmap& ordinals, const CancelToken* cancel) const {
+Bitmap Cells::to_cell_order(const Bitmap& ordinals, const CancelToken* cancel) const {
   Bitmap places(ordinals.size());
   for (std::size_t word = 0; word < places.words().size(); ++word) {
     if (word % kWordsPerPoll == 0 && cancel != nullptr) cancel->check();

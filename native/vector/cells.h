@@ -44,7 +44,7 @@ class Cells {
   /// By cell, in each by ordinal.
   std::span<const std::uint32_t> members() const noexcept { return memory_.members; }
   /// A set of rows, by place. Grain of cancellation: 4096 places.
-  Bitmap arrange(const Bitmap& ordinals, const CancelToken* cancel) const;
+  Bitmap to_cell_order(const Bitmap& ordinals, const CancelToken* cancel) const;
   /// Root mean square of the distances (Euclid's) of a cell's members from its centre.
   std::span<const float> radii() const noexcept { return memory_.radii; }
   std::size_t bytes() const noexcept {

@@ -77,10 +77,10 @@ std::vector<float> HnswIndex::row(std::size_t ordinal) const {
 
 SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions& options) const {
   SearchResult result;
-  SearchPlan& plan = result.plan;
+  VectorPlan& plan = result.plan;
   plan.matched = check_options(options);
   const std::size_t wanted = std::min(options.k, plan.matched);
-  const std::size_t ef = options.ef == 0 ? std::max(kDefaultEf, 2 * options.k) : std::max(options.ef, options.k);
+  const std::size_t ef = options.ef == 0 ? default_ef(options.k) : std::max(options.ef, options.k);
   const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
   SearchCounts counts;
   const bool celled = options.path != SearchPath::kExact && this->celled(plan.matched);
@@ -101,9 +101,9 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   return result;
 }
 
-Bitmap HnswIndex::arrange(const Bitmap& filter, const CancelToken* cancel) const {
+Bitmap HnswIndex::to_cell_order(const Bitmap& filter, const CancelToken* cancel) const {
   check_filter(filter);
-  return celled(filter.count()) ? parts_.cells.arrange(filter, cancel) : Bitmap();
+  return celled(filter.count()) ? parts_.cells.to_cell_order(filter, cancel) : Bitmap();
 }
 
 std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const SearchOptions& options,
@@ -113,10 +113,11 @@ std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const Sear
 }
 
 std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                            std::size_t width, SearchPlan& plan, SearchCounts& counts) const {
+                                            std::size_t width, VectorPlan& plan, SearchCounts& counts) const {
   const Scorer codes(parts_.codes.matrix, query);
-  const Bitmap* const arranged =
-      options.arranged != nullptr && options.arranged->size() > 0 ? options.arranged : nullptr;
+  const Bitmap* const in_cell_order =
+      options.filter_in_cell_order != nullptr && options.filter_in_cell_order->size() > 0 ? options.filter_in_cell_order
+                                                                                          : nullptr;
   const bool sketched = !parts_.sketches.empty() && SketchQuery::fast();
   const CellQuery cells{parts_.cells,
                         parts_.graph.view(),
@@ -126,7 +127,7 @@ std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const 
                         options.k,
                         kShareOfCodeError * parts_.codes.distance_error(codes),
                         *options.filter,
-                        arranged,
+                        in_cell_order,
                         plan.matched,
                         options.work};
   CellScan scan(cells);

@@ -55,7 +55,7 @@ class HnswIndex final : public VectorIndex {
   /// kAuto takes the branch that costs less (search_plan.h); a walk that finds too little, or whose filter shuns the
   /// query's neighbourhood, ends in a search of cells or of all that matches, and the plan says so.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
-  Bitmap arrange(const Bitmap& filter, const CancelToken* cancel) const override;
+  Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
 
  protected:
   const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
@@ -73,7 +73,7 @@ class HnswIndex final : public VectorIndex {
   /// Of a plan under a filter that lets many rows through: cells first, and as soon as a walk seems to cost less than
   /// what they leave, that.
   std::vector<Scored> search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                   std::size_t width, SearchPlan& plan, SearchCounts& counts) const;
+                                   std::size_t width, VectorPlan& plan, SearchCounts& counts) const;
   /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
   /// not among them.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,

@@ -1,5 +1,6 @@
 #include "vector/vector_index.h"
 
+#include <atomic>
 #include <string>
 
 #include "core/error.h"
@@ -7,7 +8,9 @@
 
 namespace lorekeep::vector {
 
-std::vector<SearchResult> VectorIndex::search_many(std::span<const float> queries, const SearchOptions& options) const {
+std::vector<SearchResult> VectorIndex::search_many(std::span<const float> queries, const SearchOptions& options,
+                                                   CancelToken::Clock::duration* taken) const {
+  using Clock = CancelToken::Clock;
   const std::size_t length = dimension();
   if (length == 0 || queries.size() % length != 0) {
     fail(Code::kDimensionMismatch,
@@ -17,16 +20,23 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
   }
   std::vector<SearchResult> results(queries.size() / length);
   SearchOptions each = options;
-  each.work = options.work.alone();  // the other threads have queries of their own
-  parallel_for(options.work, results.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) {
-      results[i] = search(queries.subspan(i * length, length), each);
-    }
-  });
+  if (results.size() > 1) each.work = options.work.alone();  // the other threads have queries of their own
+  std::atomic<Clock::rep> thread_time{0};
+  const auto search_some = [&](std::size_t begin, std::size_t end, std::size_t) {
+    const auto since = Clock::now();
+    for (std::size_t i = begin; i < end; ++i) results[i] = search(queries.subspan(i * length, length), each);
+    thread_time += (Clock::now() - since).count();
+  };
+  if (results.size() == 1) {
+    search_some(0, 1, 0);
+  } else {
+    parallel_for(options.work, results.size(), 1, search_some);
+  }
+  if (taken != nullptr) *taken = Clock::duration(thread_time.load());
   return results;
 }
 
-Bitmap VectorIndex::arrange(const Bitmap&, const CancelToken*) const {
+Bitmap VectorIndex::to_cell_order(const Bitmap&, const CancelToken*) const {
   return {};
 }
 
@@ -46,7 +56,8 @@ std::size_t VectorIndex::check_options(const SearchOptions& options) const {
   }
   if (options.filter == nullptr) return size();
   check_filter(*options.filter);
-  if (options.arranged != nullptr && options.arranged->size() != 0) check_filter(*options.arranged);
+  if (options.filter_in_cell_order != nullptr && options.filter_in_cell_order->size() != 0)
+    check_filter(*options.filter_in_cell_order);
   return options.filter->count();
 }
 

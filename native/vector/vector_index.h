@@ -1,6 +1,7 @@
 // What the exact and the graph index have in common: rows in record order, searched by cosine distance.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,18 +24,22 @@ enum class SearchPath {
 };
 
 struct SearchOptions {
-  std::size_t k = 10;                // at least 1
-  std::size_t ef = 0;                // width of a graph search; 0: kDefaultEf or 2k; at least k is used
-  const Bitmap* filter = nullptr;    // rows that may be returned, size() bits; null: all
-  const Bitmap* arranged = nullptr;  // what arrange() of the index made of the filter; null: searches do without
+  std::size_t k = 10;                            // at least 1
+  std::size_t ef = 0;                            // width of a graph search; 0: kDefaultEf or 2k; at least k is used
+  const Bitmap* filter = nullptr;                // rows that may be returned, size() bits; null: all
+  const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); null or empty: searches do without
   SearchPath path = SearchPath::kAuto;
   Work work = {};  // idle threads help with a long scan; cancellation is polled every 16 hops or 1024 rows
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
+/// The width of a graph search for k hits that does not give one.
+constexpr std::size_t default_ef(std::size_t k) noexcept {
+  return std::max(kDefaultEf, 2 * k);
+}
 
 /// How a result was found.
-struct SearchPlan {
+struct VectorPlan {
   SearchPath path = SearchPath::kExact;  // of the branch that gave the hits; never kAuto
   std::size_t matched = 0;               // rows that the filter lets through
   std::size_t visited = 0;               // distances computed, of whatever precision and on whatever branch
@@ -45,7 +50,7 @@ struct SearchPlan {
 /// min(k, matched) hits, nearest first, ties by ordinal; a score is a cosine distance in [0, 2].
 struct SearchResult {
   std::vector<Scored> hits;
-  SearchPlan plan;
+  VectorPlan plan;
 };
 
 /// Immutable; any number of threads may search at once.
@@ -67,17 +72,19 @@ class VectorIndex {
   /// another size), kCancelled.
   virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;
 
-  /// The filter of many searches, in the order in which they read rows: makes them faster, and takes about as long as
-  /// one (0.1 ms per 100,000 rows). Empty, which SearchOptions::arranged may be, where there is no such order. Throws
-  /// Error(kInvalidArgument) for a filter of another size.
-  virtual Bitmap arrange(const Bitmap& filter, const CancelToken* cancel) const;
+  /// The filter in the order in which searches by cells read rows: makes later searches faster, and takes about as long
+  /// as one (0.1 ms per 100,000 rows). Empty where no search by cells would use it. Throws Error(kInvalidArgument) for
+  /// a filter of another size.
+  virtual Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const;
 
   /// distances[i] is that of row ordinals[i], bit for bit what search() gives it. Throws as search() does for the
   /// query. Precondition: ordinals < size(), as many distances as ordinals.
   void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
 
-  /// Searches row-major queries, each on one of the threads of `options.work`; results in query order.
-  std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options) const;
+  /// Searches row-major queries, side by side on the threads of `options.work` when there are several; results in query
+  /// order. `taken`, if given, becomes the time that one thread would have needed.
+  std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options,
+                                        CancelToken::Clock::duration* taken = nullptr) const;
 
  protected:
   /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.

@@ -25,6 +25,10 @@ export const checks = [
   check('layers', () => [join(root, 'scripts', 'check-layers.mjs')]),
   check('links of the documentation', () => [join(root, 'scripts', 'check-links.mjs')]),
   check('third-party list', () => [join(root, 'scripts', 'third-party.mjs'), '--check']),
+  check('layouts between C++ and TypeScript', () => [
+    join(root, 'scripts', 'generate-layouts.mjs'),
+    '--check',
+  ]),
   check('Unicode tables', () => [join(root, 'scripts', 'generate-unicode.mjs'), '--check']),
   check('types of the tests', () => [tscProgram(), '-p', join(root, 'tsconfig.test.json')]),
 ];

@@ -41,7 +41,7 @@ async function openIndex(
 ): Promise<VectorIndex> {
   const { dimension } = model.model;
   const fingerprint = indexFingerprint(records, model, config.long_text);
-  const index = await VectorIndex.open(file, { dimension, fingerprint, signal });
+  const index = await VectorIndex.load(file, { dimension, fingerprint, signal });
   if (index.size === records.size) return index;
   const found = index.size;
   await index.close();

@@ -22,7 +22,7 @@ test.each([
     rows: 24,
     dimension,
   });
-  await using index = await VectorIndex.open(sample(name), {
+  await using index = await VectorIndex.load(sample(name), {
     dimension,
     fingerprint: '0123456789abcdef',
   });
@@ -45,7 +45,7 @@ test('an index file of version 5 is read, and its cells are searched', async () 
     vectorType: 'i8',
     rows: 2100,
   });
-  await using index = await VectorIndex.open(sample(name), {
+  await using index = await VectorIndex.load(sample(name), {
     dimension: 64,
     fingerprint: '0123456789abcdef',
   });

@@ -152,7 +152,7 @@ test('a flipped bit in any section of the index file is CORRUPT and names the fi
 test('an index saved without records opens by reading them', async () => {
   const kb = await built();
   const fingerprint = (await inspectFile(kb.index)).fingerprint ?? '';
-  const index = await VectorIndex.open(kb.index, { dimension: 64, fingerprint });
+  const index = await VectorIndex.load(kb.index, { dimension: 64, fingerprint });
   await index.save(kb.index, { fingerprint });
   await index.close();
   expect((await opened(kb.config)).reasons).toEqual(['the index file does not carry the records']);

@@ -109,13 +109,13 @@ describe('index files', () => {
     await index.save(vectorFile, { fingerprint });
     await words.save(wordFile, { fingerprint });
     const other = '0123456789abcdef';
-    expect((await VectorIndex.open(vectorFile, { dimension: 2, fingerprint })).size).toBe(3);
+    expect((await VectorIndex.load(vectorFile, { dimension: 2, fingerprint })).size).toBe(3);
     const wrong = await rejection(
-      VectorIndex.open(vectorFile, { dimension: 2, fingerprint: other }),
+      VectorIndex.load(vectorFile, { dimension: 2, fingerprint: other }),
       'UNSUPPORTED',
     );
     expect(wrong.detail).toMatchObject({ reason: 'fingerprint' });
-    await rejection(VectorIndex.open(vectorFile, { dimension: 3, fingerprint }), 'DIMENSION_MISMATCH');
+    await rejection(VectorIndex.load(vectorFile, { dimension: 3, fingerprint }), 'DIMENSION_MISMATCH');
     const expected = { tokenizer: 'basic', documents: 3, fingerprint } as const;
     expect((await TextIndex.load(wordFile, { expected })).size).toBe(3);
     for (const [reason, change] of Object.entries({

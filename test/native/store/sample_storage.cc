@@ -58,7 +58,7 @@ Sample make_sample(std::size_t records, std::size_t dimension, bool graph, std::
     parts.vectors = vector::FlatIndex::build(sample.rows, dimension);
   }
   const std::vector<std::string_view> views(sample.texts.begin(), sample.texts.end());
-  parts.words = text::TextIndex::build(views, {});
+  parts.text_index = text::TextIndex::build(views, {});
   parts.metadata = make_metadata(sample);
   sample.storage = std::make_shared<const Storage>(std::move(parts));
   return sample;

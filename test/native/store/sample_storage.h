@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "filter/predicate.h"
 #include "store/storage.h"
 
 namespace lorekeep::store {

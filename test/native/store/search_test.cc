@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "naive_search.h"
 #include "sample_storage.h"
+#include "store/prepared_filter.h"
 
 namespace {
 
@@ -61,16 +62,16 @@ TEST("every mode agrees with the naive search, whatever the filter, threshold an
       request.rrf.dense_weight = static_cast<double>(1 + random() % 2);
       request.rrf.candidates = random() % 30;
       const auto limit = static_cast<std::int64_t>(random() % 110);
-      const filter::BoundPredicate predicate = year_below(made, limit);
-      const bool filtered = random() % 2 == 0;
-      if (filtered) request.filter = &predicate;
-      Bitmap allowed(made.size(), true);
-      if (random() % 2 == 0) {
-        for (std::size_t i = 0; i < made.size(); i += 3) allowed.reset(i);
-        request.allowed = &allowed;
-      }
+      const PreparedFilter below{year_below(made, limit)};
+      auto thirds = std::make_shared<MatchingRows>();
+      thirds->rows = Bitmap(made.size(), true);
+      for (std::size_t i = 0; i < made.size(); i += 3) thirds->rows.reset(i);
+      const PreparedFilter some{{}, thirds};
+      const PreparedFilter* const filters[] = {nullptr, &below, &some};
+      request.filter = filters[random() % 3];
       const auto matches = [&](std::uint32_t ordinal) {
-        return (!filtered || made.years[ordinal] < limit) && allowed.test(ordinal);
+        return request.filter == nullptr ||
+               (request.filter == &below ? made.years[ordinal] < limit : thirds->rows.test(ordinal));
       };
 
       const SearchResult found = made.storage->search(request);
@@ -79,7 +80,7 @@ TEST("every mode agrees with the naive search, whatever the filter, threshold an
       for (std::size_t i = 0; i < expected.size(); ++i) CHECK(equal(found.hits[i], expected[i]));
       std::size_t matched = 0;
       for (std::uint32_t i = 0; i < made.size(); ++i) matched += matches(i) ? 1 : 0;
-      if (request.filter != nullptr || request.allowed != nullptr) {
+      if (request.filter != nullptr) {
         CHECK_EQ(found.plan.matched.value_or(~std::size_t{0}), matched);
       } else {
         CHECK(!found.plan.matched);
@@ -203,12 +204,12 @@ TEST("a leg of weight 0 is not run, but its raw scores are there") {
 
 TEST("a filter that lets k records through gives k hits, and none gives none") {
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{3}, std::int64_t{100}}) {
-    const filter::BoundPredicate predicate = year_below(sample(), limit);
+    const PreparedFilter prepared{year_below(sample(), limit)};
     std::size_t matching = 0;
     for (const std::int64_t year : sample().years) matching += year < limit ? 1 : 0;
     for (const Mode mode : {Mode::kDense, Mode::kHybrid}) {
       SearchRequest request = request_of(mode, some_query(), "w1");
-      request.filter = &predicate;
+      request.filter = &prepared;
       request.top_k = 1000;
       const SearchResult found = sample().storage->search(request);
       CHECK_EQ(found.hits.size(), matching);
@@ -220,8 +221,10 @@ TEST("a filter that lets k records through gives k hits, and none gives none") {
 
 TEST("a request that cannot work names what is wrong") {
   const Storage bare(bare_parts({"a"}));
-  const filter::BoundPredicate predicate = year_below(sample(), 1);
-  const Bitmap small(3);
+  const PreparedFilter prepared{year_below(sample(), 1)};
+  auto three = std::make_shared<MatchingRows>();
+  three->rows = Bitmap(3);
+  const PreparedFilter small{{}, three};
   const float nan = std::nanf("");
   const auto fails = [](const Storage& storage, SearchRequest request, const char* field) {
     try {
@@ -252,11 +255,11 @@ TEST("a request that cannot work names what is wrong") {
   fails(storage, with([](SearchRequest& r) { r.rrf.dense_weight = -1; }), "rrf.dense_weight");
   fails(storage, with([](SearchRequest& r) { r.rrf.lexical_weight = HUGE_VAL; }), "rrf.lexical_weight");
   fails(storage, with([](SearchRequest& r) { r.rrf.dense_weight = r.rrf.lexical_weight = 0; }), "rrf");
-  fails(storage, with([&](SearchRequest& r) { r.allowed = &small; }), "allowed");
+  fails(storage, with([&](SearchRequest& r) { r.filter = &small; }), "filter");
 
-  SearchRequest filtered = with([&](SearchRequest& r) { r.filter = &predicate; });
+  SearchRequest filtered = with([&](SearchRequest& r) { r.filter = &prepared; });
   StorageParts parts = bare_parts({"a"});
-  parts.words = text::TextIndex::build(std::vector<std::string_view>{"a"}, {});
+  parts.text_index = text::TextIndex::build(std::vector<std::string_view>{"a"}, {});
   filtered.mode = Mode::kLexical;
   fails(Storage(std::move(parts)), filtered, "filter");
 }
@@ -272,12 +275,12 @@ TEST("a query of another dimension is a dimension mismatch") {
 TEST("a raised token ends every kind of search") {
   CancelToken cancel;
   cancel.cancel();
-  const filter::BoundPredicate predicate = year_below(sample(), 50);
+  const PreparedFilter prepared{year_below(sample(), 50)};
   for (const Mode mode : {Mode::kDense, Mode::kLexical, Mode::kHybrid}) {
     SearchRequest request = request_of(mode, some_query(), "w0 w1");
     request.work.cancel = &cancel;
     CHECK_FAILS(Code::kCancelled, sample().storage->search(request));
-    request.filter = &predicate;
+    request.filter = &prepared;
     CHECK_FAILS(Code::kCancelled, sample().storage->search(request));
   }
 }
@@ -285,9 +288,9 @@ TEST("a raised token ends every kind of search") {
 TEST("a deadline that has passed ends every kind of search, and one to come changes nothing") {
   const CancelToken past(CancelToken::Clock::now() - std::chrono::seconds(1));
   const CancelToken future(CancelToken::Clock::now() + std::chrono::hours(24));
-  const filter::BoundPredicate predicate = year_below(sample(), 50);
+  const PreparedFilter prepared{year_below(sample(), 50)};
   for (const Mode mode : {Mode::kDense, Mode::kLexical, Mode::kHybrid}) {
-    for (const filter::BoundPredicate* filter : {static_cast<const filter::BoundPredicate*>(nullptr), &predicate}) {
+    for (const PreparedFilter* filter : {static_cast<const PreparedFilter*>(nullptr), &prepared}) {
       SearchRequest request = request_of(mode, some_query(), "w0 w1");
       request.filter = filter;
       const SearchResult expected = sample().storage->search(request);
@@ -311,10 +314,10 @@ TEST("many threads search one storage at once and find the same") {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      const filter::BoundPredicate predicate = year_below(sample(), 100);
+      const PreparedFilter prepared{year_below(sample(), 100)};
       for (int round = 0; round < 25; ++round) {
         SearchRequest request = request_of(Mode::kHybrid, some_query(), "w0 w3");
-        request.filter = &predicate;
+        request.filter = &prepared;
         if (ordinals(sample().storage->search(request)) != ordinals(expected)) ++wrong;
       }
     });
@@ -325,8 +328,8 @@ TEST("many threads search one storage at once and find the same") {
 
 TEST("legs that run side by side find what they find one after the other, and fail as they do") {
   ThreadPool pool(3);
-  const filter::BoundPredicate predicate = year_below(sample(), 100);
-  for (const filter::BoundPredicate* filter : {static_cast<const filter::BoundPredicate*>(nullptr), &predicate}) {
+  const PreparedFilter prepared{year_below(sample(), 100)};
+  for (const PreparedFilter* filter : {static_cast<const PreparedFilter*>(nullptr), &prepared}) {
     for (int round = 0; round < 50; ++round) {
       SearchRequest request = request_of(Mode::kHybrid, some_query(), "w0 w3");
       request.filter = filter;

@@ -24,7 +24,7 @@ TEST("a storage gives back its records by ordinal") {
   CHECK_EQ(storage.size(), 3u);
   CHECK_EQ(storage.id(2), std::string_view("\xC3\xA9"));
   CHECK_EQ(storage.text(1), std::string_view("text of b"));
-  CHECK(storage.vectors() == nullptr && storage.words() == nullptr && storage.metadata() == nullptr);
+  CHECK(storage.vectors() == nullptr && storage.text_index() == nullptr && storage.metadata() == nullptr);
   CHECK(storage.memory_bytes() > 0);
 }
 
@@ -51,7 +51,7 @@ TEST("every part covers every record") {
   more_vectors.vectors = vector::FlatIndex::build(std::vector<float>(6, 1.0f), 2);
   CHECK_EQ(message_of(std::move(more_vectors)), std::string("vectors: 3 for 2 records"));
   StorageParts fewer_words = bare_parts({"a", "b"});
-  fewer_words.words = text::TextIndex::build(std::vector<std::string_view>{"one"}, {});
+  fewer_words.text_index = text::TextIndex::build(std::vector<std::string_view>{"one"}, {});
   CHECK_EQ(message_of(std::move(fewer_words)), std::string("text index: 1 for 2 records"));
   StorageParts no_metadata = bare_parts({"a", "b"});
   no_metadata.metadata = std::make_shared<const filter::Columns>(std::make_shared<const filter::Schema>(), 0,

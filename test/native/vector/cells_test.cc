@@ -48,12 +48,12 @@ TEST("cells: every row is in one of them, however few rows or different rows the
   CHECK(Cells::build(VectorMatrix(), {}).empty());
 }
 
-TEST("cells: a set of rows that is arranged holds the places of those rows, whatever part of a word they fill") {
+TEST("cells: a set of rows that is in_cell_order holds the places of those rows, whatever part of a word they fill") {
   std::mt19937_64 random(test::seed());
   for (std::size_t rows : {1u, 63u, 64u, 65u, 700u}) {
     const Cells cells = cells_of(test::clustered_rows(rows, 64, 9, test::seed()), 64);
     const Bitmap set = test::random_filter(rows, 0.4, random);
-    const Bitmap places = cells.arrange(set, nullptr);
+    const Bitmap places = cells.to_cell_order(set, nullptr);
     REQUIRE(places.size() == rows);
     CHECK_EQ(places.count(), set.count());
     for (std::size_t place = 0; place < rows; ++place) {
@@ -62,23 +62,23 @@ TEST("cells: a set of rows that is arranged holds the places of those rows, what
   }
 }
 
-TEST("cells: a filter is arranged where searches by cells are possible, and must be one of the index") {
+TEST("cells: a filter is in_cell_order where searches by cells are possible, and must be one of the index") {
   const auto values = test::clustered_rows(3000, 64, 20, test::seed());
   const auto index = HnswIndex::build(values, 64, {{.m = 4, .ef_construction = 20}, VectorType::kF32});
   const auto query = std::span<const float>(values).first(64);
   Bitmap filter(3000, true);
-  CHECK_EQ(index->arrange(filter, nullptr).size(), 0u);  // all rows: a walk
+  CHECK_EQ(index->to_cell_order(filter, nullptr).size(), 0u);  // all rows: a walk
   filter.reset(1);
-  CHECK_EQ(index->arrange(filter, nullptr).size(), 3000u);
+  CHECK_EQ(index->to_cell_order(filter, nullptr).size(), 3000u);
   const Bitmap few(3000);
-  CHECK_EQ(index->arrange(few, nullptr).size(), 0u);
-  CHECK_EQ(FlatIndex::build(values, 64)->arrange(filter, nullptr).size(), 0u);
+  CHECK_EQ(index->to_cell_order(few, nullptr).size(), 0u);
+  CHECK_EQ(FlatIndex::build(values, 64)->to_cell_order(filter, nullptr).size(), 0u);
   const Bitmap foreign(2999, true);
-  CHECK_FAILS(Code::kInvalidArgument, index->arrange(foreign, nullptr));
-  CHECK_FAILS(Code::kInvalidArgument, index->search(query, {.filter = &filter, .arranged = &foreign}));
+  CHECK_FAILS(Code::kInvalidArgument, index->to_cell_order(foreign, nullptr));
+  CHECK_FAILS(Code::kInvalidArgument, index->search(query, {.filter = &filter, .filter_in_cell_order = &foreign}));
   CancelToken cancel;
   cancel.cancel();
-  CHECK_FAILS(Code::kCancelled, index->arrange(filter, &cancel));
+  CHECK_FAILS(Code::kCancelled, index->to_cell_order(filter, &cancel));
 }
 
 TEST("cells: they are the same however many threads make them, and end when they are told to") {

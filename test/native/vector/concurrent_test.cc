@@ -83,10 +83,10 @@ TEST("a search by cells that shares its work finds what one thread finds, and en
       HnswIndex::build(rows, kDimension, {{.m = 4, .ef_construction = 10}, VectorType::kF32}, {&pool, 4});
   std::mt19937_64 random(test::seed());
   const Bitmap filter = test::random_filter(kRows, 0.9, random);
-  const Bitmap arranged = index->arrange(filter, nullptr);
+  const Bitmap in_cell_order = index->to_cell_order(filter, nullptr);
   for (std::size_t q = 0; q < 8; ++q) {
     const auto query = std::span<const float>(values).subspan((kRows + q) * kDimension, kDimension);
-    SearchOptions options{.filter = &filter, .arranged = q % 2 == 0 ? nullptr : &arranged};
+    SearchOptions options{.filter = &filter, .filter_in_cell_order = q % 2 == 0 ? nullptr : &in_cell_order};
     const SearchResult alone = index->search(query, options);
     CHECK(alone.plan.path == SearchPath::kCells);
     CHECK(alone.plan.visited > 8000);

@@ -59,9 +59,9 @@ double recall_under(Relation relation, double share, SearchPath path) {
     CHECK(std::is_sorted(found.hits.begin(), found.hits.end(), NearestFirst()));
     for (const Scored& hit : found.hits) CHECK(filter.test(hit.ordinal));
     if (found.plan.exact) CHECK(found.hits == wanted);
-    const Bitmap arranged = fixture().index->arrange(filter, nullptr);
-    const SearchResult again =
-        fixture().index->search(fixture().query(q), {.filter = &filter, .arranged = &arranged, .path = path});
+    const Bitmap in_cell_order = fixture().index->to_cell_order(filter, nullptr);
+    const SearchResult again = fixture().index->search(
+        fixture().query(q), {.filter = &filter, .filter_in_cell_order = &in_cell_order, .path = path});
     CHECK(again.hits == found.hits);
     CHECK_EQ(again.plan.visited, found.plan.visited);
     total += test::recall(found.hits, wanted) / kQueries;
@@ -101,18 +101,18 @@ TEST(
 TEST("filtered: few matches are scanned, and only those; of many the near cells are; all are walked") {
   Bitmap few(kRows);
   for (std::size_t i = 0; i < 100; ++i) few.set(i * 97);
-  const SearchPlan scanned = fixture().index->search(fixture().query(0), {.filter = &few}).plan;
+  const VectorPlan scanned = fixture().index->search(fixture().query(0), {.filter = &few}).plan;
   CHECK(scanned.path == SearchPath::kExact && scanned.exact);
   CHECK_EQ(scanned.matched, 100u);
   CHECK(scanned.visited <= 200);  // by code, and the nearest of those on their rows
   CHECK_EQ(scanned.hops, 0u);
   Bitmap many(kRows, true);
   many.reset(7);
-  const SearchPlan ranked = fixture().index->search(fixture().query(0), {.filter = &many}).plan;
+  const VectorPlan ranked = fixture().index->search(fixture().query(0), {.filter = &many}).plan;
   CHECK(ranked.path == SearchPath::kCells && !ranked.exact);
   CHECK(ranked.visited < kRows / 2);  // cells that hold nothing near are passed over
   const Bitmap all(kRows, true);
-  const SearchPlan walked = fixture().index->search(fixture().query(0), {.filter = &all}).plan;
+  const VectorPlan walked = fixture().index->search(fixture().query(0), {.filter = &all}).plan;
   CHECK(walked.path == SearchPath::kGraph && !walked.exact);
   CHECK(walked.visited < kRows / 2);
 }

@@ -1,0 +1,80 @@
+// Written by scripts/generate-layouts.mjs. Positions in the arrays that cross to and from C++.
+
+// Search modes by number.
+export const searchModes = ['dense', 'lexical', 'hybrid'] as const;
+
+// Search paths by number.
+export const searchPaths = ['exact', 'graph', 'cells'] as const;
+
+// The numbers of a storage search. threshold is NaN for none; ef and candidates are 0 for the
+// default.
+export const storageRequest = {
+  mode: 0,
+  topK: 1,
+  ef: 2,
+  threshold: 3,
+  rrfK: 4,
+  denseWeight: 5,
+  lexicalWeight: 6,
+  candidates: 7,
+  numbers: 8,
+} as const;
+
+// The head of a storage search result: ns that the search held this thread, hits, then the plan. Of
+// each hit a StorageHit follows, and one number per field.
+export const storageResult = {
+  held: 0,
+  hits: 1,
+  dense: 2,
+  path: 3,
+  matched: 4,
+  visited: 5,
+  exact: 6,
+  lexical: 7,
+  tokens: 8,
+  terms: 9,
+  scored: 10,
+  numbers: 11,
+} as const;
+
+// The numbers of a hit of a storage search. NaN: absent.
+export const storageHit = {
+  ordinal: 0,
+  score: 1,
+  distance: 2,
+  bm25Score: 3,
+  denseRank: 4,
+  lexicalRank: 5,
+  numbers: 6,
+} as const;
+
+// The head of a vector search result. Of each query a VectorQuery follows.
+export const vectorResult = {
+  held: 0,
+  numbers: 1,
+} as const;
+
+// The numbers of one query: its hits, then the plan. Of each hit an IndexHit follows.
+export const vectorQuery = {
+  hits: 0,
+  path: 1,
+  matched: 2,
+  visited: 3,
+  exact: 4,
+  numbers: 5,
+} as const;
+
+// The head of a text search result. Of each hit an IndexHit follows.
+export const textResult = {
+  held: 0,
+  hits: 1,
+  scored: 2,
+  numbers: 3,
+} as const;
+
+// A hit of a vector or text index. value: distance or score.
+export const indexHit = {
+  ordinal: 0,
+  value: 1,
+  numbers: 2,
+} as const;
