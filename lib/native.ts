@@ -426,6 +426,7 @@ export interface NativeBeneathRequest {
   folder: string;
   path: string;
   wanted: 'file' | 'folder' | 'place';
+  makeFolders: boolean;
   closed: readonly string[];
   logs: string;
 }

@@ -26,7 +26,13 @@ const char* name_of(Reached reached) {
 BeneathRequest request_argument(const Napi::Value& value) {
   const Napi::Object given = object_argument(value, "request");
   const auto text = [&](const char* name) { return string_argument(given.Get(name), name); };
-  BeneathRequest request{text("root"), text("folder"), text("path"), wanted_argument(text("wanted")), {}, text("logs")};
+  BeneathRequest request;
+  request.root = text("root");
+  request.folder = text("folder");
+  request.path = text("path");
+  request.wanted = wanted_argument(text("wanted"));
+  request.make_folders = given.Get("makeFolders").ToBoolean();
+  request.logs = text("logs");
   const Napi::Value closed = given.Get("closed");
   if (!closed.IsArray()) fail(Code::kInvalidArgument, "closed: an array is expected");
   const auto paths = closed.As<Napi::Array>();

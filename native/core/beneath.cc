@@ -189,7 +189,8 @@ class Walk {
   }
 
   /// What the path leads to. Throws Stop.
-  Descriptor run(std::string_view path, Wanted wanted) {
+  Descriptor run(std::string_view path, Wanted wanted, bool make_folders = false) {
+    make_folders_ = make_folders;
     pending_ = split(path);
     while (!pending_.empty()) {
       const std::string name = std::move(pending_.front());
@@ -254,6 +255,7 @@ class Walk {
     const int code = errno;
     if (code != ENOENT || wanted != Wanted::kPlace) stop_for(code);
     if (last) return place(name);
+    if (!make_folders_) throw Stop{Reached::kAbsent};
     if (closed_.has(here().identity, name)) throw Stop{Reached::kClosed};
     if (::mkdirat(at(), name.c_str(), 0777) != 0 && errno != EEXIST) stop_for(errno);
     again(name);
@@ -342,6 +344,7 @@ class Walk {
   std::size_t above_ = 0;        // how many folders above the boundary the walk is, by the names of links
   Parts pending_;
   std::string last_;
+  bool make_folders_ = false;
   int links_ = 0;
   int changes_ = 0;
 };
@@ -397,7 +400,7 @@ BeneathResult open_beneath(const BeneathRequest& request) {
   try {
     if (request.path.find('\0') != std::string::npos) throw Stop{Reached::kAbsent};
     Walk walk(open_folder(request, closed, result.folder), result.folder, under(request.root, request.folder), closed);
-    result.descriptor = walk.run(request.path, request.wanted);
+    result.descriptor = walk.run(request.path, request.wanted, request.make_folders);
     result.name = walk.name();
     result.reached = Reached::kOpened;
   } catch (const Stop& stop) {

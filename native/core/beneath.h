@@ -35,7 +35,7 @@ class Descriptor {
 enum class Wanted {
   kFile,    // a regular file, open for reading
   kFolder,  // a folder
-  kPlace,   // the folder of a file that may be absent; folders on its way are made
+  kPlace,   // the folder of a file that may be absent
 };
 
 struct BeneathRequest {
@@ -46,6 +46,8 @@ struct BeneathRequest {
   /// Relative to `folder`.
   std::string path;
   Wanted wanted = Wanted::kFile;
+  /// Whether absent folders on the way to a place are made.
+  bool make_folders = false;
   /// Files and folders that are never opened, by any of their names; those that are absent are never made.
   std::vector<std::string> closed;
   /// A folder whose logs (`*.log*`) are closed as well, by any of their names, or "". The root may be in it.

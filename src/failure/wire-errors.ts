@@ -2,7 +2,7 @@ import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js
 import { ModelLoadError } from '../catalog/model-load-error.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
-import { hideFacts, hidePaths } from './hide-paths.js';
+import { hidePaths } from './hide-paths.js';
 
 /**
  * The one place where errors of the library become those of the protocol. What a function here does not know is given back
@@ -15,7 +15,8 @@ export function libraryError(error: unknown): ServerError | undefined {
   const { code, message, detail } = error;
   if (!(error instanceof ModelLoadError)) {
     if (code !== 'OUT_OF_MEMORY') return undefined;
-    return serverError(5003, hidePaths(message, []), hideFacts(detail, []), { cause: error });
+    const shown = hidePaths(message, detail, []);
+    return serverError(5003, shown.message, shown.facts, { cause: error });
   }
   const { model, told, why: reason } = error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });

@@ -86,6 +86,7 @@ export class LorekeepServer {
         storageRoot,
         open: sessionFolders(config),
         own: ownFiles(config, configFile),
+        readOnly: config.read_only_storages,
       }),
       gate: new AccessGate(await accessToken(config, log)),
       log,

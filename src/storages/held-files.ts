@@ -26,6 +26,13 @@ export class HeldFiles {
     return name === undefined ? path : join(name, basename(path));
   }
 
+  /** A name that leads nowhere, for a file whose folder is absent. */
+  nowhere(path: string): string {
+    const name = join(openFiles, 'none', String(this.#shown.size), basename(path));
+    this.#shown.set(name, path);
+    return name;
+  }
+
   /** A text for people: with paths in place of the names given out. */
   shown(text: string): string {
     // Longest first: one name may start like another.

@@ -20,7 +20,7 @@ export async function openByNames(request: BeneathRequest): Promise<BeneathResul
   try {
     const path = await follow(folder, join(folder, request.path));
     if (await isClosed(path, request)) return none('closed');
-    if (wanted === 'place') makeFolder(dirname(path));
+    if (wanted === 'place' && !(await hasFolder(path, request.makeFolders))) return none('absent');
     const found = await stat(path).catch(ignoreAbsence);
     const fits = wanted === 'folder' ? found?.isDirectory() : found?.isFile();
     if (fits !== true && (found !== undefined || wanted !== 'place')) return none('absent');
@@ -29,6 +29,11 @@ export async function openByNames(request: BeneathRequest): Promise<BeneathResul
   } catch (error) {
     return none(reachedOf(error));
   }
+}
+
+async function hasFolder(path: string, make: boolean): Promise<boolean> {
+  if (make) makeFolder(dirname(path));
+  return (await stat(dirname(path)).catch(ignoreAbsence))?.isDirectory() === true;
 }
 
 class Outside extends Error {}

@@ -10,6 +10,8 @@ export interface SessionFolderOptions {
   /** Beside those inside the storage root: any, or those inside these folders, which are absolute. */
   open: 'any' | 'storage_root' | readonly string[];
   own: OwnFiles;
+  /** Whether opening a storage writes nothing. */
+  readOnly?: boolean | undefined;
 }
 
 /** Which folders sessions may bring as their storage roots. */
@@ -20,7 +22,7 @@ export class SessionFolders {
 
   constructor(options: SessionFolderOptions) {
     this.#options = options;
-    this.root = new StorageRoot(options.storageRoot, { own: options.own });
+    this.root = new StorageRoot(options.storageRoot, options);
   }
 
   /**
@@ -28,18 +30,19 @@ export class SessionFolders {
    * @throws SessionFolderRefused, in the same way for folders that exist and for those that do not
    */
   async within(folder: string): Promise<StorageRoot> {
-    const { storageRoot, open, own } = this.#options;
+    const { storageRoot, open, own, readOnly } = this.#options;
     const path = resolve(storageRoot, folder);
     if (isKernelPath(path)) refuse(folder);
     if (open === 'any') {
-      const root = new StorageRoot(path, { own });
+      const root = new StorageRoot(path, { own, readOnly });
       return (await root.look()) === 'closed' ? refuse(folder) : root;
     }
     for (const allowed of [storageRoot, ...(open === 'storage_root' ? [] : open)]) {
       const inside = await pathInside(allowed, path);
       if (inside === undefined) continue;
       const found = await new StorageRoot(allowed, { own }).look(inside);
-      if (found !== 'outside' && found !== 'closed') return new StorageRoot(allowed, { inside, own });
+      if (found !== 'outside' && found !== 'closed')
+        return new StorageRoot(allowed, { inside, own, readOnly });
     }
     return refuse(folder);
   }

@@ -1,10 +1,10 @@
 import { close, createReadStream, fstat } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
 import { type BeneathRequest, type BeneathResult, openBeneath } from '../../lib/internal.js';
-import { hideFacts, hidePaths } from '../failure/hide-paths.js';
+import { hidePaths } from '../failure/hide-paths.js';
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import { type ErrorCode, type ErrorDetails, fail, serverError } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
@@ -25,9 +25,18 @@ export class StorageRoot {
   readonly #folder: string;
   readonly #inside: string;
   readonly #own: OwnFiles;
+  readonly #readOnly: boolean;
 
-  /** `folder` is absolute, `inside` relative to it. */
-  constructor(folder: string, { inside = '', own = noOwnFiles }: { inside?: string; own?: OwnFiles } = {}) {
+  /** `folder` is absolute, `inside` relative to it. `readOnly`: folders of files to be written are not made. */
+  constructor(
+    folder: string,
+    {
+      inside = '',
+      own = noOwnFiles,
+      readOnly = false,
+    }: { inside?: string; own?: OwnFiles; readOnly?: boolean | undefined } = {},
+  ) {
+    this.#readOnly = readOnly;
     this.#folder = folder;
     this.#inside = inside;
     this.#own = own;
@@ -74,7 +83,13 @@ export class StorageRoot {
     const realPath = ({ folder, name }: BeneathResult) => join(folder, name);
     const hold = async (file: string, field: string, written: boolean) => {
       const inConfig = fileInConfig(file, field, named);
-      const result = await this.#open(file, inConfig, written ? 'place' : 'file', posix.dirname(found.name));
+      const folder = posix.dirname(found.name);
+      const result = await this.#open(file, inConfig, written ? 'place' : 'file', folder).catch((error) => {
+        // What is not written may be in a folder that is not there.
+        if (written && this.#readOnly && error.code === inConfig.absent) return undefined;
+        throw error;
+      });
+      if (result === undefined) return held.nowhere(join(dirname(realPath(found)), file));
       return written
         ? held.place(result.descriptor, realPath(result))
         : held.file(result.descriptor, realPath(result));
@@ -108,12 +123,13 @@ export class StorageRoot {
   async hide(message: string, facts: object = {}): Promise<{ message: string; facts: object }> {
     const folder = join(this.#folder, this.#inside);
     const roots = [await realpath(folder).catch(() => folder), folder];
-    return { message: hidePaths(message, roots), facts: hideFacts(facts, roots) };
+    return hidePaths(message, facts, roots);
   }
 
   #request(path: string, wanted: BeneathRequest['wanted']): BeneathRequest {
     const { closed, logs } = this.#own;
-    return { root: this.#folder, folder: this.#inside, path, wanted, closed, logs };
+    const makeFolders = wanted === 'place' && !this.#readOnly;
+    return { root: this.#folder, folder: this.#inside, path, wanted, makeFolders, closed, logs };
   }
 
   /** `base`: the folder that the path starts at, relative to the root. */

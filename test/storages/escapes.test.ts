@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BeneathRequest, openBeneath } from '../../lib/internal.js';
 import { openByNames } from '../../src/storages/open-by-names.js';
@@ -91,6 +100,7 @@ const request = (path: string): BeneathRequest => ({
   folder: '',
   path,
   wanted: 'file',
+  makeFolders: true,
   closed: [],
   logs: '',
 });
@@ -164,6 +174,9 @@ describe.runIf(posix).each([
     for (const path of ['to-absent', 'to-folder/kb.bm25', 'to-folder/made/kb.bm25'])
       expect((await open({ ...request(path), wanted: 'place' })).reached).toBe('outside');
     expect((await open({ ...request('kb'), wanted: 'place' })).reached).toBe('absent');
+    const unmade = { ...request('not/made/kb.bm25'), wanted: 'place', makeFolders: false } as const;
+    expect((await open(unmade)).reached).toBe('absent');
+    expect(existsSync(file('root/not'))).toBe(false);
   });
 });
 
@@ -293,6 +306,22 @@ describe.runIf(posix)('a path that a request or a config names', () => {
     const reading = bounds.read(path, 'string_storage', 99, () => expect.fail('too large'));
     await expect(reading).rejects.toMatchObject({ code: 3010 });
     await expect(bounds.openConfig(path, 'config_path')).rejects.toMatchObject({ code: 3010 });
+  });
+
+  it('may be in an absent folder when it is to be written, which is made unless storages are read only', async () => {
+    plant(true);
+    writeFileSync(file('root/kb.json'), '{}');
+    for (const readOnly of [true, false]) {
+      const files = await new StorageRoot(root(), { readOnly }).openConfig('kb.json', 'config_path');
+      const words = await files.resolvePath('new/folder/kb.bm25', 'bm25_file', true);
+      expect(existsSync(file('root/new/folder'))).toBe(!readOnly);
+      expect(existsSync(words)).toBe(false);
+      expect(files.shown(words)).toBe(file('root/new/folder/kb.bm25'));
+      await expect(files.resolvePath('to-folder/kb.bm25', 'bm25_file', true)).rejects.toMatchObject({
+        code: 3009,
+      });
+      await files.close();
+    }
   });
 
   it('starts at the config file in whose folder it is, and may go up as far as the root', async () => {

@@ -171,6 +171,8 @@ describe('a storage root', () => {
     ['/', '/srv/kb/kb.json:1: 3/4 or "/a/b"', 'srv/kb/kb.json:1: 3/4 or "/a/b"'],
     ['/srv', '/srv/kb/kb.json: see /srv/kb/x', 'kb/kb.json: see kb/x'],
     ['/srv/my kb', '/srv/my kb/kb.json: a, b', 'kb.json: a, b'],
+    ['/srv', '/my data/a, b (c)/kb.json: 3, /my data/a, b (c)/kb.json', 'kb.json: 3, kb.json'],
+    ['/', '/my data/a, b (c)/kb.json: 3', 'my data/a, b (c)/kb.json: 3'],
     ['/srv', "cannot be read: open '/data/other/kb.json'", "cannot be read: open 'kb.json'"],
   ])('below %s hides what is above it: %s', async (folder, message, hidden) => {
     const facts = { file: message.split(':')[0], id: '/a/b', line: 3 };
