@@ -7,13 +7,14 @@ import { root } from '../harness/cache.mjs';
 
 /**
  * @param flags of Node.js, for profiles
+ * @param build the folder of another build of lorekeep
  * @param wrapper a command that runs the server, such as `prlimit --nofile=64`; it must become the server by exec
  */
 export async function startServer(
   folder,
   settings = {},
   flags = [],
-  { wrapper = [], env = process.env } = {},
+  { wrapper = [], env = process.env, build = root } = {},
 ) {
   const config = join(folder, 'server-config.json');
   const values = {
@@ -24,7 +25,7 @@ export async function startServer(
     ...settings,
   };
   writeFileSync(config, JSON.stringify(values));
-  const program = join(root, 'dist', 'src', 'cli', 'main.js');
+  const program = join(build, 'dist', 'src', 'cli', 'main.js');
   const [command, ...args] = [...wrapper, process.execPath, ...flags, program, 'serve', '--config', config];
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.once('close', (code, signal) => done(signal ?? code)));

@@ -39,13 +39,13 @@ export const attacks = {
 export async function runAttack(
   attack,
   sample,
-  { ms, seed, settleMs, settings = {}, flags = [], wrapper = [] },
+  { ms, seed, settleMs, settings = {}, flags = [], wrapper = [], build },
 ) {
   const stalls = sample.at('stalls.txt');
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
   const values = { models_catalog_path: sample.at('models.json'), log_level: 'info', ...settings };
   const env = { ...process.env, LOREKEEP_STALLS: stalls };
-  const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper });
+  const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper, build });
   const echo = fork(join(here, 'echo.mjs'));
   const witness = fork(
     join(here, 'witness.mjs'),
@@ -89,7 +89,18 @@ function judged({ name }, { calm, seen, stall, alive, ended, memory }) {
     `ping p99 ${show(calm.pingP99)} -> ${show(pingP99)} ms (echo ${show(echoP99)}), search p99 ${show(calm.searchP99)} -> ` +
     `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms, memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
     (misses.length > 0 ? `; above target: ${misses.join(', ')}` : '');
-  return { case: name, unit: 'attacks', tried: 1, problems, starved, crashes: alive ? 0 : 1, note, misses };
+  const measured = { calm, seen, stall };
+  return {
+    case: name,
+    unit: 'attacks',
+    tried: 1,
+    problems,
+    starved,
+    crashes: alive ? 0 : 1,
+    note,
+    misses,
+    measured,
+  };
 }
 
 const mib = (kib) => Math.round(kib / 1024);

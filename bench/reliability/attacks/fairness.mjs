@@ -1,4 +1,6 @@
 // Attacks on the time of others; memory.mjs says what an attack is.
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 
 const times = (text, count) => text.repeat(count);
 const ping = (id) => ({ type: 'Ping', id });
@@ -23,6 +25,15 @@ const pingers = (lanes) => ({
 });
 
 export const fairnessAttacks = [
+  {
+    name: 'other programs that fill all cores',
+    lanes: availableParallelism(),
+    async lane({ alive, pause }) {
+      const busy = new Worker('for (;;);', { eval: true });
+      while (alive()) await pause(10);
+      await busy.terminate();
+    },
+  },
   pingers(1),
   pingers(20),
   {
