@@ -64,7 +64,11 @@ void MappedFile::release() noexcept {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
-  if (file < 0) refuse(name_, "cannot open", errno == ENOENT || errno == ENOTDIR, std::strerror(errno));
+  if (file < 0) {
+    const int code = errno;
+    fail(code == ENOENT || code == ENOTDIR ? Code::kNotFound : Code::kIo,
+         name_ + ": cannot open: " + std::strerror(code), {{"path", name_}, {"errno", std::int64_t{code}}});
+  }
   struct stat info{};
   const bool known = ::fstat(file, &info) == 0;
   if (!known || !S_ISREG(info.st_mode)) {

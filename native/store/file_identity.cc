@@ -27,8 +27,11 @@ constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a fil
 
 }  // namespace
 
-std::string last_system_error() {
-  return std::error_code(errno, std::generic_category()).message();
+void refuse_open(const std::filesystem::path& path) {
+  const int code = errno;
+  const std::string name = utf8_path(path);
+  fail(Code::kIo, name + ": cannot be opened: " + std::generic_category().message(code),
+       {{"file", name}, {"errno", std::int64_t{code}}});
 }
 
 FileStamp read_stamp(const std::filesystem::path& path) {
@@ -59,7 +62,7 @@ FileIdentity identify_file(const std::filesystem::path& path, const CancelToken*
   std::ifstream file;
   file.rdbuf()->pubsetbuf(nullptr, 0);
   file.open(path, std::ios::binary);
-  if (!file) refuse(Code::kIo, path, "cannot be opened: " + last_system_error());
+  if (!file) refuse_open(path);
   RunningChecksum checksum;
   while (!file.eof()) {
     if (cancel != nullptr) cancel->check();

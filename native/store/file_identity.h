@@ -24,8 +24,8 @@ struct FileIdentity {
   bool settled = false;
 };
 
-/// Why the last call of the C library failed, for a message.
-std::string last_system_error();
+/// Throws Error(kIo) for a file that could not be opened, for the reason in errno.
+[[noreturn]] void refuse_open(const std::filesystem::path& path);
 /// Throws Error(kNotFound), kIo, naming the path.
 FileStamp read_stamp(const std::filesystem::path& path);
 /// Whether a file with this stamp, whose content is read from now on, counts as settled.

@@ -25,7 +25,7 @@ FileWindow::FileWindow(const std::filesystem::path& path, std::size_t capacity) 
   identity_.settled = is_settled(identity_.stamp);
   file_.rdbuf()->pubsetbuf(nullptr, 0);  // the window is the buffer
   file_.open(path, std::ios::binary);
-  if (!file_) refuse(Code::kIo, name_, "cannot be opened: " + last_system_error());
+  if (!file_) refuse_open(path);
   capacity_ = static_cast<std::size_t>(std::min<std::uint64_t>(capacity, file_size() + 1));
   buffer_ = std::make_unique<char[]>(capacity_ + kPadding);
   fill();

@@ -7,14 +7,17 @@ import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { warn } from './output.js';
+import { ignoreOtherSignals } from './other-signals.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
+  const useLog = ignoreOtherSignals();
   const { config, file, place, warnings, withoutEffect } = await loadConfig(flags, process.env);
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
   const { log, fileLog, file: logFile } = openLog(config);
+  useLog(log);
   logDefects(log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
   const kernels = unknownKernels(process.env, distanceKernels());

@@ -1,4 +1,5 @@
 import { AbortError } from '../../lib/index.js';
+import { isOutOfDescriptors } from '../files/descriptors.js';
 import { ServerError, serverError } from '../protocol/errors.js';
 import { libraryError } from './wire-errors.js';
 
@@ -9,9 +10,17 @@ import { libraryError } from './wire-errors.js';
 export function toServerError(thrown: unknown): ServerError {
   if (thrown instanceof ServerError) return thrown;
   if (thrown instanceof AbortError && thrown.cause instanceof ServerError) return thrown.cause;
+  if (isOutOfDescriptors(thrown)) return outOfDescriptors({ cause: thrown });
   const known = libraryError(thrown);
   if (known !== undefined) return known;
   return serverError(1009, 'the server failed to do this; its log says why', {}, { cause: thrown });
+}
+
+/** The process has as many files and connections open as it may have. */
+export function outOfDescriptors(options?: ErrorOptions): ServerError {
+  const message =
+    'the server has as many files and connections open as it may have (EMFILE); try again later';
+  return serverError(6005, message, {}, options);
 }
 
 /** An error as frames carry it. */

@@ -1,8 +1,9 @@
 import { type ErrorCode, LorekeepError } from '../../lib/index.js';
+import { isOutOfDescriptors } from '../files/descriptors.js';
 
 const notTheFiles: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);
 
 /** Whether an error is about a knowledge base's files: not about the caller, the machine or lorekeep itself. */
 export function isFileError(error: unknown): error is LorekeepError {
-  return error instanceof LorekeepError && !notTheFiles.has(error.code);
+  return error instanceof LorekeepError && !notTheFiles.has(error.code) && !isOutOfDescriptors(error);
 }

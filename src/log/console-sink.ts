@@ -4,8 +4,8 @@ import type { LogSink } from './sink.js';
 
 const standardOutput = 1;
 
-/** A pipe that takes nothing for this long, in ms, loses the line. */
-const longestWait = 100;
+/** A pipe that takes nothing for this long, in ms, loses the line, and each line after it until one goes through. */
+const longestWait = 20;
 
 /**
  * Standard output: readable lines on a terminal, else the JSON lines as they are. Writes are synchronous, so that the
@@ -13,6 +13,7 @@ const longestWait = 100;
  */
 export class ConsoleSink implements LogSink {
   readonly #format: (line: string) => string;
+  #stuck = false;
 
   constructor() {
     const { isTTY } = process.stdout;
@@ -29,9 +30,13 @@ export class ConsoleSink implements LogSink {
       } catch (error) {
         // Somebody made the pipe non-blocking, and its reader is slow.
         const busy = (error as NodeJS.ErrnoException).code === 'EAGAIN';
-        if (!busy || Date.now() - started > longestWait) return;
+        if (!busy || this.#stuck || Date.now() - started > longestWait) {
+          this.#stuck = busy;
+          return;
+        }
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
       }
     }
+    this.#stuck = false;
   }
 }

@@ -266,6 +266,13 @@ export const errorTable = {
       'The connection had no session and sent nothing for `limits.idle_connection_timeout_ms`. It is closed.',
     remedy: 'Connect when a session is needed, or send a Ping from time to time.',
   },
+  6005: {
+    name: 'OutOfDescriptors',
+    fault: 'operator',
+    meaning:
+      'The server has as many files and connections open as the system lets it (EMFILE). A connection is closed; a request is refused, and the file that it names may be right.',
+    remedy: 'Try again later, close connections that are not needed, or raise the limit (`ulimit -n`).',
+  },
   8001: {
     name: 'InvalidStorageName',
     fault: 'client',

@@ -35,6 +35,8 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
 
 /** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */
 export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
+  const shortage = services.descriptors.refusal(socket);
+  if (shortage !== undefined) return turnAway(socket, shortage, services.log, 0);
   const giveBack = services.slots.take(socket.remoteAddress ?? '');
   if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services.log);
   socket.once('close', giveBack);
@@ -54,12 +56,22 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
   return connection;
 }
 
-function turnAway(socket: Socket, { code, name, message, details }: ServerError, log: Log): undefined {
+/** `waitMs`: how long the client may take to close. */
+function turnAway(
+  socket: Socket,
+  { code, name, message, details }: ServerError,
+  log: Log,
+  waitMs = farewellMs,
+): undefined {
   log.warn({ client: socket.remoteAddress, code }, 'a client was turned away');
   socket.on('error', () => {});
   // Whatever it sends is not read, so that it costs nothing.
   socket.end(encodeFrame({ type: 'Error', reply_to: null, code, name, message, details }, longestFarewell));
+  if (waitMs === 0) {
+    socket.destroySoon();
+    return;
+  }
   socket.resume();
-  const late = setTimeout(() => socket.destroy(), farewellMs);
+  const late = setTimeout(() => socket.destroy(), waitMs);
   socket.once('close', () => clearTimeout(late));
 }

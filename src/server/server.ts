@@ -24,6 +24,7 @@ import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
+import { DescriptorReserve } from './descriptor-reserve.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
 import { ownFiles } from './own-files.js';
@@ -92,6 +93,7 @@ export class LorekeepServer {
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
+      descriptors: new DescriptorReserve(),
       loop: new LoopScheduler(),
       searchThreads: new FairSlots(config.thread_count),
       builders: new FairSlots(buildersAtOnce),

@@ -11,6 +11,7 @@ import type { Log } from '../log/log.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { SessionFolders } from '../storages/session-folders.js';
 import type { AccessGate } from './access-gate.js';
+import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { LoopScheduler } from './loop-scheduler.js';
 
 /** What the parts of a running server share; made by the composition root. */
@@ -27,6 +28,7 @@ export interface Services {
   readonly version: string;
   /** Ids of sessions are unique in a server, so that a log line means one of them. */
   nextSessionId(): string;
+  readonly descriptors: DescriptorReserve;
   /** Shares the event loop among connections. */
   readonly loop: LoopScheduler;
   /** As many as threads search; connections share them. */

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
 import { type BeneathRequest, type BeneathResult, openBeneath } from '../../lib/internal.js';
 import { hidePaths } from '../failure/hide-paths.js';
+import { isOutOfDescriptors } from '../files/descriptors.js';
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import { type ErrorCode, type ErrorDetails, fail, serverError } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
@@ -215,9 +216,9 @@ function refuseUnreadable({ path, where, details, unreadable }: Named): never {
   fail(unreadable, `${where}: the server may not read ${shown(path)}`, details);
 }
 
-/** The system failed, at no fault of the file's: too many open files. */
+/** The system failed, at no fault of the file's. */
 function openFailure(cause: unknown, { path, where, details, unreadable }: Named): unknown {
-  if (!(cause instanceof LorekeepError) || cause.code !== 'IO') return cause;
+  if (!(cause instanceof LorekeepError) || cause.code !== 'IO' || isOutOfDescriptors(cause)) return cause;
   const message = `${where}: ${shown(path)} cannot be opened now: ${cause.message}`;
   return serverError(unreadable, message, details, { cause });
 }

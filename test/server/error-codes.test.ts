@@ -108,8 +108,8 @@ const guard = { id: 'guard', type: 'regex_guardrail', params: {} };
 
 type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message: RegExp, path?: string];
 
-/** Codes of what has a number too large to be reached here: limits.test.ts and memory.test.ts do. */
-type Counted = 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004;
+/** Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do. */
+type Counted = 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005;
 
 /** How each code is come by, what its message says, and the field that its details name. */
 const cases: Record<Exclude<ErrorCode, Counted>, Case> = {

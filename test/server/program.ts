@@ -47,6 +47,11 @@ export class Program {
     return new Program(spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
+  /** Runs another program. */
+  static command([command, ...args]: readonly [string, ...string[]]): Program {
+    return new Program(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+  }
+
   /** Resolves with what matched, once the program has printed it. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {

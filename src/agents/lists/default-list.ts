@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isOutOfDescriptors } from '../../files/descriptors.js';
 import { fail } from '../../protocol/errors.js';
 import { readOpen, type TextSource } from './text-file.js';
 
@@ -47,6 +48,7 @@ export class DefaultList<Item> {
     try {
       return await open(this.#path, 'r');
     } catch (error) {
+      if (isOutOfDescriptors(error)) throw error;
       const { code } = error as NodeJS.ErrnoException;
       const state = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
       return fail(

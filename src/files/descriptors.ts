@@ -1,0 +1,15 @@
+import { constants } from 'node:os';
+import { LorekeepError } from '../../lib/errors.js';
+
+const names: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
+const { EMFILE, ENFILE } = constants.errno;
+const numbers: ReadonlySet<unknown> = new Set([EMFILE, ENFILE]);
+
+/** Whether something failed because the process, or the machine, has no file descriptor left: no file is to blame. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (names.has((at as NodeJS.ErrnoException).code)) return true;
+    if (at instanceof LorekeepError && numbers.has(at.detail.errno)) return true;
+  }
+  return false;
+}
