@@ -6,8 +6,8 @@ import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
-import { warn } from './output.js';
 import { ignoreOtherSignals } from './other-signals.js';
+import { warn } from './output.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
