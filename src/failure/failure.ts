@@ -1,7 +1,9 @@
 import { AbortError } from '../../lib/index.js';
-import { isOutOfDescriptors } from '../files/descriptors.js';
+import { isOutOfDescriptors } from '../knowledge/out-of-descriptors.js';
 import { ServerError, serverError } from '../protocol/errors.js';
 import { libraryError } from './wire-errors.js';
+
+export { isOutOfDescriptors };
 
 /**
  * What a client is told about something that was thrown. An abort is told as its reason: whoever aborts gives a

@@ -1,5 +1,5 @@
 import { type ErrorCode, LorekeepError } from '../../lib/index.js';
-import { isOutOfDescriptors } from '../files/descriptors.js';
+import { isOutOfDescriptors } from './out-of-descriptors.js';
 
 const notTheFiles: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);
 

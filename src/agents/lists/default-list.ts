@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isOutOfDescriptors } from '../../files/descriptors.js';
+import { isOutOfDescriptors } from '../../failure/failure.js';
 import { fail } from '../../protocol/errors.js';
 import { readOpen, type TextSource } from './text-file.js';
 
