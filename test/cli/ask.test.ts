@@ -41,6 +41,47 @@ describe('lorekeep ask', () => {
     expect(here.stdout, here.stderr).toMatch(/^1 .* r3 /m);
   });
 
+  it('proves itself with the access token of a flag, of the environment or of the config, which is never an argument', async () => {
+    const token = 'the token of this test';
+    writeFileSync(inFolder('token'), `${token}\n`);
+    writeFileSync(inFolder('wrong'), 'another token of this test');
+    const config = { storage_root: inFolder(), access_token_file: inFolder('token') };
+    const { port } = await TestServer.start({ config });
+    writeFileSync(inFolder('client.json'), JSON.stringify({ port, access_token_file: 'token' }));
+    const ask = (args: string[], env: NodeJS.ProcessEnv = {}) =>
+      lorekeep(['ask', 'kb.json', corpus[3].question, ...args], {
+        env: { LOREKEEP_CONFIG: inFolder('client.json'), ...env },
+      });
+    const none = { LOREKEEP_CONFIG: inFolder('absent.json') };
+    const at = ['--port', String(port)];
+    const [byConfig, byVariable, byFlag, without, byWrong, byAbsent] = await Promise.all([
+      ask([]),
+      ask(at, { ...none, LOREKEEP_ACCESS_TOKEN: token }),
+      ask([...at, '--access-token-file', inFolder('token')], { ...none, LOREKEEP_ACCESS_TOKEN: 'wrong' }),
+      ask(at, none),
+      ask([...at, '--access-token-file', inFolder('wrong')], none),
+      ask([...at, '--access-token-file', inFolder('gone')], none),
+    ]);
+    for (const right of [byConfig, byVariable, byFlag])
+      expect(right.stdout, right.stderr).toMatch(/^1 .* r3 /m);
+    expect([without.status, without.stderr]).toEqual([
+      1,
+      expect.stringContaining('access_token: is missing'),
+    ]);
+    expect([byWrong.status, byWrong.stderr]).toEqual([
+      1,
+      expect.stringContaining('access_token: is not that'),
+    ]);
+    expect([byAbsent.status, byAbsent.stderr]).toEqual([
+      1,
+      expect.stringContaining('gone: the file does not exist'),
+    ]);
+    for (const { stdout, stderr } of [byConfig, byVariable, byFlag, byWrong]) {
+      expect(stdout + stderr).not.toContain(token);
+      expect(stdout + stderr).not.toContain('another token');
+    }
+  });
+
   it('answers every line of stdin, as a line of JSON each', async () => {
     const stdin = `${corpus[0].question}\n\n${corpus[2].question}\n`;
     const { status, stdout } = await asking(['kb.json', '--json', '--top-k', '1'], { stdin });

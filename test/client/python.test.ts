@@ -1,8 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
 import { TestServer } from '../server/test-server.js';
 
+const temporary = temporaryFolder();
 const folder = join(import.meta.dirname, '../../examples/python');
 
 function pythonVersion(): string | undefined {
@@ -26,7 +29,7 @@ if (version === undefined)
 
 /** Runs a script of the examples; its output, and the exit code. */
 function python(script: string, ...args: string[]): Promise<{ code: number; output: string }> {
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' };
+  const env = { PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1', ...process.env };
   return new Promise((resolve) => {
     execFile('python3', [join(folder, script), ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr });
@@ -39,6 +42,22 @@ it.skipIf(version === undefined)('the Python client passes its tests against the
   const { code, output } = await python('test_lorekeep.py', `${port}`, 'tiny');
   expect(output).toMatch(/Ran 10 tests/);
   expect([code, output]).toEqual([0, expect.stringContaining('OK')]);
+});
+
+it.skipIf(version === undefined)('the Python client sends the access token that it is given', async () => {
+  const path = temporary('token');
+  writeFileSync(path, 'the token of this test');
+  const { port } = await TestServer.start({ config: { access_token_file: path } });
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const [token, code, output] of [
+    ['', 1, /AccessTokenMissing \(2010\)/],
+    ['another token', 1, /AccessTokenWrong \(2011\)/],
+    ['the token of this test', 0, /completed/],
+  ] as const) {
+    vi.stubEnv('LOREKEEP_ACCESS_TOKEN', token);
+    const asked = await python('ask.py', '--port', `${port}`, '--model', 'tiny');
+    expect(asked).toEqual({ code, output: expect.stringMatching(output) });
+  }
 });
 
 it.skipIf(version === undefined)(
