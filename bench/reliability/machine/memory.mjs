@@ -52,6 +52,7 @@ function controlGroup(limit) {
     try {
       if (!existsSync(folder)) continue;
       mkdirSync(path);
+      if (!existsSync(join(path, file))) throw new Error('no control groups of memory');
       writeFileSync(join(path, file), String(limit * mib));
       if (Number(readFileSync(join(path, file), 'utf8')) !== limit * mib) throw new Error('not taken');
       const wrapper = ['sh', '-c', `echo $$ > ${path}/cgroup.procs && exec "$@"`, 'sh'];
