@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Known, and about to be mended. */
-const notYet = [/^64 descriptors: /, /^signals: /, /^files changed in place: /];
+const notYet = [/^files changed in place: /];
 
 // The short form of `node bench/reliability/main.mjs`.
 test.each(kindNames)('%s: nothing goes wrong', async (kind) => {
