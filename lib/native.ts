@@ -295,6 +295,8 @@ export interface NativeBinding {
   stop(processEnds: boolean): void;
   /** An integer >= 1. */
   setSearchThreads(count: number): void;
+  /** Gives free memory back to the system, on another thread. */
+  releaseFreeMemory(): void;
 
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
@@ -444,6 +446,7 @@ export interface NativeBeneathResult {
 export const nativeExports = [
   'stop',
   'setSearchThreads',
+  'releaseFreeMemory',
   'CancelToken',
   'TextArena',
   'RowBuffer',

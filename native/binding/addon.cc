@@ -16,6 +16,7 @@
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
+#include "core/free_memory.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -35,6 +36,11 @@ void set_search_threads(const Napi::CallbackInfo& info) {
         .lane(Lane::kQuick)
         .resize(integer_argument(info[0], "count", 1, kMostThreads));
   });
+}
+
+// releaseFreeMemory(): on a pool thread; returns at once.
+void release_free_memory_later(const Napi::CallbackInfo& info) {
+  guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
@@ -62,6 +68,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   };
   exports.Set("stop", Napi::Function::New(env, stop, "stop"));
   exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
+  exports.Set("releaseFreeMemory", Napi::Function::New(env, release_free_memory_later, "releaseFreeMemory"));
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);

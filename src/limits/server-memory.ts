@@ -12,6 +12,8 @@ export interface ServerMemoryOptions {
   client: MemoryLimits;
   /** How long room for what passes may be missing before the largest client is closed, in ms. */
   waitMs: number;
+  /** Called with each number of bytes that something takes or gives back. */
+  onMove?: (bytes: number) => void;
   /** Called before the largest client is closed. */
   onExpel?: (reason: ServerError) => void;
 }
@@ -40,8 +42,6 @@ export class ServerMemory implements AllClients {
   readonly #withoutRoom = new Map<ClientMemory, number>();
   #waking: (() => void)[] = [];
   #patience: NodeJS.Timeout | undefined;
-  /** Called after each change of the sum. */
-  onChange: () => void = () => {};
 
   constructor(options: ServerMemoryOptions) {
     this.#options = options;
@@ -93,7 +93,7 @@ export class ServerMemory implements AllClients {
     if (client.ledger.passingNow.total > 0) this.#active.add(client);
     else this.#active.delete(client);
     if (bytes.heap < 0 || bytes.native < 0) this.#wake();
-    this.onChange();
+    this.#options.onMove?.(Math.abs(bytes.heap) + Math.abs(bytes.native));
   }
 
   /** @internal Of ClientMemory.close(). */

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import { releaseFreeMemory } from '../../lib/internal.js';
 import type { ServerConfig } from '../config/schema.js';
 import { toServerError } from '../failure/failure.js';
 import { inMiB } from '../limits/bytes.js';
 import { budgets } from '../limits/default-budgets.js';
 import { connectionBytes } from '../limits/estimates.js';
+import { collectGarbage, MemoryRelease } from '../limits/memory-release.js';
 import { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import { encodeFrame } from '../protocol/encoder.js';
@@ -25,12 +27,34 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
     { all: inMiB(server.total), heap: inMiB(server.heap), each: inMiB(client.total) },
     'memory that clients may make the server hold',
   );
+  const release = new MemoryRelease({ release: () => giveBack(log) });
   return new ServerMemory({
     ...limits,
+    onMove: (bytes) => release.moved(bytes),
     waitMs: config.limits.memory_wait_ms,
     onExpel: ({ code, details }) =>
       log.warn({ code, ...details }, 'memory is full: the largest client is closed'),
   });
+}
+
+/** How long native objects take to go after the garbage collection that found them unused, in ms. */
+const finalizersMs = 2000;
+
+/** Gives the process's free memory back to the system. */
+function giveBack(log: Log): void {
+  const before = process.memoryUsage.rss();
+  const started = performance.now();
+  collectGarbage();
+  const ms = Math.round(performance.now() - started);
+  setTimeout(() => {
+    // What was freed by finalizers, and pages that the first collection has emptied.
+    collectGarbage();
+    releaseFreeMemory();
+    log.debug(
+      { before: inMiB(before), collected: inMiB(process.memoryUsage.rss()), ms },
+      'free memory is given back after a burst',
+    );
+  }, finalizersMs).unref();
 }
 
 /** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */
