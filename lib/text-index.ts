@@ -109,7 +109,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
   /**
    * Opens a file written by save(). It is memory-mapped; its checksums are checked now, and what a word's postings say of
    * themselves when the word is first asked for: search() then throws CORRUPT, if the file was forged.
-   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version, or not what is expected; `detail.reason` says
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version, or not what is expected; `detail.mismatch` says
    * which: "version", "tokenizer", "analysis", "documents" or "fingerprint").
    */
   static async load(path: string, options: LoadTextIndexOptions = {}): Promise<TextIndex> {

@@ -166,7 +166,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   /**
    * Opens a file written by save(), memory-mapped; header and graph are always checked in full. With `dimension`, also a plain
    * hnswlib file.
-   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (another format version; `detail.reason` is
+   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (another format version; `detail.mismatch` is
    * "fingerprint" for a file made from something else).
    */
   static async load(path: string, options: LoadIndexOptions = {}): Promise<VectorIndex> {

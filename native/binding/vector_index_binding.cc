@@ -265,8 +265,10 @@ Shared load_either(const std::filesystem::path& path, const IndexExpectation& ex
   auto loaded = vector::load_index(path, {expected.verify, expected.dimension, work});
   if (expected.fingerprint != 0 && loaded.fingerprint != 0 && loaded.fingerprint != expected.fingerprint) {
     const std::string file = utf8_path(path);
-    fail(Code::kUnsupported, file + ": it was built from other records or with another embedding model; build it again",
-         {{"file", file}, {"reason", "fingerprint"}});
+    const std::string reason = "it was built from other records or with another embedding model";
+    const std::string remedy = "build it again";
+    fail(Code::kUnsupported, file + ": " + reason + "; " + remedy,
+         {{"file", file}, {"mismatch", "fingerprint"}, {"reason", reason}, {"remedy", remedy}});
   }
   return loaded.index;
 }

@@ -182,8 +182,7 @@ void AtomicFile::refuse(const char* what) {
   discard();
   const std::string name = utf8_path(target());
   const std::string folder = utf8_path(target().has_parent_path() ? target().parent_path() : ".");
-  fail(Code::kIo, name + ": " + what + " in the folder " + folder + ": " + std::strerror(code),
-       {{"path", name}, {"folder", folder}});
+  fail_file(Code::kIo, name, what + (" in the folder " + folder) + ": " + std::strerror(code), {{"folder", folder}});
 }
 
 void AtomicFile::discard() noexcept {

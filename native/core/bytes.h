@@ -37,8 +37,9 @@ class ByteReader {
   /// `size` bytes, in place. Throws Error(kCorrupt) when fewer remain.
   std::span<const std::byte> take(std::uint64_t size) {
     if (size > remaining()) {
-      fail(Code::kCorrupt, std::string(name_) + ": truncated: " + std::to_string(size) + " bytes wanted at offset " +
-                               std::to_string(offset_) + ", " + std::to_string(remaining()) + " left");
+      fail_file(Code::kCorrupt, std::string(name_),
+                "truncated: " + std::to_string(size) + " bytes wanted at offset " + std::to_string(offset_) + ", " +
+                    std::to_string(remaining()) + " left");
     }
     const auto part = bytes_.subspan(offset_, static_cast<std::size_t>(size));
     offset_ += part.size();

@@ -35,14 +35,15 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 
 void Destination::refuse(const std::string& what) const {
   const std::string name = utf8_path(target_);
-  fail(Code::kInvalidArgument,
-       name + ": it " + what + ", so it is not overwritten; remove it or choose another path for the file",
-       {{"path", name}, {"reason", std::string("not ours")}});
+  const std::string remedy = "remove it or choose another path for the file";
+  const std::string reason = "it " + what + ", so it is not overwritten";
+  fail(Code::kInvalidArgument, name + ": " + reason + "; " + remedy,
+       {{"file", name}, {"reason", reason}, {"remedy", remedy}});
 }
 
 void Destination::unreadable(int code) const {
   const std::string name = utf8_path(target_);
-  fail(Code::kIo, name + ": cannot tell whether it may be replaced: " + std::strerror(code), {{"path", name}});
+  fail_file(Code::kIo, name, "cannot tell whether it may be replaced: " + std::string(std::strerror(code)));
 }
 
 #if defined(_WIN32)

@@ -27,4 +27,9 @@ void fail(Code code, const std::string& message, Details details) {
   throw Error(code, message, std::move(details));
 }
 
+void fail_file(Code code, const std::string& file, const std::string& reason, Details details) {
+  details.insert(details.begin(), {{"file", file}, {"reason", reason}});
+  throw Error(code, file + ": " + reason, std::move(details));
+}
+
 }  // namespace lorekeep

@@ -46,6 +46,9 @@ class Error : public std::runtime_error {
   Details details_;
 };
 
+/// Throws an Error about a file: "file: reason", with details "file" and "reason" before those given.
+[[noreturn]] void fail_file(Code code, const std::string& file, const std::string& reason, Details details = {});
+
 /// Throws Error; a function so that call sites stay one line and the cold path stays out of hot code.
 [[noreturn]] void fail(Code code, const std::string& message, Details details = {});
 

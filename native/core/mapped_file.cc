@@ -22,7 +22,7 @@ namespace lorekeep {
 namespace {
 
 [[noreturn]] void refuse(const std::string& name, const char* what, bool missing, const std::string& reason) {
-  fail(missing ? Code::kNotFound : Code::kIo, name + ": " + what + ": " + reason, {{"path", name}});
+  fail_file(missing ? Code::kNotFound : Code::kIo, name, std::string(what) + ": " + reason);
 }
 
 }  // namespace

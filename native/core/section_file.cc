@@ -114,10 +114,10 @@ SectionFileReader::SectionFileReader(const std::filesystem::path& path, Magic ma
   if (header.header_checksum != checksum(bytes.first(kCheckedHeaderBytes))) refuse("the header's checksum is wrong");
   if (header.version < oldest || header.version > newest) {
     const std::string readable = oldest == newest ? "version " : "versions " + std::to_string(oldest) + " to ";
-    fail(Code::kUnsupported,
-         file_->name() + ": format version " + std::to_string(header.version) + ", this program reads " + readable +
-             std::to_string(newest),
-         {{"path", file_->name()}, {"version", std::int64_t{header.version}}});
+    fail_file(Code::kUnsupported, file_->name(),
+              "format version " + std::to_string(header.version) + ", this program reads " + readable +
+                  std::to_string(newest),
+              {{"version", std::int64_t{header.version}}});
   }
   if (header.file_size != bytes.size()) {
     refuse("the file has " + std::to_string(bytes.size()) + " bytes, its header says " +
@@ -154,7 +154,7 @@ void SectionFileReader::check_table() const {
 }
 
 void SectionFileReader::refuse(const std::string& reason) const {
-  fail(Code::kCorrupt, file_->name() + ": " + reason, {{"path", file_->name()}});
+  fail_file(Code::kCorrupt, file_->name(), reason);
 }
 
 const SectionEntry* SectionFileReader::find(std::uint32_t id) const noexcept {

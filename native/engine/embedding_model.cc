@@ -104,7 +104,7 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
   } catch (const Error& error) {
     // What llama.cpp says does not name the file.
     if (error.code() == Code::kCancelled) throw;
-    fail(error.code(), file->name() + ": " + error.what(), {{"path", file->name()}});
+    fail_file(error.code(), file->name(), error.what());
   }
   if (progress) progress(1.0f);
 }

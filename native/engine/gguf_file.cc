@@ -223,7 +223,7 @@ void GgufFile::read_tensors(GgufCursor& cursor, std::uint64_t count) {
 }
 
 void GgufFile::refuse(const std::string& reason) const {
-  fail(Code::kModelInvalid, name() + ": " + reason, {{"path", name()}});
+  fail_file(Code::kModelInvalid, name(), reason);
 }
 
 const GgufTensor* GgufFile::tensor(std::string_view name) const noexcept {

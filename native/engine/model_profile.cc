@@ -91,11 +91,11 @@ const Architecture& find_architecture(const GgufFile& file) {
   for (const Architecture& architecture : kArchitectures) {
     if (architecture.name == *name) return architecture;
   }
-  fail(Code::kUnsupported,
-       file.name() + ": models of the architecture '" + std::string(name->substr(0, 64)) +
-           "' are not embedded; those of " + listed(kArchitectures, [](const Architecture& a) { return a.name; }) +
-           " are",
-       {{"path", file.name()}, {"architecture", std::string(name->substr(0, 64))}});
+  const std::string found(name->substr(0, 64));
+  const std::string known = listed(kArchitectures, [](const Architecture& a) { return a.name; });
+  fail_file(Code::kUnsupported, file.name(),
+            "models of the architecture '" + found + "' are not embedded; those of " + known + " are",
+            {{"architecture", found}});
 }
 
 Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> wanted) {
@@ -103,9 +103,8 @@ Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> want
   if (wanted) return *wanted;
   if (stored && *stored >= 1 && *stored <= 3) return static_cast<Pooling>(*stored);
   if (stored == 4) {
-    fail(Code::kUnsupported,
-         parameters.file().name() + ": a reranking model; it scores pairs of texts and makes no embeddings",
-         {{"path", parameters.file().name()}});
+    fail_file(Code::kUnsupported, parameters.file().name(),
+              "a reranking model; it scores pairs of texts and makes no embeddings");
   }
   if (parameters.architecture().encoder) return Pooling::kMean;
   parameters.file().refuse("a text-generation model: '" + parameters.key("pooling_type") +
@@ -191,10 +190,9 @@ void check_vocabulary(const GgufFile& file) {
   const auto tokenizer = file.string("tokenizer.ggml.model");
   if (!tokenizer) file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.model' is missing");
   if (std::find(std::begin(kTokenizers), std::end(kTokenizers), *tokenizer) == std::end(kTokenizers)) {
-    fail(Code::kUnsupported,
-         file.name() + ": the tokenizer '" + std::string(tokenizer->substr(0, 64)) + "' is not supported; " +
-             listed(kTokenizers, [](std::string_view name) { return name; }) + " are",
-         {{"path", file.name()}});
+    const std::string known = listed(kTokenizers, [](std::string_view name) { return name; });
+    fail_file(Code::kUnsupported, file.name(),
+              "the tokenizer '" + std::string(tokenizer->substr(0, 64)) + "' is not supported; " + known + " are");
   }
   const auto tokens = file.strings("tokenizer.ggml.tokens");
   if (!tokens || tokens->empty())
@@ -215,8 +213,7 @@ void check_vocabulary(const GgufFile& file) {
 
 ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling) {
   if (file.integer("split.count").value_or(1) > 1) {
-    fail(Code::kUnsupported, file.name() + ": one part of a split model; merge the parts into one file first",
-         {{"path", file.name()}});
+    fail_file(Code::kUnsupported, file.name(), "one part of a split model; merge the parts into one file first");
   }
   const Architecture& architecture = find_architecture(file);
   const Parameters parameters(file, architecture);

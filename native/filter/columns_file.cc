@@ -184,7 +184,7 @@ class Reader {
   }
   void require(bool right, const char* what) const {
     if (right) return;
-    fail(Code::kCorrupt, source_ + ": the column of field " + quoted(field_->name) + " " + what, {{"path", source_}});
+    fail_file(Code::kCorrupt, source_, "the column of field " + quoted(field_->name) + " " + what);
   }
 
   ByteReader bytes_;
@@ -219,7 +219,7 @@ Columns read_columns(std::span<const std::byte> bytes, std::shared_ptr<const Sch
   Reader reader(bytes, rows, source, std::move(owner));
   std::vector<Column> columns;
   for (std::size_t field = 0; field < schema->size(); ++field) columns.push_back(reader.column((*schema)[field]));
-  if (!reader.done()) fail(Code::kCorrupt, source + ": bytes follow the last column", {{"path", source}});
+  if (!reader.done()) fail_file(Code::kCorrupt, source, "bytes follow the last column");
   return Columns(std::move(schema), rows, std::move(columns));
 }
 

@@ -21,12 +21,12 @@ struct Header {
 };
 static_assert(sizeof(Digest) == 16 && sizeof(Header) == 32);
 
-[[noreturn]] void refuse_other(const SectionFileReader& file, const char* reason, const std::string& sentence) {
-  fail(Code::kUnsupported, file.name() + ": " + sentence, {{"path", file.name()}, {"reason", std::string(reason)}});
+[[noreturn]] void refuse_other(const SectionFileReader& file, const char* mismatch, const std::string& reason) {
+  fail_file(Code::kUnsupported, file.name(), reason, {{"mismatch", std::string(mismatch)}});
 }
 
 [[noreturn]] void refuse_damage(const SectionFileReader& file, const char* what) {
-  fail(Code::kCorrupt, file.name() + ": " + what, {{"path", file.name()}});
+  fail_file(Code::kCorrupt, file.name(), what);
 }
 
 }  // namespace

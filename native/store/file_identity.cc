@@ -21,8 +21,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a file system in use, FAT's
 
 [[noreturn]] void refuse(Code code, const std::filesystem::path& path, const std::string& reason) {
-  const std::string name = utf8_path(path);
-  fail(code, name + ": " + reason, {{"file", name}});
+  fail_file(code, utf8_path(path), reason);
 }
 
 }  // namespace

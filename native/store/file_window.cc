@@ -11,7 +11,7 @@ namespace lorekeep::store {
 namespace {
 
 [[noreturn]] void refuse(Code code, const std::string& name, const std::string& reason) {
-  fail(code, name + ": " + reason, {{"file", name}});
+  fail_file(code, name, reason);
 }
 
 std::size_t count_lines(std::string_view text) noexcept {

@@ -38,7 +38,7 @@ struct Origin {
 static_assert(sizeof(Origin) == 48);
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
-  fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
+  fail_file(Code::kCorrupt, name, reason);
 }
 
 /// A file that was written shortly before it was read is looked at again: now it may have settled.

@@ -23,7 +23,7 @@ constexpr std::size_t kLeastCandidates = 50;
 constexpr std::size_t kCandidatesPerHit = 4;
 
 [[noreturn]] void refuse(const char* field, const std::string& reason) {
-  fail(Code::kInvalidArgument, std::string(field) + ": " + reason, {{"field", std::string(field)}});
+  fail(Code::kInvalidArgument, std::string(field) + ": " + reason, {{"field", std::string(field)}, {"reason", reason}});
 }
 
 void check_weight(const char* field, double value) {

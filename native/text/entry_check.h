@@ -69,7 +69,7 @@ class EntryChecker {
 
 template <class Documents>
 void EntryChecker<Documents>::refuse(const char* reason) const {
-  fail(Code::kCorrupt, name_ + ": entry at " + std::to_string(offset_of(entry_)) + ": " + reason, {{"path", name_}});
+  fail_file(Code::kCorrupt, name_, "entry at " + std::to_string(offset_of(entry_)) + ": " + reason);
 }
 
 template <class Documents>

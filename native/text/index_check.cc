@@ -96,8 +96,7 @@ void check_lengths(const IndexData& data, const std::vector<std::optional<Worker
     for (const auto& worker : workers) seen += worker ? worker->documents.tokens_seen(document) : 0;
     if (seen == data.lengths[document]) continue;
     if (seen < data.lengths[document] && std::binary_search(saturated.begin(), saturated.end(), document)) continue;
-    fail(Code::kCorrupt, name + ": document " + std::to_string(document) + " has another length than its postings",
-         {{"path", name}});
+    fail_file(Code::kCorrupt, name, "document " + std::to_string(document) + " has another length than its postings");
   }
 }
 
@@ -122,7 +121,7 @@ const char* broken_table(const IndexData& data) {
 
 void check_tables(const IndexData& data, const std::string& name) {
   const char* reason = broken_table(data);
-  if (reason != nullptr) fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
+  if (reason != nullptr) fail_file(Code::kCorrupt, name, reason);
 }
 
 void check_index(const IndexData& data, const std::string& name, const Work& work) {
@@ -138,7 +137,7 @@ void check_index(const IndexData& data, const std::string& name, const Work& wor
                });
   std::uint64_t terms = 0;
   for (const auto& worker : used) terms += worker ? worker->entries.terms() : 0;
-  if (terms != data.terms) fail(Code::kCorrupt, name + ": the number of terms is wrong", {{"path", name}});
+  if (terms != data.terms) fail_file(Code::kCorrupt, name, "the number of terms is wrong");
   check_lengths(data, used, name);
 }
 

@@ -24,8 +24,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-[[noreturn]] void refuse_stale(const std::string& name, const char* reason, const std::string& sentence) {
-  fail(Code::kUnsupported, name + ": " + sentence, {{"path", name}, {"reason", std::string(reason)}});
+[[noreturn]] void refuse_stale(const std::string& name, const char* mismatch, const std::string& reason) {
+  fail_file(Code::kUnsupported, name, reason, {{"mismatch", std::string(mismatch)}});
 }
 
 // Files of older versions need not be section files of today: their version is looked at before anything else.

@@ -61,7 +61,7 @@ struct SidecarLoadOptions {
 /// it is first asked for, which matters for forged files alone. Whatever is thrown, the caller's remedy is to rebuild:
 ///   kNotFound, kIo  the file cannot be read
 ///   kUnsupported    another format version (1 among them), tokenizer, analysis revision, number of documents or
-///                   fingerprint than this program or `expected` wants; detail "reason" is one of "version",
+///                   fingerprint than this program or `expected` wants; detail "mismatch" is one of "version",
 ///                   "tokenizer", "analysis", "documents", "fingerprint"
 ///   kCorrupt        anything else that is wrong with it
 Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions& options = {});

@@ -150,7 +150,7 @@ float root_mean_square_distance(const VectorMatrix& rows, std::span<const std::u
 }
 
 [[noreturn]] void refuse(std::string_view source, const std::string& reason) {
-  fail(Code::kCorrupt, std::string(source) + ": " + reason, {{"path", std::string(source)}});
+  fail_file(Code::kCorrupt, std::string(source), reason);
 }
 
 }  // namespace

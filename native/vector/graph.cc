@@ -49,8 +49,8 @@ class Validator {
     }
   }
   [[noreturn]] void refuse(std::size_t node, const std::string& reason) const {
-    fail(Code::kCorrupt, std::string(source_) + ": graph node " + std::to_string(node) + ": " + reason,
-         {{"path", std::string(source_)}, {"node", static_cast<std::int64_t>(node)}});
+    fail_file(Code::kCorrupt, std::string(source_), "graph node " + std::to_string(node) + ": " + reason,
+              {{"node", static_cast<std::int64_t>(node)}});
   }
 
   const GraphView& graph_;

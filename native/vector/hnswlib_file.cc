@@ -105,11 +105,9 @@ class Importer {
   void check_dimension() const {
     const std::uint64_t found = vector_length();
     if (found == dimension_) return;
-    fail(Code::kDimensionMismatch,
-         file_.name() + ": the index has dimension " + std::to_string(found) + ", not " + std::to_string(dimension_),
-         {{"path", file_.name()},
-          {"dimension", static_cast<std::int64_t>(found)},
-          {"expected", static_cast<std::int64_t>(dimension_)}});
+    fail_file(Code::kDimensionMismatch, file_.name(),
+              "the index has dimension " + std::to_string(found) + ", not " + std::to_string(dimension_),
+              {{"dimension", static_cast<std::int64_t>(found)}, {"expected", static_cast<std::int64_t>(dimension_)}});
   }
 
   void read_labels() {
@@ -204,11 +202,9 @@ class Importer {
   void poll(std::size_t i) const {
     if (cancel_ != nullptr && i % kElementsPerPoll == 0) cancel_->check();
   }
-  [[noreturn]] void refuse(const std::string& reason) const {
-    fail(Code::kCorrupt, file_.name() + ": " + reason, {{"path", file_.name()}});
-  }
+  [[noreturn]] void refuse(const std::string& reason) const { fail_file(Code::kCorrupt, file_.name(), reason); }
   [[noreturn]] void unsupported(const std::string& reason) const {
-    fail(Code::kUnsupported, file_.name() + ": " + reason, {{"path", file_.name()}});
+    fail_file(Code::kUnsupported, file_.name(), reason);
   }
 
   MappedFile file_;

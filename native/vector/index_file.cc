@@ -63,11 +63,11 @@ static_assert(sizeof(Header) == 56);
 constexpr std::size_t kRowsPerPiece = 4096;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
-  fail(Code::kCorrupt, name + ": " + reason, {{"path", name}});
+  fail_file(Code::kCorrupt, name, reason);
 }
 
 [[noreturn]] void unsupported(const std::string& name, const std::string& what) {
-  fail(Code::kUnsupported, name + ": " + what + " is not supported by this program", {{"path", name}});
+  fail_file(Code::kUnsupported, name, what + " is not supported by this program");
 }
 
 Header read_header(const SectionFileReader& file) {
@@ -225,12 +225,11 @@ class Loader {
     return bytes;
   }
   [[noreturn]] void mismatch() const {
-    fail(Code::kDimensionMismatch,
-         file_.name() + ": the index has dimension " + std::to_string(header_.dimension) + ", not " +
-             std::to_string(*options_.dimension),
-         {{"path", file_.name()},
-          {"dimension", std::int64_t{header_.dimension}},
-          {"expected", static_cast<std::int64_t>(*options_.dimension)}});
+    const std::string expected = std::to_string(*options_.dimension);
+    fail_file(
+        Code::kDimensionMismatch, file_.name(),
+        "the index has dimension " + std::to_string(header_.dimension) + ", not " + expected,
+        {{"dimension", std::int64_t{header_.dimension}}, {"expected", static_cast<std::int64_t>(*options_.dimension)}});
   }
 
   const LoadOptions& options_;

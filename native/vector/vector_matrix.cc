@@ -214,8 +214,8 @@ bool VectorMatrix::finite(std::size_t ordinal) const noexcept {
 void VectorMatrix::check_finite(std::size_t begin, std::size_t end, std::string_view source) const {
   for (std::size_t i = begin; i < end; ++i) {
     if (finite(i)) continue;
-    fail(Code::kCorrupt, std::string(source) + ": row " + std::to_string(i) + " holds a value that is not finite",
-         {{"path", std::string(source)}, {"row", static_cast<std::int64_t>(i)}});
+    fail_file(Code::kCorrupt, std::string(source), "row " + std::to_string(i) + " holds a value that is not finite",
+              {{"row", static_cast<std::int64_t>(i)}});
   }
 }
 

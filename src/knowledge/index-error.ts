@@ -20,12 +20,9 @@ export async function withIndexRemedy<T>(
   } catch (error) {
     if (!(error instanceof LorekeepError)) throw error;
     const { code, message, detail } = error;
-    const about = detail.path ?? detail.file ?? (message.startsWith(`${file}: `) && file);
-    if (!curable.has(code) || about !== file) throw error;
-    const remedy = code === 'NOT_FOUND' ? 'build it' : 'build it again';
-    const known = message.replace(/; build it again$/, '');
-    throw new LorekeepError(code, `${known}; ${remedy}: lorekeep build ${configPath}`, detail, {
-      cause: error,
-    });
+    if (!curable.has(code) || detail.file !== file) throw error;
+    const remedy = `${code === 'NOT_FOUND' ? 'build it' : 'build it again'}: lorekeep build ${configPath}`;
+    const { reason = message } = detail;
+    throw LorekeepError.about(code, { ...detail, file, reason: String(reason), remedy }, { cause: error });
   }
 }

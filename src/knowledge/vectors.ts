@@ -45,11 +45,9 @@ async function openIndex(
   if (index.size === records.size) return index;
   const found = index.size;
   await index.close();
-  throw new LorekeepError(
-    'INVALID_ARGUMENT',
-    `${file}: the index holds ${found} records, the records file ${records.size}`,
-    { file, reason: 'records', expected: records.size, found },
-  );
+  const expected = records.size;
+  const reason = `the index holds ${found} records, the records file ${expected}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { file, mismatch: 'records', reason, expected, found });
 }
 
 /** What an index file was built with that the config does not say any more; undefined when it is as configured. */

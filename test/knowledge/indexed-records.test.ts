@@ -108,7 +108,7 @@ test('a copy of the records with another time is the same; other content is read
   expect(changed.hits.find(({ id }) => id === 'ice')?.metadata).toMatchObject({ year: 2011 });
   write(kb.records, [{ id: 'bees', text: 'Other words' }, ...records.slice(1)]);
   const error = await rejection(openKnowledgeBase(kb.config, { models }), 'UNSUPPORTED');
-  expect(error.detail).toMatchObject({ reason: 'fingerprint' });
+  expect(error.detail).toMatchObject({ mismatch: 'fingerprint' });
 });
 
 test('changed fields are read from the records again, and searched rightly', async () => {

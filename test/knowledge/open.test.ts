@@ -212,7 +212,7 @@ describe('an index file', () => {
       records.map((record) => ({ ...record, text: `${record.text} and` })),
     );
     const error = await rejection(openKnowledgeBase(kb.config, { models }), 'UNSUPPORTED');
-    expect(error.detail).toMatchObject({ reason: 'fingerprint' });
+    expect(error.detail).toMatchObject({ mismatch: 'fingerprint' });
   });
 
   test('of other records, another dimension or no index at all is refused', async () => {
@@ -226,10 +226,14 @@ describe('an index file', () => {
     };
     await save(3, 64);
     await (await openKnowledgeBase(config, { models })).close();
+    const advice = { file: file('some.index'), remedy: `build it again: lorekeep build ${config}` };
     await save(4, 64);
-    await rejection(openKnowledgeBase(config, { models }), 'INVALID_ARGUMENT');
+    const others = await rejection(openKnowledgeBase(config, { models }), 'INVALID_ARGUMENT');
+    expect(others.detail).toMatchObject({ ...advice, mismatch: 'records' });
     await save(3, 32);
-    await rejection(openKnowledgeBase(config, { models }), 'DIMENSION_MISMATCH');
+    const narrow = await rejection(openKnowledgeBase(config, { models }), 'DIMENSION_MISMATCH');
+    expect(narrow.detail).toMatchObject({ ...advice, reason: 'the index has dimension 32, not 64' });
+    expect(narrow.message).toBe(`${advice.file}: ${narrow.detail.reason}; ${advice.remedy}`);
     for (const content of ['', 'no index', 'x'.repeat(200)]) {
       writeFileSync(file('some.index'), content);
       const error = await rejection(openKnowledgeBase(config, { models }), 'CORRUPT');

@@ -114,11 +114,11 @@ describe('index files', () => {
       VectorIndex.load(vectorFile, { dimension: 2, fingerprint: other }),
       'UNSUPPORTED',
     );
-    expect(wrong.detail).toMatchObject({ reason: 'fingerprint' });
+    expect(wrong.detail).toMatchObject({ mismatch: 'fingerprint' });
     await rejection(VectorIndex.load(vectorFile, { dimension: 3, fingerprint }), 'DIMENSION_MISMATCH');
     const expected = { tokenizer: 'basic', documents: 3, fingerprint } as const;
     expect((await TextIndex.load(wordFile, { expected })).size).toBe(3);
-    for (const [reason, change] of Object.entries({
+    for (const [mismatch, change] of Object.entries({
       fingerprint: { fingerprint: other },
       tokenizer: { tokenizer: 'enhanced' as const },
       documents: { documents: 4 },
@@ -127,7 +127,7 @@ describe('index files', () => {
         TextIndex.load(wordFile, { expected: { ...expected, ...change } }),
         'UNSUPPORTED',
       );
-      expect(error.detail).toMatchObject({ reason });
+      expect(error.detail).toMatchObject({ mismatch, file: wordFile, reason: expect.any(String) });
     }
   });
 });

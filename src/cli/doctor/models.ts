@@ -1,3 +1,4 @@
+import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { embeddingOptions } from '../../config/embedding-options.js';
 import type { ServerConfig } from '../../config/schema.js';
@@ -47,17 +48,12 @@ function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: 
     case 'absent':
       return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
     case 'damaged':
-      return failed(subject, reasonAt(path, reason), 'put the right file there, or correct the catalog');
+      return failed(subject, `${path}: ${reason}`, 'put the right file there, or correct the catalog');
     case 'present': {
       const checked = verified ? 'as the catalog states' : 'the catalog states no checksum';
       return ok(subject, `${path}, ${size(bytes)}, ${checked}`);
     }
   }
-}
-
-/** The library's reasons start with the path. */
-function reasonAt(path = '', reason = ''): string {
-  return reason.startsWith(path) ? reason : `${path}: ${reason}`;
 }
 
 /** The server takes the first variant that has a file. */
@@ -82,7 +78,8 @@ async function failureOf(
     return undefined;
   } catch (error) {
     // The outer error names the model and the catalog, as the finding does.
-    return ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+    const { cause, message } = error as Error;
+    return cause instanceof LorekeepError ? String(cause.detail.reason ?? cause.message) : message;
   } finally {
     await models.close();
   }

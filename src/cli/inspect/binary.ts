@@ -111,7 +111,7 @@ export async function describeModel(
     facts.push(['parameters', count(parameters)], ['fingerprint', fingerprint]);
   } catch (error) {
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
-    const reason = error.message.replace(`${path}: `, '');
+    const reason = String(error.detail.reason ?? error.message);
     facts.push(['embeddings', `not usable: ${reason}`]);
     // A model without a pooling type is for something else, which is no damage; a wrong header has been told.
     const madeForEmbeddings = data.poolingType !== undefined;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/checksum.h"
+#include "core/utf8_path.h"
 #include "harness.h"
 #include "scratch_folder.h"
 
@@ -197,8 +198,11 @@ TEST("wrong magic is corrupt, another version is unsupported and named") {
   try {
     open_and_verify(folder / "f");
   } catch (const Error& error) {
-    REQUIRE(error.details().size() == 2);
-    CHECK_EQ(std::get<std::int64_t>(error.details()[1].second), 9);
+    REQUIRE(error.details().size() == 3);
+    CHECK_EQ(std::get<std::string>(error.details()[0].second), utf8_path(folder / "f"));
+    CHECK_EQ(std::string(error.what()),
+             utf8_path(folder / "f") + ": " + std::get<std::string>(error.details()[1].second));
+    CHECK_EQ(std::get<std::int64_t>(error.details()[2].second), 9);
   }
 }
 

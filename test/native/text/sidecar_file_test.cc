@@ -38,7 +38,7 @@ struct Sample {
   }
 };
 
-// Detail "reason" of the Error(kUnsupported) that `body` throws, or what it did instead.
+// Detail "mismatch" of the Error(kUnsupported) that `body` throws, or what it did instead.
 template <class Body>
 std::string reason_of(Body&& body) {
   try {
@@ -46,7 +46,7 @@ std::string reason_of(Body&& body) {
   } catch (const Error& error) {
     if (error.code() != Code::kUnsupported) return std::string("another code: ") + error.what();
     for (const auto& [name, value] : error.details()) {
-      if (name == "reason") return std::get<std::string>(value);
+      if (name == "mismatch") return std::get<std::string>(value);
     }
     return "no reason";
   }
