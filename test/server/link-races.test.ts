@@ -65,6 +65,7 @@ function swapping(roll: (bound: number) => number): () => void {
   return () => {
     clearInterval(timer);
     undo?.();
+    undo = undefined;
   };
 }
 
