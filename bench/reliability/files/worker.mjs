@@ -63,7 +63,7 @@ async function runOne(loader, n, mender, counts) {
     }
   } catch (error) {
     counts.refused++;
-    if (loader.never && isOurs(bytes, own.bytes)) problem(`refused: ${error.message}`);
+    if (loader.never && !mended && isOurs(bytes, own.bytes)) problem(`refused: ${error.message}`);
     else if (!refusal(error))
       problem(`not a clean refusal: ${error.code ?? ''} ${error.stack}`.slice(0, 400));
   }
