@@ -120,7 +120,7 @@ export async function answersOfSession(session, name, size, texts, times = []) {
   for (const text of texts) {
     for (const mode of modes) {
       const begin = performance.now();
-      const { hits } = await session.search({ name, text, mode, top_k: topK });
+      const { hits } = await session.search({ name, text, mode, topK: topK });
       times.push(performance.now() - begin);
       answers.push(hits.map(plainHit));
     }

@@ -18,11 +18,11 @@ export class Victim {
     const victim = new Victim();
     victim.client = await connect({ port });
     victim.session = await victim.client.createSession();
-    const { record_count } = await victim.session.createEmbeddedStringStorage({
+    const { recordCount } = await victim.session.createEmbeddedStringStorage({
       name: 'docs',
-      config_path: config,
+      configPath: config,
     });
-    victim.ask = (times) => answersOfSession(victim.session, 'docs', record_count, sample.questions, times);
+    victim.ask = (times) => answersOfSession(victim.session, 'docs', recordCount, sample.questions, times);
     victim.expected = await victim.ask();
     return victim;
   }

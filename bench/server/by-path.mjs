@@ -38,7 +38,7 @@ async function compare(title, byName, byPath) {
 const server = await startServer(folder);
 const client = await connect({ port: server.port });
 const session = await client.createSession();
-await session.createEmbeddedStringStorage({ name, config_path: path });
+await session.createEmbeddedStringStorage({ name, configPath: path });
 for (const mode of modes) {
   const search = (storage) => (text) => session.search({ name: storage, text, mode });
   await compare(`server, ${mode}`, search(name), search(path));

@@ -40,7 +40,7 @@ async function firstTurn() {
   const listening = performance.now() - started;
   const client = await connect({ port });
   const session = await client.createSession();
-  await session.createEmbeddedStringStorage({ name: 'facts', strings, embedding_model: 'lorekeep-mini' });
+  await session.createEmbeddedStringStorage({ name: 'facts', strings, embeddingModel: 'lorekeep-mini' });
   const params = { embedded_string_storage: 'facts', mode: options.mode };
   const agent = await session.createAgent({ graph: { nodes: [{ id: 'find', type: 'retrieve', params }] } });
   await agent.turn('where do bees find flowers?');

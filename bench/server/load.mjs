@@ -61,7 +61,7 @@ async function open(server, agents, count) {
   for (let made = 0; made < count; made += 50) {
     const batch = Array.from({ length: Math.min(50, count - made) }, async () => {
       const session = await (await connect({ port: server.port })).createSession();
-      return session.createAgent({ graph, enable_diagnostics: true });
+      return session.createAgent({ graph, enableDiagnostics: true });
     });
     agents.push(...(await Promise.all(batch)));
   }
@@ -71,8 +71,8 @@ function turnLatencies(agents, question, options) {
   return paced(options, async (turn) => {
     const complete = await agents[(turn * 389) % agents.length].turn(question(turn));
     if (complete.status !== 'completed') throw new Error(JSON.stringify(complete));
-    const [{ embed_ms, search_ms }] = complete.diagnostics.nodes;
-    return { native: embed_ms + search_ms };
+    const [{ embedMs, searchMs }] = complete.diagnostics.nodes;
+    return { native: embedMs + searchMs };
   });
 }
 

@@ -44,8 +44,8 @@ async function works() {
   const client = await connect({ port: server.port });
   const session = await client.createSession();
   const strings = Array.from({ length: 1 + random(40) }, ask);
-  await session.createEmbeddedStringStorage({ name: 'own', strings, embedding_model: modelName });
-  const agent = await session.createAgent({ graph, enable_diagnostics: random(2) === 0 });
+  await session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: modelName });
+  const agent = await session.createAgent({ graph, enableDiagnostics: random(2) === 0 });
   for (let turn = random(10); turn >= 0; turn--) await agent.turn(ask());
   await session.search({ name: 'own', text: ask(), mode: 'lexical' });
   await client.close();
@@ -56,7 +56,7 @@ async function vanishes() {
   const client = await connect({ port: server.port });
   const session = await client.createSession();
   const strings = Array.from({ length: 500 }, ask);
-  session.createEmbeddedStringStorage({ name: 'own', strings, embedding_model: modelName }).catch(() => {});
+  session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: modelName }).catch(() => {});
   const agent = await session.createAgent({ graph });
   for (let turn = 0; turn < 5; turn++) agent.turn(ask()).catch(() => {});
   await client.close();
@@ -80,8 +80,8 @@ async function errs() {
   const client = await connect({ port: server.port });
   const session = await client.createSession();
   const refused = [
-    session.createEmbeddedStringStorage({ name: '../x', strings: ['a'], embedding_model: modelName }),
-    session.createEmbeddedStringStorage({ name: 'x', config_path: '../../etc/passwd.json' }),
+    session.createEmbeddedStringStorage({ name: '../x', strings: ['a'], embeddingModel: modelName }),
+    session.createEmbeddedStringStorage({ name: 'x', configPath: '../../etc/passwd.json' }),
     session.search({ name: 'absent', text: 'x' }),
     session.createAgent({ graph: { nodes: [{ id: 'a', type: 'nothing' }] } }),
   ];

@@ -1,6 +1,6 @@
-import type { ServerFrames } from '../agents/nodes/wire.js';
 import type { CallOptions } from './call-options.js';
-import type { Channel, SessionFields, TurnEvent } from './channel.js';
+import type { Channel, TurnEvent } from './channel.js';
+import type { ServerFrames, SessionFields } from './frames.js';
 import { streamTurn } from './turn-stream.js';
 
 export interface TurnOptions extends CallOptions {
@@ -62,20 +62,20 @@ export class ClientAgent {
 
   /** Cancels its turns and lets go of the storages that it holds. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
-    await this.#session.use(signal, (channel, session_id) =>
-      channel.request('DestroyAgentRequest', { session_id, agent_id: this.#id }, signal),
+    await this.#session.use(signal, (channel, sessionId) =>
+      channel.request('DestroyAgentRequest', { sessionId, agentId: this.#id }, signal),
     );
     this.#forget();
   }
 
   /** @internal Makes it again in a session of a new connection. */
-  async restore(channel: Channel, session_id: string): Promise<void> {
-    this.#id = (await channel.request('CreateAgentRequest', { session_id, ...this.#fields })).agent_id;
+  async restore(channel: Channel, sessionId: string): Promise<void> {
+    this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields })).agentId;
   }
 
   #turn(text: string, { variables = {}, signal }: TurnOptions, onEvent?: (event: TurnEvent) => void) {
-    return this.#session.use(signal, (channel, session_id) =>
-      channel.turn({ session_id, agent_id: this.#id, text, variables }, { onEvent, signal }),
+    return this.#session.use(signal, (channel, sessionId) =>
+      channel.turn({ sessionId, agentId: this.#id, text, variables }, { onEvent, signal }),
     );
   }
 }

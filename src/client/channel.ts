@@ -1,23 +1,20 @@
 import type { Socket } from 'node:net';
-import type { ServerFrame, ServerFrames } from '../agents/nodes/wire.js';
+import type { ServerFrame } from '../agents/nodes/wire.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';
-import type { Replies, RequestFields, RequestType } from '../protocol/frames.js';
+import type { RequestType } from '../protocol/frames.js';
 import { ConnectionLostError } from './connection-lost-error.js';
+import type { ReplyTo, RequestFields, ServerFrames } from './frames.js';
+import { fromWire, toWire } from './names.js';
 
 /** The most that `max_frame_mb` can be set to; the server's own limit may be lower, and it says so. */
 const maxFrameBytes = 1024 ** 3;
 
-export type ReplyTo<Type extends RequestType> = ServerFrames[Replies[Type]];
-
-/** The fields of a request but for the session, which is known. Their names are the protocol's. */
-export type SessionFields<Type extends RequestType> = Omit<RequestFields[Type], 'session_id'>;
-
 interface Waiting {
   /** Runs while the reply is being read, before any frame after it. */
-  resolve(frame: ServerFrame): void;
+  resolve(frame: ServerFrames[keyof ServerFrames]): void;
   reject(error: unknown): void;
 }
 
@@ -77,14 +74,14 @@ export class Channel {
     }: { onEvent?: ((event: TurnEvent) => void) | undefined; signal?: AbortSignal | undefined },
   ): Promise<ServerFrames['TurnComplete']> {
     return abortable(signal, (resolve, reject) => {
-      const { session_id } = fields;
-      const cancel = (turn_id: string) => {
-        this.request('CancelTurnRequest', { session_id, turn_id }).catch(() => {});
+      const { sessionId } = fields;
+      const cancel = (turnId: string) => {
+        this.request('CancelTurnRequest', { sessionId, turnId }).catch(() => {});
       };
-      const started = (frame: ServerFrame) => {
-        const { turn_id } = frame as ServerFrames['TurnStarted'];
-        const stopListening = signal && onAbort(signal, () => cancel(turn_id));
-        this.#turns.set(turn_id, {
+      const started: Waiting['resolve'] = (frame) => {
+        const { turnId } = frame as ServerFrames['TurnStarted'];
+        const stopListening = signal && onAbort(signal, () => cancel(turnId));
+        this.#turns.set(turnId, {
           resolve: (end) => {
             stopListening?.();
             resolve(end as ServerFrames['TurnComplete']);
@@ -96,7 +93,7 @@ export class Channel {
           onText: onEvent,
         });
         onEvent(frame as ServerFrames['TurnStarted']);
-        if (signal?.aborted) cancel(turn_id);
+        if (signal?.aborted) cancel(turnId);
       };
       this.#send('TurnRequest', fields, { resolve: started, reject });
     });
@@ -116,7 +113,7 @@ export class Channel {
   #send<Type extends RequestType>(type: Type, fields: RequestFields[Type], waiting: Waiting): void {
     if (this.#lost !== undefined) throw this.#lost;
     const id = this.#nextId++;
-    const bytes = encodeFrame({ type, id, ...fields }, maxFrameBytes);
+    const bytes = encodeFrame({ type, id, ...toWire(type, fields) }, maxFrameBytes);
     this.#replies.set(id, waiting);
     this.#socket.write(bytes);
   }
@@ -133,21 +130,22 @@ export class Channel {
     }
   }
 
-  #receive(frame: ServerFrame): void {
+  #receive(received: ServerFrame): void {
+    const frame = fromWire(received) as ServerFrames[keyof ServerFrames];
     if (frame.type === 'Error') this.#fail(frame);
     else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
-    else if (frame.type === 'TurnText') this.#turns.get(frame.turn_id)?.onText(frame);
-    else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turn_id)?.resolve(frame);
-    else if ('reply_to' in frame) settle(this.#replies, frame.reply_to as number)?.resolve(frame);
+    else if (frame.type === 'TurnText') this.#turns.get(frame.turnId)?.onText(frame);
+    else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turnId)?.resolve(frame);
+    else if ('replyTo' in frame) settle(this.#replies, frame.replyTo as number)?.resolve(frame);
   }
 
-  #fail({ reply_to, code, name, message, details }: ServerFrames['Error']): void {
+  #fail({ replyTo, code, name, message, details }: ServerFrames['Error']): void {
     const error = new ServerError(code, name, message, details);
-    if (reply_to === null) {
+    if (replyTo === null) {
       // Which request it was cannot be told: none of them is waited for any longer.
       this.#lose(`${name}: ${message}`, error);
       this.#socket.destroySoon();
-    } else settle(this.#replies, reply_to as number)?.reject(error);
+    } else settle(this.#replies, replyTo as number)?.reject(error);
   }
 
   #lose(message: string, cause?: unknown): void {

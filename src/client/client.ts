@@ -1,6 +1,5 @@
-import type { ServerFrames } from '../agents/nodes/wire.js';
-import type { RequestFields } from '../protocol/frames.js';
 import type { CallOptions } from './call-options.js';
+import type { RequestFields, ServerFrames } from './frames.js';
 import { type ConnectionState, Link, openChannel } from './link.js';
 import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';
 import { ClientSession } from './session.js';
@@ -67,12 +66,12 @@ export class Client implements AsyncDisposable {
     { signal }: CallOptions = {},
   ): Promise<ClientSession> {
     const link = this.#link;
-    const access_token = this.#accessToken;
-    const sent = access_token === undefined ? fields : { access_token, ...fields };
-    const { session_id } = await link.use(signal, (channel) =>
+    const token = this.#accessToken;
+    const sent = token === undefined ? fields : { accessToken: token, ...fields };
+    const { sessionId } = await link.use(signal, (channel) =>
       channel.request('CreateSessionRequest', sent, signal),
     );
-    const session = new ClientSession(link, session_id, sent);
+    const session = new ClientSession(link, sessionId, sent);
     link.add(session);
     return session;
   }

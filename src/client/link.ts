@@ -1,10 +1,10 @@
 import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServerFrames } from '../agents/nodes/wire.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { protocolVersion, serverSchemas } from '../protocol/frames.js';
 import { abortable, Channel } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
+import type { ServerFrames } from './frames.js';
 import { delayOf, type ReconnectPolicy } from './reconnect.js';
 
 export interface Address {

@@ -1,10 +1,10 @@
-import type { ServerFrames } from '../agents/nodes/wire.js';
 import { ServerError } from '../protocol/errors.js';
-import type { RequestFields, RequestType } from '../protocol/frames.js';
+import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
 import type { CallOptions } from './call-options.js';
-import type { Channel, ReplyTo, SessionFields } from './channel.js';
+import type { Channel } from './channel.js';
 import { ConnectionLostError } from './connection-lost-error.js';
+import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './frames.js';
 import type { Link, Restorable } from './link.js';
 
 /**
@@ -63,8 +63,8 @@ export class ClientSession implements Restorable, AgentSession {
     fields: SessionFields<'CreateAgentRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ClientAgent> {
-    const { agent_id } = await this.request('CreateAgentRequest', fields, signal);
-    const agent = new ClientAgent(this, agent_id, fields, () => this.#agents.delete(agent));
+    const { agentId } = await this.request('CreateAgentRequest', fields, signal);
+    const agent = new ClientAgent(this, agentId, fields, () => this.#agents.delete(agent));
     if (this.#link.restores) this.#agents.add(agent);
     return agent;
   }
@@ -81,8 +81,8 @@ export class ClientSession implements Restorable, AgentSession {
     fields: SessionFields<Type>,
     signal: AbortSignal | undefined,
   ): Promise<ReplyTo<Type>> {
-    return this.use(signal, (channel, session_id) =>
-      channel.request(type, { session_id, ...fields } as unknown as RequestFields[Type], signal),
+    return this.use(signal, (channel, sessionId) =>
+      channel.request(type, { sessionId, ...fields } as unknown as RequestFields[Type], signal),
     );
   }
 
@@ -101,12 +101,12 @@ export class ClientSession implements Restorable, AgentSession {
   async restore(channel: Channel): Promise<void> {
     if (this.#broken !== undefined) return;
     try {
-      this.#id = (await channel.request('CreateSessionRequest', this.#fields)).session_id;
-      const session_id = this.#id;
+      this.#id = (await channel.request('CreateSessionRequest', this.#fields)).sessionId;
+      const sessionId = this.#id;
       for (const fields of this.#storages.values()) {
-        await channel.request('CreateEmbeddedStringStorageRequest', { session_id, ...fields });
+        await channel.request('CreateEmbeddedStringStorageRequest', { sessionId, ...fields });
       }
-      for (const agent of this.#agents) await agent.restore(channel, session_id);
+      for (const agent of this.#agents) await agent.restore(channel, sessionId);
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       if (transient.has(error.code)) throw new ConnectionLostError(error.message, { cause: error });

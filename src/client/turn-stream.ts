@@ -1,6 +1,6 @@
-import type { ServerFrames } from '../agents/nodes/wire.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import type { TurnEvent } from './channel.js';
+import type { ServerFrames } from './frames.js';
 
 type Heard = TurnEvent | ServerFrames['TurnComplete'];
 
@@ -39,7 +39,10 @@ export async function* streamTurn(
   });
   try {
     for (;;) {
-      for (let event = heard.shift(); event !== undefined; event = heard.shift()) yield event;
+      for (let event = heard.shift(); event !== undefined; event = heard.shift()) {
+        outer?.throwIfAborted();
+        yield event;
+      }
       if (ended) break;
       await new Promise<void>((resolve) => {
         wake = resolve;

@@ -25,16 +25,11 @@ export function printHits(hits: readonly Knowledge[]): void {
 }
 
 /** A node's search plan and times. */
-export function printPlan({
-  node,
-  plan,
-  embed_ms = 0,
-  search_ms = 0,
-}: TurnDiagnostics['nodes'][number]): void {
+export function printPlan({ node, plan, embedMs = 0, searchMs = 0 }: TurnDiagnostics['nodes'][number]): void {
   const parts: string[] = [];
   if (plan?.dense) parts.push(vectorSearch(plan.dense));
   if (plan?.lexical) parts.push(`BM25 scored ${plan.lexical.scored} records`);
-  parts.push(`${embed_ms.toFixed(1)} ms embedding, ${search_ms.toFixed(1)} ms search`);
+  parts.push(`${embedMs.toFixed(1)} ms embedding, ${searchMs.toFixed(1)} ms search`);
   process.stdout.write(`${indent}${node}: ${parts.join('; ')}\n`);
 }
 
@@ -43,10 +38,10 @@ function vectorSearch({ path, matched, visited }: NonNullable<RetrievalPlan['den
   return `${path === 'graph' ? 'graph search' : 'search by cells'}, ${visited} of ${matched} vectors visited`;
 }
 
-function numbers({ score, distance, bm25_score, dense_rank, lexical_rank }: Knowledge): string {
+function numbers({ score, distance, bm25Score, denseRank, lexicalRank }: Knowledge): string {
   const parts = [`score ${score.toFixed(4)}`];
-  if (distance !== undefined) parts.push(`distance ${distance.toFixed(3)}${place(dense_rank)}`);
-  if (bm25_score !== undefined) parts.push(`BM25 ${bm25_score.toFixed(2)}${place(lexical_rank)}`);
+  if (distance !== undefined) parts.push(`distance ${distance.toFixed(3)}${place(denseRank)}`);
+  if (bm25Score !== undefined) parts.push(`BM25 ${bm25Score.toFixed(2)}${place(lexicalRank)}`);
   return parts.join('  ');
 }
 

@@ -47,7 +47,7 @@ export async function showSession(port: number, model: string): Promise<void> {
   const session = await client.createSession();
   printStep('session', session.id);
   await makeStorages(session, model);
-  const agent = await session.createAgent({ graph, enable_diagnostics: true });
+  const agent = await session.createAgent({ graph, enableDiagnostics: true });
   printStep(
     'agent',
     `${agent.id}: "notes" by meaning, then "docs" by meaning and by words, filtered by page`,
@@ -60,17 +60,17 @@ export async function showSession(port: number, model: string): Promise<void> {
 
 async function makeStorages(session: ClientSession, embedding_model: string): Promise<void> {
   const started = performance.now();
-  const docs = await session.createEmbeddedStringStorage({ name: 'docs', config_path: knowledgeBaseFile });
+  const docs = await session.createEmbeddedStringStorage({ name: 'docs', configPath: knowledgeBaseFile });
   const opened = performance.now();
-  const counts = `${docs.record_count} records, ${docs.embedding_dim} dimensions`;
+  const counts = `${docs.recordCount} records, ${docs.embeddingDim} dimensions`;
   printStep('storage', `"docs" from files: ${counts}, opened in ${Math.round(opened - started)} ms`);
   const virtual = await session.createEmbeddedStringStorage({
     name: 'notes',
     strings: notes,
-    embedding_model,
+    embeddingModel: embedding_model,
   });
   const took = `embedded and indexed in ${Math.round(performance.now() - opened)} ms`;
-  printStep('storage', `"notes" from ${virtual.record_count} strings of the request, ${took}`);
+  printStep('storage', `"notes" from ${virtual.recordCount} strings of the request, ${took}`);
 }
 
 async function showTurn(agent: ClientAgent, { question, pages }: (typeof turns)[number]): Promise<void> {

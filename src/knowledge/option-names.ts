@@ -20,7 +20,9 @@ export function checkOptionNames(
   }
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
-  const hint = didYouMean(nearestName(unknown, Object.keys(known)));
+  const camel = unknown.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const meant = Object.hasOwn(known, camel) ? camel : nearestName(unknown, Object.keys(known));
+  const hint = didYouMean(meant);
   const message = `${prefix}${unknown}: is not an option of ${what}${hint}`;
   throw new LorekeepError('INVALID_ARGUMENT', message, { argument: `${prefix}${unknown}` });
 }

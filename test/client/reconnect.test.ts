@@ -10,7 +10,7 @@ import { catalogPath, retrieveGraph, TestServer } from '../server/test-server.js
 
 const file = temporaryFolder();
 const strings = corpus.map(({ text }) => text);
-const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+const docs = { name: 'docs', strings, embeddingModel: 'tiny' };
 const quick = { attempts: 200, minDelayMs: 1, maxDelayMs: 20 };
 const lost = { name: 'ConnectionLostError' };
 
@@ -44,7 +44,7 @@ describe('a client that may reconnect', () => {
     await session.createEmbeddedStringStorage(docs);
     await session.createEmbeddedStringStorage({ ...docs, name: 'gone' });
     await session.destroyEmbeddedStringStorage('gone');
-    const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+    const agent = await session.createAgent({ graph: retrieveGraph(), enableDiagnostics: true });
     const dropped = await session.createAgent({ graph: retrieveGraph() });
     await dropped.destroy();
     const other = await client.createSession();
@@ -74,7 +74,7 @@ describe('a client that may reconnect', () => {
     const waiting = client.ping();
     await restarted;
     await waiting;
-    expect(await session.createEmbeddedStringStorage(docs)).toMatchObject({ record_count: strings.length });
+    expect(await session.createEmbeddedStringStorage(docs)).toMatchObject({ recordCount: strings.length });
   });
 
   it('says of a session that cannot be made again why, and goes on with the others', async () => {
@@ -86,11 +86,11 @@ describe('a client that may reconnect', () => {
     writeFileSync(file('kb/records.json'), JSON.stringify([{ id: 'a', text: strings[0] }]));
     const { client, restart } = await connected();
     const [broken, whole] = [await client.createSession(), await client.createSession()];
-    await broken.createEmbeddedStringStorage({ name: 'kb', config_path: 'kb/kb.json' });
+    await broken.createEmbeddedStringStorage({ name: 'kb', configPath: 'kb/kb.json' });
     await whole.createEmbeddedStringStorage(docs);
     rmSync(file('kb/kb.json'));
     await restart();
-    const { hits } = await whole.search({ name: 'docs', text: corpus[2].question, top_k: 1 });
+    const { hits } = await whole.search({ name: 'docs', text: corpus[2].question, topK: 1 });
     expect(hits).toHaveLength(1);
     await expect(broken.search({ name: 'kb', text: 'bees' })).rejects.toMatchObject({
       code: 3010,
@@ -165,7 +165,7 @@ it('a client outlives a server that is killed: the one that takes its place has 
   onTestFinished(() => client.close());
   const session = await client.createSession();
   await session.createEmbeddedStringStorage(docs);
-  const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+  const agent = await session.createAgent({ graph: retrieveGraph(), enableDiagnostics: true });
   // Enough that the server dies in the middle of it.
   const many = Array.from({ length: 100_000 }, (_, index) => `honey of the year ${index}`);
   const making = session.createEmbeddedStringStorage({ ...docs, name: 'many', strings: many });

@@ -11,7 +11,7 @@ const strings = corpus.map(({ text }) => text);
 
 async function agentOf(server: TestServer) {
   const session = await server.session();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   return session.createAgent({ graph: retrieveGraph() });
 }
 
@@ -66,10 +66,10 @@ describe('a turn as an iterable', () => {
     const heard = [];
     for await (const event of agent.stream('hello')) heard.push(event);
     expect(heard).toMatchObject([
-      { type: 'TurnStarted', turn_id },
+      { type: 'TurnStarted', turnId: turn_id },
       { type: 'TurnText', text: 'Hello ' },
       { type: 'TurnText', text: 'you' },
-      complete,
+      { type: 'TurnComplete', turnId: turn_id, status: 'completed', text: 'Hello you' },
     ]);
   });
 

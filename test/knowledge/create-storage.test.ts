@@ -22,7 +22,7 @@ test('a storage of strings is searched in every mode, by either spelling of topK
   await using storage = await createStorage({ strings, model });
   expect([storage.size, storage.dimension]).toEqual([3, 32]);
   for (const mode of ['dense', 'lexical', 'hybrid'] as const) {
-    const { hits } = await storage.search({ text: 'glaciers grind', mode, top_k: 1 });
+    const { hits } = await storage.search({ text: 'glaciers grind', mode, topK: 1 });
     expect(hits.map(({ id }) => id)).toEqual(['1']);
     expect((await storage.search({ text: 'glaciers grind', mode, topK: 1 })).hits).toEqual(hits);
   }
@@ -35,9 +35,11 @@ test('a search says which option it does not know', async () => {
   expect((await rejection(search({ topk: 1 }), 'INVALID_ARGUMENT')).message).toBe(
     'topk: is not an option of a search; did you mean "topK"?',
   );
-  await rejection(search({ topK: 1, top_k: 1 }), 'INVALID_ARGUMENT');
+  expect((await rejection(search({ top_k: 1 }), 'INVALID_ARGUMENT')).message).toBe(
+    'top_k: is not an option of a search; did you mean "topK"?',
+  );
   await rejection(search({ text: 7 }), 'INVALID_ARGUMENT');
-  await rejection(search({ top_k: 0 }), 'INVALID_ARGUMENT');
+  await rejection(search({ topK: 0 }), 'INVALID_ARGUMENT');
   await rejection(storage.search('bees' as never), 'INVALID_ARGUMENT');
 });
 

@@ -93,7 +93,7 @@ describe('folders of sessions', () => {
       const messages = new Set<string>();
       for (const row of folders) {
         const [storage_data_folder] = row;
-        const made = client.createSession({ storage_data_folder });
+        const made = client.createSession({ storageDataFolder: storage_data_folder });
         if (row[column]) await expect(made, storage_data_folder).resolves.toBeDefined();
         else {
           const error = await refusal(made);
@@ -102,9 +102,9 @@ describe('folders of sessions', () => {
         }
       }
       expect(messages.size).toBe(1);
-      const inSub = await client.createSession({ storage_data_folder: 'sub' });
-      await inSub.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' });
-      const up = inSub.createEmbeddedStringStorage({ name: 'up', config_path: '../kb.json' });
+      const inSub = await client.createSession({ storageDataFolder: 'sub' });
+      await inSub.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' });
+      const up = inSub.createEmbeddedStringStorage({ name: 'up', configPath: '../kb.json' });
       expect(await refusal(up)).toMatchObject({ code: 3009 });
     },
   );
@@ -117,7 +117,7 @@ describe('folders of sessions', () => {
       const client = await (
         await TestServer.start({ config: { network_access, storage_root: file('root') } })
       ).connect();
-      const made = client.createSession({ storage_data_folder: file('outside') });
+      const made = client.createSession({ storageDataFolder: file('outside') });
       if (code === undefined) await expect(made).resolves.toBeDefined();
       else expect(await refusal(made)).toMatchObject({ code });
     }
@@ -129,11 +129,11 @@ describe('folders of sessions', () => {
     write('root/moving/records.json', records);
     const config = { storage_root: file('root'), session_folders: 'storage_root' } as const;
     const client = await (await TestServer.start({ config })).connect();
-    const session = await client.createSession({ storage_data_folder: 'moving' });
-    await session.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' });
+    const session = await client.createSession({ storageDataFolder: 'moving' });
+    await session.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' });
     rmSync(file('root/moving'), { recursive: true });
     symlinkSync(file('outside'), file('root/moving'));
-    const again = session.createEmbeddedStringStorage({ name: 'again', config_path: 'kb.json' });
+    const again = session.createEmbeddedStringStorage({ name: 'again', configPath: 'kb.json' });
     expect(await refusal(again)).toMatchObject({ code: 3010 });
   });
 
@@ -206,7 +206,7 @@ describe("the server's own files", () => {
     try {
       await using client = await connect({ port: server.port, accessToken: secret });
       const inRoot = await client.createSession();
-      const inDisk = await client.createSession({ storage_data_folder: '/' });
+      const inDisk = await client.createSession({ storageDataFolder: '/' });
       const paths = [
         ...names,
         ...names.flatMap((_, index) => [`links/soft${index}`, `links/hard${index}`]),
@@ -220,13 +220,13 @@ describe("the server's own files", () => {
         ] as const) {
           const error = await refusal(session.createAgent({ graph: canned(named) }));
           expect(error, named).toMatchObject({ code: 3010 });
-          const opened = session.createEmbeddedStringStorage({ name: 'kb', config_path: named });
+          const opened = session.createEmbeddedStringStorage({ name: 'kb', configPath: named });
           expect(await refusal(opened), named).toMatchObject({ code: 3010 });
         }
         for (const field of ['records_file', 'index_file', 'bm25_file', 'embeddings_file']) {
           write('own/kb.json', { ...kb, [field]: path });
           write('own/records.json', records);
-          const opened = inRoot.createEmbeddedStringStorage({ name: 'kb', config_path: 'kb.json' });
+          const opened = inRoot.createEmbeddedStringStorage({ name: 'kb', configPath: 'kb.json' });
           expect(await refusal(opened), `${field} ${path}`).toMatchObject({ code: 8003, details: { field } });
         }
       }
@@ -256,10 +256,10 @@ describe('an access token', () => {
     expect(await refusal(wrong.createSession())).toMatchObject({ code: 2011 });
     await using right = await connect({ port, accessToken: secret });
     const session = await right.createSession();
-    await session.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' });
+    await session.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' });
     expect(await refusal(wrong.createSession())).toMatchObject({ code: 2011 });
-    for (const access_token of ['', 'x'.repeat(4097), 12345678, null]) {
-      const error = await refusal(right.createSession({ access_token } as never));
+    for (const accessToken of ['', 'x'.repeat(4097), 12345678, null]) {
+      const error = await refusal(right.createSession({ accessToken } as never));
       expect(error).toMatchObject({ code: 1004, details: { path: 'access_token' } });
       expect(error.message).not.toContain('12345678');
     }
@@ -274,7 +274,7 @@ describe('an access token', () => {
     await TestServer.start({
       config: { port, access_token_file: file('token'), storage_root: file('root') },
     });
-    await session.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' });
+    await session.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' });
     await client.close();
   });
 
@@ -284,13 +284,13 @@ describe('an access token', () => {
     const answers: unknown[] = [];
     await using client = await connect({ port, accessToken: secret });
     const session = await client.createSession();
-    await session.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' });
-    const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+    await session.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' });
+    const agent = await session.createAgent({ graph: retrieveGraph(), enableDiagnostics: true });
     answers.push(await agent.turn('bees'));
     const wrong = `${secret}-but-wrong`;
     await using other = await connect({ port, accessToken: wrong });
     for (const folder of ['', '/etc']) {
-      const error = await refusal(other.createSession({ storage_data_folder: folder }));
+      const error = await refusal(other.createSession({ storageDataFolder: folder }));
       answers.push([error.message, error.details]);
     }
     const misspelt = await refusal(client.createSession({ acess_token: secret } as never));

@@ -55,7 +55,7 @@ const logFiles = () => readdirSync(inFolder('made/logs'));
 /** A turn of an agent of one node, which is gone afterwards. */
 const turn = async (text: string, type: string, params: object = {}) => {
   const graph = { nodes: [{ id: 'n', type, params }] } as Graph;
-  const agent = await session.createAgent({ graph, enable_diagnostics: true });
+  const agent = await session.createAgent({ graph, enableDiagnostics: true });
   const complete = await agent.turn(text);
   await agent.destroy();
   return complete;
@@ -67,14 +67,14 @@ const effects: Record<string, Effect | Elsewhere> = {
   network_access: { value: 'local_network', seen: () => program.printed(/"host":"(::|0\.0\.0\.0)"/) },
   access_token_file: {
     value: 'token.txt',
-    seen: () => expect(client.createSession({ access_token: 'wrong' })).rejects.toMatchObject({ code: 2011 }),
+    seen: () => expect(client.createSession({ accessToken: 'wrong' })).rejects.toMatchObject({ code: 2011 }),
   },
   session_folders: {
     value: ['open'],
     async seen() {
-      await (await client.createSession({ storage_data_folder: inFolder('open/sub') })).destroy();
-      await (await client.createSession({ storage_data_folder: 'deep' })).destroy();
-      const refused = client.createSession({ storage_data_folder: inFolder('lists') });
+      await (await client.createSession({ storageDataFolder: inFolder('open/sub') })).destroy();
+      await (await client.createSession({ storageDataFolder: 'deep' })).destroy();
+      const refused = client.createSession({ storageDataFolder: inFolder('lists') });
       await expect(refused).rejects.toMatchObject({ code: 3011 });
     },
   },
@@ -86,7 +86,7 @@ const effects: Record<string, Effect | Elsewhere> = {
   embedding_model_idle_timeout: {
     value: 1,
     async seen() {
-      await session.createEmbeddedStringStorage({ name: 'a', strings, embedding_model: 'prefixed' });
+      await session.createEmbeddedStringStorage({ name: 'a', strings, embeddingModel: 'prefixed' });
       await session.destroyEmbeddedStringStorage('a');
       await program.printed(/"model":"prefixed","msg":"model unloaded: nothing used it"/);
     },
@@ -125,7 +125,7 @@ const effects: Record<string, Effect | Elsewhere> = {
     value: 0,
     async seen() {
       const other = await client.createSession();
-      await other.createEmbeddedStringStorage({ name: 'kb', config_path: 'deep/kb.json' });
+      await other.createEmbeddedStringStorage({ name: 'kb', configPath: 'deep/kb.json' });
       await other.destroy();
       await program.printed(/kb\.json","bytes":\d+,"msg":"storage closed"/);
     },
@@ -136,7 +136,7 @@ const effects: Record<string, Effect | Elsewhere> = {
   },
   include_engine_diagnostics: {
     value: true,
-    seen: async () => expect((await retrieve()).debug_info?.nodes).toHaveLength(1),
+    seen: async () => expect((await retrieve()).debugInfo?.nodes).toHaveLength(1),
   },
   idle_shutdown_timeout: { value: 0, elsewhere: 'test/server/configured.test.ts' },
   'engines.llm_engine.n_threads_batch': {
@@ -149,7 +149,7 @@ const effects: Record<string, Effect | Elsewhere> = {
       const long = session.createEmbeddedStringStorage({
         name: 'long',
         strings: ['bees '.repeat(60)],
-        embedding_model: 'tiny',
+        embeddingModel: 'tiny',
       });
       await expect(long).rejects.toMatchObject({ code: 8003, details: { limit: 40 } });
     },

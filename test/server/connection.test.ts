@@ -228,7 +228,7 @@ describe('a client that', () => {
     raw.socket.resetAndDestroy();
     await drained(server);
     const after = await server.session();
-    expect(await after.createEmbeddedStringStorage(docs)).toMatchObject({ record_count: strings.length });
+    expect(await after.createEmbeddedStringStorage(docs)).toMatchObject({ recordCount: strings.length });
   });
 
   it('destroys its session while a storage is being made gets 2002 for it', async () => {

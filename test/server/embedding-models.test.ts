@@ -100,7 +100,7 @@ describe('an embedding model', () => {
     const server = await TestServer.start({ config: { embedding_model_idle_timeout: 60 } });
     const session = await server.session();
     expect(loads).not.toHaveBeenCalled();
-    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     const agent = await session.createAgent({ graph: retrieveGraph() });
     vi.advanceTimersByTime(10 * idleMs);
     expect((await agent.turn('bees')).status).toBe('completed');
@@ -108,7 +108,7 @@ describe('an embedding model', () => {
     await session.destroy();
     vi.advanceTimersByTime(idleMs);
     const next = await server.session();
-    await next.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    await next.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     expect(loads).toHaveBeenCalledTimes(2);
   });
 });

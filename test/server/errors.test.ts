@@ -4,7 +4,7 @@ import { refusal } from '../helpers/errors.js';
 import { contextSize, overlong, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
-const docs = { name: 'docs', strings: ['one bee'], embedding_model: 'tiny' };
+const docs = { name: 'docs', strings: ['one bee'], embeddingModel: 'tiny' };
 
 type Storage = Parameters<ClientSession['createEmbeddedStringStorage']>[0];
 
@@ -52,12 +52,12 @@ describe('a storage is refused', () => {
       ...data,
       details: { index: 1 },
     });
-    expect(await refusedStorage({ embedding_model: undefined })).toMatchObject(data);
-    expect(await refusedStorage({ embedding_model: 'tinny' })).toMatchObject({
+    expect(await refusedStorage({ embeddingModel: undefined })).toMatchObject(data);
+    expect(await refusedStorage({ embeddingModel: 'tinny' })).toMatchObject({
       ...data,
       details: { nearest: 'tiny' },
     });
-    expect(await refusedStorage({ embedding_model: 'talker' })).toMatchObject(data);
+    expect(await refusedStorage({ embeddingModel: 'talker' })).toMatchObject(data);
     expect(await refusedStorage({ strings: Array.from({ length: 100_001 }, () => 'a') })).toMatchObject({
       ...data,
       details: { count: 100_001, limit: 100_000 },
@@ -81,9 +81,9 @@ describe('a storage is refused', () => {
       [{ strings: Array.from({ length: 100_001 }, () => 'a') }, 'strings'],
       [{ strings: ['a', ' '] }, 'strings[1]'],
       [{ strings: ['a', overlong] }, 'strings[1]'],
-      [{ embedding_model: undefined }, 'embedding_model'],
-      [{ embedding_model: 'tinny' }, 'embedding_model'],
-      [{ config_path: '../kb.json', strings: undefined }, 'config_path'],
+      [{ embeddingModel: undefined }, 'embedding_model'],
+      [{ embeddingModel: 'tinny' }, 'embedding_model'],
+      [{ configPath: '../kb.json', strings: undefined }, 'config_path'],
     ];
     for (const [fields, path] of paths) {
       expect((await refusedStorage(fields)).details, path).toMatchObject({ path });
@@ -92,7 +92,7 @@ describe('a storage is refused', () => {
 
   it('with 8004 when both or neither of its sources are set', async () => {
     const ambiguous = { code: 8004, name: 'AmbiguousStorageSource' };
-    expect(await refusedStorage({ config_path: 'kb/config.json' })).toMatchObject(ambiguous);
+    expect(await refusedStorage({ configPath: 'kb/config.json' })).toMatchObject(ambiguous);
     expect(await refusedStorage({ strings: undefined })).toMatchObject(ambiguous);
     expect((await refusedStorage({ strings: undefined })).details).toEqual({ set: [] });
   });
@@ -104,7 +104,9 @@ describe('a storage is refused', () => {
   ])('with 5001 when its model is %s, and again when asked again', async (embedding_model, reason) => {
     const session = await (await TestServer.start()).session();
     for (let attempt = 0; attempt < 2; attempt++) {
-      const error = await refusal(session.createEmbeddedStringStorage({ ...docs, embedding_model }));
+      const error = await refusal(
+        session.createEmbeddedStringStorage({ ...docs, embeddingModel: embedding_model }),
+      );
       expect(error).toMatchObject({
         code: 5001,
         name: 'ModelLoadFailed',
@@ -115,7 +117,7 @@ describe('a storage is refused', () => {
   });
 
   it('with 5001 when its model would have to be downloaded', async () => {
-    expect(await refusedStorage({ embedding_model: 'remote' })).toMatchObject({ code: 5001 });
+    expect(await refusedStorage({ embeddingModel: 'remote' })).toMatchObject({ code: 5001 });
   });
 
   it('and its name is free again', async () => {
@@ -178,7 +180,7 @@ describe('a search or a turn', () => {
     'is refused with 1004 or 4003 when both legs of a hybrid search weigh nothing: model %s',
     async (embedding_model) => {
       const session = await (await TestServer.start()).session();
-      await session.createEmbeddedStringStorage({ ...docs, strings, embedding_model });
+      await session.createEmbeddedStringStorage({ ...docs, strings, embeddingModel: embedding_model });
       // The dense leg of "weighted" weighs 0 by its catalog entry.
       const weights = embedding_model === 'tiny' ? { dense: 0, lexical: 0 } : { lexical: 0 };
       const params = { mode: 'hybrid', rrf: { weights } } as const;

@@ -47,15 +47,15 @@ const session = async () => (await server()).session();
 describe('a storage from a config file', () => {
   it('is created under a name, searched by its words, and filtered', async () => {
     const client = await session();
-    const made = await client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/kb.json' });
-    expect(made).toMatchObject({ record_count: records.length, embedding_dim: 512 });
+    const made = await client.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb/kb.json' });
+    expect(made).toMatchObject({ recordCount: records.length, embeddingDim: 512 });
     const filter = { '>=': [{ knowledge: 'year' }, { variable: 'since' }] };
     const found = await client.search({
       name: 'docs',
       text: corpus[0].question,
       filter,
       variables: { since: 2001, other: { ignored: true } },
-      top_k: 20,
+      topK: 20,
     });
     expect(found.hits).toHaveLength(records.length - 1);
     expect(found.hits[0]?.metadata?.year).toBeGreaterThan(2000);
@@ -67,7 +67,7 @@ describe('a storage from a config file', () => {
     const client = await session();
     const filter = { '==': [{ knowledge: 'year' }, { variable: 'year' }] };
     const params = { embedded_string_storage: 'kb/kb.json', filter, mode: 'hybrid' };
-    const agent = await client.createAgent({ graph: retrieveGraph(params), enable_diagnostics: true });
+    const agent = await client.createAgent({ graph: retrieveGraph(params), enableDiagnostics: true });
     const complete = await agent.turn('why do bees dance?', { variables: { year: 2003 } });
     expect(complete).toMatchObject({
       status: 'completed',
@@ -84,11 +84,11 @@ describe('a storage from a config file', () => {
 
   it('compiles a filter once for all searches, turns and agents that give it', async () => {
     const client = await session();
-    await client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/kb.json' });
+    await client.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb/kb.json' });
     const compiled = vi.spyOn(Storage.prototype, 'compileFilter');
     onTestFinished(() => compiled.mockRestore());
     const filter = () => ({ '>=': [{ knowledge: 'year' }, 2001] });
-    const search = (name: string) => client.search({ name, text: 'bees', filter: filter(), top_k: 20 });
+    const search = (name: string) => client.search({ name, text: 'bees', filter: filter(), topK: 20 });
     const { hits } = await search('docs');
     expect(compiled).toHaveBeenCalledOnce();
     expect((await search('docs')).hits).toEqual(hits);
@@ -107,7 +107,7 @@ describe('a storage from a config file', () => {
     write('root/moved/kb.json', config);
     write('root/moved/records.json', records);
     const client = await session();
-    const search = () => client.search({ name: 'moved/kb.json', text: 'bees', top_k: 20 });
+    const search = () => client.search({ name: 'moved/kb.json', text: 'bees', topK: 20 });
     expect((await search()).hits).toHaveLength(records.length);
     const swap = (name: string) => {
       renameSync(file(`root/moved/${name}`), file(`root/moved/old-${name}`));
@@ -134,7 +134,7 @@ describe('a storage from a config file', () => {
     }
     expect((await client.search({ name: 'plain', text: 'bees' })).hits).not.toEqual([]);
     const strings = ['A storage of the session goes before a file.'];
-    await client.createEmbeddedStringStorage({ name: 'plain', strings, embedding_model: 'tiny' });
+    await client.createEmbeddedStringStorage({ name: 'plain', strings, embeddingModel: 'tiny' });
     const { hits } = await client.search({ name: 'plain', text: 'a storage' });
     expect(hits.map(({ text }) => text)).toEqual(strings);
     expect(await refusal(client.search({ name: 'plan', text: 'bees' }))).toMatchObject({
@@ -147,16 +147,16 @@ describe('a storage from a config file', () => {
 
   it('starts at the folder that the session brings', async () => {
     const client = await (await server()).connect();
-    const own = await client.createSession({ storage_data_folder: file('outside') });
-    expect(await own.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' })).toMatchObject({
-      record_count: 2,
+    const own = await client.createSession({ storageDataFolder: file('outside') });
+    expect(await own.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' })).toMatchObject({
+      recordCount: 2,
     });
-    const relative = await client.createSession({ storage_data_folder: 'kb' });
-    expect(
-      await relative.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' }),
-    ).toMatchObject({ record_count: records.length });
-    const absent = await client.createSession({ storage_data_folder: file('absent') });
-    const error = await refusal(absent.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb.json' }));
+    const relative = await client.createSession({ storageDataFolder: 'kb' });
+    expect(await relative.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' })).toMatchObject(
+      { recordCount: records.length },
+    );
+    const absent = await client.createSession({ storageDataFolder: file('absent') });
+    const error = await refusal(absent.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb.json' }));
     expect(error).toMatchObject({ code: 3010 });
   });
 
@@ -186,7 +186,7 @@ describe('a storage from a config file', () => {
     ['kb\\kb', 3010],
   ])('is refused at %j with %i', async (path, code) => {
     const client = await session();
-    const made = await refusal(client.createEmbeddedStringStorage({ name: 'docs', config_path: path }));
+    const made = await refusal(client.createEmbeddedStringStorage({ name: 'docs', configPath: path }));
     expect(made).toMatchObject({ code, details: { path: 'config_path' } });
     const graph = retrieveGraph({ embedded_string_storage: path });
     expect(await refusal(client.createAgent({ graph }))).toMatchObject({ code });
@@ -201,7 +201,7 @@ describe('a storage from a config file', () => {
       ['kb/'.repeat(1_000_000), 3010],
     ];
     for (const [path, code] of paths) {
-      const made = client.createEmbeddedStringStorage({ name: 'docs', config_path: path });
+      const made = client.createEmbeddedStringStorage({ name: 'docs', configPath: path });
       const error = await refusal(made);
       expect([error.code, error.message.length < 1000]).toEqual([code, true]);
     }
@@ -222,14 +222,14 @@ describe('a storage from a config file', () => {
     write('root/bad/records.json', content ?? records);
     const client = await session();
     const error = await refusal(
-      client.createEmbeddedStringStorage({ name: 'docs', config_path: 'bad/kb.json' }),
+      client.createEmbeddedStringStorage({ name: 'docs', configPath: 'bad/kb.json' }),
     );
     expect(error).toMatchObject({ code: 8003, message: expect.stringContaining(reason) });
     expect(JSON.stringify([error.message, error.details])).not.toContain(root());
     await client.createEmbeddedStringStorage({
       name: 'docs',
       strings: ['the name is free'],
-      embedding_model: 'tiny',
+      embeddingModel: 'tiny',
     });
   });
 
@@ -245,7 +245,7 @@ describe('a storage from a config file', () => {
     ]) {
       write('root/kb/out.json', { ...config, ...change });
       const error = await refusal(
-        client.createEmbeddedStringStorage({ name: 'docs', config_path: 'kb/out.json' }),
+        client.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb/out.json' }),
       );
       const [field] = Object.keys(change);
       expect(error).toMatchObject({

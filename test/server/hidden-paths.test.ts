@@ -146,11 +146,11 @@ it('what many clients load at once tells each of them no path of another', async
   const folders = ['a', 'a/kb', file('twice/a'), ''];
   const configs = ['kb/kb.json', 'kb.json', 'kb/kb.json', 'a/kb/kb.json'];
   const sessions = await Promise.all(
-    folders.map((folder) => client.createSession({ storage_data_folder: folder })),
+    folders.map((folder) => client.createSession({ storageDataFolder: folder })),
   );
   const told = await Promise.allSettled(
     sessions.map((session, index) =>
-      session.createEmbeddedStringStorage({ name: 'docs', config_path: configs[index] as string }),
+      session.createEmbeddedStringStorage({ name: 'docs', configPath: configs[index] as string }),
     ),
   );
   for (const outcome of told) {

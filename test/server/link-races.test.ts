@@ -82,7 +82,7 @@ describe.runIf(process.platform !== 'win32')('links that are swapped while reque
     const codes = new Set<unknown>();
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await client
-        .createSession({ storage_data_folder: ['', 'kb'][roll(2)] })
+        .createSession({ storageDataFolder: ['', 'kb'][roll(2)] })
         .catch((error) => {
           codes.add(error.code);
         });

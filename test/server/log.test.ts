@@ -22,7 +22,7 @@ it('no line at debug level has a text of a user, whether things go well or badly
   await session.createEmbeddedStringStorage(fields);
   const agent = await session.createAgent({
     graph: retrieveGraph({ mode: 'hybrid' }),
-    enable_diagnostics: true,
+    enableDiagnostics: true,
   });
   expect((await agent.turn(`bees ${marker}`)).status).toBe('completed');
   expect((await agent.turn(`${marker} `.repeat(2000))).status).toBe('failed');
@@ -75,7 +75,7 @@ it('lines of a session, an agent and a turn say which', async () => {
   const { lines, log } = capture();
   const server = await TestServer.start({ log });
   const session = await server.session();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   const agent = await session.createAgent({ graph: retrieveGraph() });
   await agent.turn('bees');
   const parsed = lines.map((line) => JSON.parse(line));
@@ -123,7 +123,7 @@ it('an exception in a turn ends the turn alone, and the log has the stack', asyn
   const { lines, log } = capture();
   const server = await TestServer.start({ log });
   const session = await server.session();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   const agent = await session.createAgent({ graph: retrieveGraph() });
   vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockRejectedValueOnce(new TypeError('a defect'));
   expect(await agent.turn('bees')).toMatchObject({ status: 'failed', error: { code: 1009 } });

@@ -3,14 +3,14 @@ import type { Knowledge } from '../../src/client/index.js';
 import { corpus, dimension, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
-const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+const docs = { name: 'docs', strings, embeddingModel: 'tiny' };
 const modes = ['dense', 'lexical', 'hybrid'] as const;
 
 describe('the main job, over TCP with the real client', () => {
   it('makes a storage of strings and answers with the counts', async () => {
     const session = await (await TestServer.start()).session();
     const reply = await session.createEmbeddedStringStorage(docs);
-    expect(reply).toMatchObject({ record_count: strings.length, embedding_dim: dimension });
+    expect(reply).toMatchObject({ recordCount: strings.length, embeddingDim: dimension });
   });
 
   it.each(modes)('finds the passage that a question is about in %s turns', async (mode) => {
@@ -19,7 +19,7 @@ describe('the main job, over TCP with the real client', () => {
     await session.createEmbeddedStringStorage(docs);
     const agent = await session.createAgent({
       graph: retrieveGraph({ mode, top_k: 3 }),
-      enable_diagnostics: true,
+      enableDiagnostics: true,
     });
     for (const [index, { text, question }] of corpus.entries()) {
       const turn = await agent.turn(question);
@@ -43,7 +43,7 @@ describe('the main job, over TCP with the real client', () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage(docs);
     for (const [index, { question }] of corpus.entries()) {
-      const { hits, plan } = await session.search({ name: 'docs', text: question, mode, top_k: 2 });
+      const { hits, plan } = await session.search({ name: 'docs', text: question, mode, topK: 2 });
       expect(hits[0]?.id).toBe(String(index));
       expect(plan.mode).toBe(mode);
       expect(plan.dense !== undefined).toBe(mode !== 'lexical');
@@ -56,10 +56,10 @@ describe('the main job, over TCP with the real client', () => {
     await session.createEmbeddedStringStorage(docs);
     const lexical = await session.search({ name: 'docs', text, mode: 'lexical' });
     expect(lexical).toMatchObject({ hits: [], plan: { lexical: { tokens: 0, terms: 0, scored: 0 } } });
-    const hybrid = await session.search({ name: 'docs', text, mode: 'hybrid', top_k: 3 });
+    const hybrid = await session.search({ name: 'docs', text, mode: 'hybrid', topK: 3 });
     expect(hybrid.plan.lexical).toMatchObject({ tokens: 0, terms: 0 });
     expect(hybrid.hits).toHaveLength(3);
-    for (const hit of hybrid.hits) expect(hit).toMatchObject({ dense_rank: expect.any(Number) });
+    for (const hit of hybrid.hits) expect(hit).toMatchObject({ denseRank: expect.any(Number) });
   });
 
   it('drops what lies beyond the threshold', async () => {
@@ -81,15 +81,15 @@ describe('the main job, over TCP with the real client', () => {
     await session.createEmbeddedStringStorage(docs);
     const search = { name: 'docs', text: 'lava cracks and bees dance', mode: 'hybrid', top_k: 5 } as const;
     const { hits } = await session.search({ ...search, rrf: { k: 10, weights: { dense: 0, lexical: 3 } } });
-    for (const { score, lexical_rank } of hits.filter((hit) => hit.lexical_rank !== undefined)) {
-      expect(score).toBeCloseTo(3 / (10 + (lexical_rank ?? 0)), 5);
+    for (const { score, lexicalRank } of hits.filter((hit) => hit.lexicalRank !== undefined)) {
+      expect(score).toBeCloseTo(3 / (10 + (lexicalRank ?? 0)), 5);
     }
-    expect(hits[0]?.lexical_rank).toBe(1);
+    expect(hits[0]?.lexicalRank).toBe(1);
   });
 
   it('weighs them as the catalog says where the request says nothing', async () => {
     const session = await (await TestServer.start()).session();
-    await session.createEmbeddedStringStorage({ ...docs, embedding_model: 'weighted' });
+    await session.createEmbeddedStringStorage({ ...docs, embeddingModel: 'weighted' });
     const search = { name: 'docs', text: 'lava cracks', mode: 'hybrid', top_k: 1 } as const;
     expect((await session.search(search)).hits[0]?.score).toBeCloseTo(7 / (2 + 1), 5);
     const own = await session.search({ ...search, rrf: { weights: { lexical: 1 } } });
@@ -112,20 +112,20 @@ describe('the main job, over TCP with the real client', () => {
       ],
       edges: [['first', 'again']] as [string, string][],
     };
-    const agent = await session.createAgent({ graph, enable_diagnostics: true });
+    const agent = await session.createAgent({ graph, enableDiagnostics: true });
     const turn = await agent.turn('anything', { variables: { topic: 'saffron' } });
     const found = turn.diagnostics?.interaction?.filter(({ _type }) => _type === 'knowledge') as Knowledge[];
     expect(found.map(({ node, id }) => [node, id])).toEqual([
       ['first', '8'],
       ['again', '8'],
     ]);
-    expect(found[1]?.bm25_score).toBeGreaterThan(found[0]?.bm25_score ?? 99);
+    expect(found[1]?.bm25Score).toBeGreaterThan(found[0]?.bm25Score ?? 99);
   });
 
   it('puts the prefixes of the catalog before queries and records', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage(docs);
-    await session.createEmbeddedStringStorage({ ...docs, name: 'prefixed', embedding_model: 'prefixed' });
+    await session.createEmbeddedStringStorage({ ...docs, name: 'prefixed', embeddingModel: 'prefixed' });
     const search = { text: 'Which lenses did lighthouses use?', top_k: 12 };
     const plain = await session.search({ name: 'docs', ...search });
     const prefixed = await session.search({ name: 'prefixed', ...search });
@@ -141,7 +141,7 @@ describe('the main job, over TCP with the real client', () => {
     expect((await silent.turn('bees')).diagnostics).toBeUndefined();
     const telling = await session.createAgent({
       graph: retrieveGraph({ mode: 'hybrid' }),
-      enable_diagnostics: true,
+      enableDiagnostics: true,
     });
     const { diagnostics } = await telling.turn('bees');
     expect(diagnostics?.interaction).toBeUndefined();
@@ -151,7 +151,7 @@ describe('the main job, over TCP with the real client', () => {
       type: 'retrieve',
       plan: { mode: 'hybrid', dense: { matched: 12 } },
     });
-    expect(node?.duration_ms).toBeGreaterThanOrEqual((node?.embed_ms ?? 0) + (node?.search_ms ?? 0));
+    expect(node?.durationMs).toBeGreaterThanOrEqual((node?.embedMs ?? 0) + (node?.searchMs ?? 0));
   });
 });
 
@@ -159,10 +159,10 @@ function expectScores(mode: (typeof modes)[number], hits: Knowledge[]): void {
   hits.forEach((hit, index) => {
     expect(hit.rank).toBe(index + 1);
     if (mode === 'dense') expect(hit.score).toBeCloseTo(1 - (hit.distance ?? 9), 5);
-    if (mode === 'dense') expect(hit).not.toHaveProperty('bm25_score');
+    if (mode === 'dense') expect(hit).not.toHaveProperty('bm25Score');
     if (mode === 'lexical') expect(hit).not.toHaveProperty('distance');
-    if (mode === 'lexical') expect(hit.bm25_score).toBeCloseTo(hit.score, 5);
-    if (mode === 'hybrid') expect(hit.dense_rank ?? hit.lexical_rank).toBeGreaterThan(0);
+    if (mode === 'lexical') expect(hit.bm25Score).toBeCloseTo(hit.score, 5);
+    if (mode === 'hybrid') expect(hit.denseRank ?? hit.lexicalRank).toBeGreaterThan(0);
     if (index > 0) expect(hit.score).toBeLessThanOrEqual(hits[index - 1]?.score ?? 0);
   });
 }

@@ -7,9 +7,9 @@ const count = 20_000;
 const many = {
   name: 'many',
   strings: Array.from({ length: count }, (_, index) => `${corpus[index % corpus.length]?.text} ${index}`),
-  embedding_model: 'tiny',
+  embeddingModel: 'tiny',
 };
-const few = { name: 'few', strings, embedding_model: 'tiny' };
+const few = { name: 'few', strings, embeddingModel: 'tiny' };
 
 /** A server, and a session in which a storage of many strings is being embedded. */
 async function makeScene() {
@@ -38,11 +38,11 @@ it('20,000 strings become a storage, and other sessions search and make theirs b
     expect(hits[0]?.id).toBe('1');
   }
   expect(await other.createEmbeddedStringStorage({ ...few, name: 'more' })).toMatchObject({
-    record_count: 12,
+    recordCount: 12,
   });
   expect(isMade(), 'others waited for the many strings').toBe(false);
-  expect(await making).toEqual(expect.objectContaining({ record_count: count, embedding_dim: 512 }));
-  const last = await session.search({ name: 'many', text: `${count - 1}`, mode: 'lexical', top_k: 1 });
+  expect(await making).toEqual(expect.objectContaining({ recordCount: count, embeddingDim: 512 }));
+  const last = await session.search({ name: 'many', text: `${count - 1}`, mode: 'lexical', topK: 1 });
   expect(last.hits).toMatchObject([{ id: `${count - 1}`, text: many.strings[count - 1] }]);
 }, 300_000);
 

@@ -87,7 +87,7 @@ it('agents count for their client until they are destroyed, whatever makes them 
   const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 6 } });
   const attacker = await server.session();
   const other = await server.session();
-  await attacker.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await attacker.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   const query = '{{a}}'.repeat(3000);
   const { nodes } = retrieveGraph({ query });
   const graph = { nodes: Array.from({ length: 16 }, (_, id) => ({ ...nodes[0], id: `n${id}` })) } as Graph;
@@ -102,7 +102,7 @@ it('agents count for their client until they are destroyed, whatever makes them 
     ),
   });
   expect(agents.length).toBeGreaterThan(2);
-  await other.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await other.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   await (await other.createAgent({ graph })).destroy();
   await agents.pop()?.destroy();
   await attacker.createAgent({ graph });
@@ -112,7 +112,7 @@ it('inline storages are refused before they are built when they would not fit', 
   const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
   const session = await server.session();
   const many = Array.from({ length: 9000 }, (_, index) => `bees ${index}`);
-  const fields = { name: 'many', strings: many, embedding_model: 'tiny' };
+  const fields = { name: 'many', strings: many, embeddingModel: 'tiny' };
   await expect(session.createEmbeddedStringStorage(fields)).rejects.toMatchObject({
     code: 6001,
     message: expect.stringMatching(/^strings: the storage is not made: /),
@@ -128,21 +128,21 @@ it('a search that could find more than may be sent is refused; one for fewer hit
   await session.createEmbeddedStringStorage({
     name: 'docs',
     strings: long.slice(0, 4),
-    embedding_model: 'tiny',
+    embeddingModel: 'tiny',
   });
   const search = { name: 'docs', text: 'bees', mode: 'lexical' } as const;
-  await expect(session.search({ ...search, top_k: 4 })).rejects.toMatchObject({
+  await expect(session.search({ ...search, topK: 4 })).rejects.toMatchObject({
     code: 6001,
     message: expect.stringContaining('ask for fewer hits (top_k)'),
   });
-  expect((await session.search({ ...search, top_k: 1 })).hits).toHaveLength(1);
+  expect((await session.search({ ...search, topK: 1 })).hits).toHaveLength(1);
 });
 
 it('gives everything back when the clients have gone', async () => {
   const server = await TestServer.start();
   const client = await server.connect();
   const session = await client.createSession();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   const agent = await session.createAgent({ graph: retrieveGraph() });
   await agent.turn('bees');
   await session.search({ name: 'docs', text: 'bees' });

@@ -32,7 +32,7 @@ describe('lorekeep serve', () => {
     const [, port] = await program.printed(/"port":(\d+)/);
     const client = await connect({ port: Number(port) });
     const session = await client.createSession();
-    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     const { hits } = await session.search({ name: 'docs', text: corpus[3].question, mode: 'hybrid' });
     expect(hits[0]?.id).toBe('3');
     program.child.kill('SIGTERM');
@@ -68,7 +68,7 @@ describe('lorekeep serve', () => {
     const making = session.createEmbeddedStringStorage({
       name: 'docs',
       strings: many,
-      embedding_model: 'tiny',
+      embeddingModel: 'tiny',
     });
     making.catch(() => {});
     await program.printed(/"msg":"model loaded"/);

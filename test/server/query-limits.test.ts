@@ -7,7 +7,7 @@ import { retrieveGraph, TestServer } from './test-server.js';
 
 async function sessionWithDocs(): Promise<ClientSession> {
   const session = await (await TestServer.start()).session();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   return session;
 }
 

@@ -19,14 +19,14 @@ const graphOf = (quote: object = {}, retrieve: object = {}): Graph => ({
 async function agentOf(graph: Graph, strings: string[] = records) {
   const server = await TestServer.start({ config: { include_interaction_in_diagnostics: true } });
   const session = await server.session();
-  await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
-  return session.createAgent({ graph, enable_diagnostics: true });
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
+  return session.createAgent({ graph, enableDiagnostics: true });
 }
 
 /** Every citation names a part of the reply that is that part of the record. */
 function expectExact({ text, citations = [] }: ServerFrames['TurnComplete'], strings = records) {
-  for (const { id, start, end, reply_start, reply_end } of citations) {
-    expect(strings[Number(id)]?.slice(start, end)).toBe(text.slice(reply_start, reply_end));
+  for (const { id, start, end, replyStart, replyEnd } of citations) {
+    expect(strings[Number(id)]?.slice(start, end)).toBe(text.slice(replyStart, replyEnd));
   }
 }
 
@@ -44,8 +44,8 @@ describe('a quote node', () => {
         id: '0',
         start,
         end: start + sentence.length,
-        reply_start: 0,
-        reply_end: sentence.length,
+        replyStart: 0,
+        replyEnd: sentence.length,
         score: expect.any(Number),
       },
     ]);
@@ -111,7 +111,7 @@ describe('a quote node', () => {
     const turn = await (await agentOf({ nodes: [...nodes, second] })).turn('honey bees dance');
     expect(turn.citations?.map(({ node }) => node)).toEqual(['answer', 'second']);
     expectExact(turn);
-    expect(turn.citations?.[1]?.reply_start).toBe((turn.citations?.[0]?.reply_end ?? 0) + 1);
+    expect(turn.citations?.[1]?.replyStart).toBe((turn.citations?.[0]?.replyEnd ?? 0) + 1);
   });
 
   it('finds nothing without knowledge, and refuses params that mean nothing', async () => {

@@ -153,9 +153,9 @@ describe('a client that does not read', () => {
     raw.socket.pause();
     raw.send(...frames);
     const other = await server.session();
-    await other.createEmbeddedStringStorage({ name: 'docs', strings: long, embedding_model: 'tiny' });
+    await other.createEmbeddedStringStorage({ name: 'docs', strings: long, embeddingModel: 'tiny' });
     for (let search = 0; search < asked; search++) {
-      await other.search({ name: 'docs', text: 'bee', mode: 'lexical', top_k: hits });
+      await other.search({ name: 'docs', text: 'bee', mode: 'lexical', topK: hits });
     }
     return (await heldBytes()) - before;
   }

@@ -38,10 +38,10 @@ const createAgent = ({ session }: Scene, storage: string): Promise<ClientAgent> 
   session.createAgent({ graph: retrieveGraph({ embedded_string_storage: storage }) });
 
 const fromFile = ({ session }: Scene) =>
-  session.createEmbeddedStringStorage({ name: 'docs', config_path: path });
+  session.createEmbeddedStringStorage({ name: 'docs', configPath: path });
 
 const fromStrings = ({ session }: Scene) =>
-  session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+  session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
 
 const finds = ({ session }: Scene) => session.search({ name: 'docs', text: 'bees' });
 
@@ -59,7 +59,7 @@ describe('a storage from a file', () => {
 
   it('(none) -> Pinned by its creation under a name, whatever agents come and go; -> OnDemand by its destruction', async () => {
     const scene = await makeScene();
-    expect(await fromFile(scene)).toMatchObject({ record_count: strings.length, embedding_dim: 512 });
+    expect(await fromFile(scene)).toMatchObject({ recordCount: strings.length, embeddingDim: 512 });
     const agent = await createAgent(scene, 'docs');
     expect((await agent.turn('bees')).status).toBe('completed');
     await agent.destroy();
@@ -123,7 +123,7 @@ describe('a storage of strings', () => {
   it('(none) -> virtual by its creation, and nothing is written to disk', async () => {
     const scene = await makeScene();
     const before = readdirSync(file(), { recursive: true });
-    expect(await fromStrings(scene)).toMatchObject({ record_count: strings.length, embedding_dim: 512 });
+    expect(await fromStrings(scene)).toMatchObject({ recordCount: strings.length, embeddingDim: 512 });
     expect((await finds(scene)).hits[0]?.id).toBe('0');
     expect(readdirSync(file(), { recursive: true })).toEqual(before);
     expect(scene.states()).toEqual({ entries: [], loads: 0 });

@@ -169,7 +169,7 @@ describe('turns', () => {
 
   it('abort through the client: the promise rejects with the reason and the turn is cancelled', async () => {
     const session = await (await TestServer.start()).session();
-    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     const agent = await session.createAgent({ graph: retrieveGraph() });
     const reason = new Error('enough');
     await expect(agent.turn('bees', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -188,7 +188,7 @@ describe('an agent', () => {
     const session = await (await TestServer.start()).session();
     const docs = { name: 'docs', strings, embedding_model: 'tiny' };
     await session.createEmbeddedStringStorage(docs);
-    const agent = await session.createAgent({ graph: retrieveGraph(), enable_diagnostics: true });
+    const agent = await session.createAgent({ graph: retrieveGraph(), enableDiagnostics: true });
     await session.destroyEmbeddedStringStorage('docs');
     await session.createEmbeddedStringStorage({ ...docs, strings: ['something else'] });
     const turn = await agent.turn('Why do bees dance?');
@@ -201,7 +201,7 @@ describe('an agent', () => {
 
   it('is not made when one of its nodes has no storage, and the others are let go', async () => {
     const session = await (await TestServer.start()).session();
-    await session.createEmbeddedStringStorage({ name: 'docs', strings, embedding_model: 'tiny' });
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     const [node] = retrieveGraph().nodes;
     const missing = { ...node, id: 'b', type: 'retrieve', params: { embedded_string_storage: 'other' } };
     const graph = { nodes: [...retrieveGraph().nodes, missing] };

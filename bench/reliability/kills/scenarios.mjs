@@ -79,7 +79,7 @@ export async function converse(port) {
     const session = await client.createSession();
     const names = ['plain.json', 'kb.json'];
     await Promise.all(
-      names.map((path, n) => session.createEmbeddedStringStorage({ name: `s${n}`, config_path: path })),
+      names.map((path, n) => session.createEmbeddedStringStorage({ name: `s${n}`, configPath: path })),
     );
     await session.search({ name: 's0', text: 'any', mode: 'hybrid' });
   } finally {

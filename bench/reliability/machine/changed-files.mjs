@@ -51,11 +51,11 @@ const changed = (own, name, what, change, outcomes) =>
   withServer(what, own, { victim: false }, async ({ server, problem }) => {
     const client = await connect({ port: server.port });
     const session = await client.createSession();
-    const { record_count } = await session.createEmbeddedStringStorage({
+    const { recordCount } = await session.createEmbeddedStringStorage({
       name: 'docs',
-      config_path: 'kb.json',
+      configPath: 'kb.json',
     });
-    const ask = () => answersOfSession(session, 'docs', record_count, own.questions);
+    const ask = () => answersOfSession(session, 'docs', recordCount, own.questions);
     const before = await ask();
     change(own.at(name), readFileSync(own.at(name)));
     for (let times = 0; times < 3; times++) {

@@ -101,7 +101,7 @@ function fill(folder) {
 async function use(port, sample, count) {
   const client = await connect({ port });
   const session = await client.createSession();
-  await session.createEmbeddedStringStorage({ name: 'own', config_path: 'plain.json' });
+  await session.createEmbeddedStringStorage({ name: 'own', configPath: 'plain.json' });
   for (const text of sample.questions) await session.search({ name: 'own', text, mode: 'hybrid' });
   await client.close();
   count();

@@ -84,7 +84,7 @@ const asFiles = (own) =>
     const config = { embedding_model: 'tiny', records_file: 'records.json' };
     for (const field of fields) own.writeJson(`special-${field}.json`, { ...config, [field]: 'special' });
     for (const path of ['special', ...fields.map((field) => `special-${field}.json`)]) {
-      const made = session.createEmbeddedStringStorage({ name: `s${count()}`, config_path: path }).then(
+      const made = session.createEmbeddedStringStorage({ name: `s${count()}`, configPath: path }).then(
         () => 'taken',
         (error) => error.code,
       );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { protocolVersion, requestSchemas } from '../../protocol/frames.js';
-import { componentSchema, nodeParams, serverSchemas } from './wire.js';
+import { protocolVersion } from '../../protocol/frames.js';
+import { componentSchema, nodeParams, requestSchemas, serverSchemas } from './wire.js';
 
 /** Params of the node types, under the names that `$defs` has for them: `RetrieveParams`. */
 const paramSchemas = Object.fromEntries(

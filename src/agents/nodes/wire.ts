@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { sharedComponents } from '../../protocol/components.js';
 import {
   type ServerFrame as BaseFrame,
+  requestSchemas as baseRequests,
   serverSchemas as baseSchemas,
   nodeDiagnosticsSchema,
   turnCompleteSchema,
 } from '../../protocol/frames.js';
+import { graphSchema, nodeIdSchema } from '../../protocol/graph.js';
 import * as registry from './registry.js';
 
 type Schemas = (typeof registry)[keyof typeof registry];
@@ -38,7 +40,31 @@ const reports = Object.assign(
   ),
 ) as Intersection<Schemas['report']>;
 
-/** The protocol's frames, with what the node types add to them. */
+type NodeSchemas = { [Name in Schemas as Name['type']]: Name };
+
+/** A node of a graph, by type, with its params. */
+const nodeSchema = z.discriminatedUnion(
+  'type',
+  schemas.map(({ type, params }) =>
+    z.strictObject({ id: nodeIdSchema, type: z.literal(type), params: params.optional() }),
+  ) as unknown as [z.ZodObject],
+);
+
+export type NodeInput = {
+  [Type in keyof NodeSchemas]: { id: string; type: Type; params?: z.input<NodeSchemas[Type]['params']> };
+}[keyof NodeSchemas];
+
+/** What clients send, with the params of the node types. The server checks those after the shape of the graph. */
+export const requestSchemas = {
+  ...baseRequests,
+  CreateAgentRequest: baseRequests.CreateAgentRequest.extend({
+    graph: graphSchema
+      .extend({ nodes: z.array(nodeSchema).min(1).max(256) })
+      .describe(baseRequests.CreateAgentRequest.shape.graph.description ?? ''),
+  }),
+};
+
+/** What the server sends, with what the node types add to it. */
 export const serverSchemas = {
   ...baseSchemas,
   TurnComplete: turnCompleteSchema(z.object({ ...nodeDiagnosticsSchema.shape, ...reports }), componentSchema),

@@ -45,9 +45,9 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
     const accessToken = await findAccessToken(flags.accessTokenFile, host);
     await using client = await reach({ host, port, accessToken }, signal);
     const { folder, path, tokenizer } = await placeOf(kb, host);
-    const session = await client.createSession({ storage_data_folder: folder }, { signal });
+    const session = await client.createSession({ storageDataFolder: folder }, { signal });
     const opened = await session
-      .createEmbeddedStringStorage({ name: storageName, config_path: path }, { signal })
+      .createEmbeddedStringStorage({ name: storageName, configPath: path }, { signal })
       .catch((error) => {
         throw openFailure(error, kb);
       });
@@ -57,7 +57,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
         : talker(await session.createAgent({ graph }, { signal }), flags, { variables, signal });
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
-    if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.record_count, 'record')}; Ctrl-D ends`);
+    if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.recordCount, 'record')}; Ctrl-D ends`);
     await converse(answer, (error, asked) => goOnAfter(error, asked, { json: flags.json, signal }), signal);
   });
 }
@@ -75,7 +75,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
   const { filter, variables, tokenizer, signal } = context;
   return async (question) => {
     const { hits, plan } = await session.search(
-      { name: storageName, text: question, mode, top_k: topK, threshold, filter, variables },
+      { name: storageName, text: question, mode, topK: topK, threshold, filter, variables },
       { signal },
     );
     if (json) return printJsonLine({ question, hits, plan });

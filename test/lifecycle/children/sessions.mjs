@@ -25,9 +25,9 @@ const graph = {
 
 /** What a client does with a session, by turns; none of them cleans up, but for the last. */
 const visits = [
-  async (session) => session.createEmbeddedStringStorage({ name: 'own', strings, embedding_model: 'tiny' }),
+  async (session) => session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: 'tiny' }),
   async (session) => (await session.createAgent({ graph })).turn('do bees dance?'),
-  async (session) => session.createEmbeddedStringStorage({ name: 'kb', config_path: 'kb.json' }),
+  async (session) => session.createEmbeddedStringStorage({ name: 'kb', configPath: 'kb.json' }),
   async (session) => {
     const agent = await session.createAgent({ graph });
     await agent.turn('glaciers?');
@@ -49,7 +49,7 @@ async function vanishingClient() {
     const session = await client.createSession();
     const agent = await session.createAgent({ graph });
     agent.turn('do bees dance?').catch(() => {});
-    session.createEmbeddedStringStorage({ name: 'own', strings, embedding_model: 'tiny' }).catch(() => {});
+    session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: 'tiny' }).catch(() => {});
   }
   await client.close();
 }
