@@ -14,7 +14,7 @@ export function integerArgument(
     throw new LorekeepError(
       'INVALID_ARGUMENT',
       `${name}: an integer from ${min} to ${max} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
-      { argument: name },
+      { field: name },
     );
   }
   return value;
@@ -51,7 +51,7 @@ export function numberArgument(
     throw new LorekeepError(
       'INVALID_ARGUMENT',
       `${name}: a number of at least ${min} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
-      { argument: name },
+      { field: name },
     );
   }
   return value;
@@ -69,7 +69,7 @@ export function choiceArgument<T extends string>(
     throw new LorekeepError(
       'INVALID_ARGUMENT',
       `${name}: one of ${choices.join(', ')} is expected, not ${JSON.stringify(value) ?? describe(value)}`,
-      { argument: name },
+      { field: name },
     );
   }
   return value;
@@ -79,7 +79,7 @@ export function choiceArgument<T extends string>(
 export function stringArgument(name: string, value: string): string {
   if (typeof value !== 'string' || value === '') {
     throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, {
-      argument: name,
+      field: name,
     });
   }
   return value;
@@ -92,7 +92,7 @@ export function vectorsArgument(name: string, value: Float32Array, dimension: nu
       'INVALID_ARGUMENT',
       `${name}: a Float32Array is expected, not ${describe(value)}`,
       {
-        argument: name,
+        field: name,
       },
     );
   }
@@ -100,7 +100,7 @@ export function vectorsArgument(name: string, value: Float32Array, dimension: nu
     throw new LorekeepError(
       'DIMENSION_MISMATCH',
       `${name}: ${value.length} numbers are not a whole number of rows of ${dimension}`,
-      { argument: name, dimension, length: value.length },
+      { field: name, dimension, length: value.length },
     );
   }
   return value;

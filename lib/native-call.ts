@@ -19,7 +19,7 @@ export interface ProgressOptions extends CallOptions {
 export function signalArgument(signal: AbortSignal | undefined): void {
   if (signal === undefined || typeof signal?.addEventListener === 'function') return;
   const message = `signal: an AbortSignal is expected, not ${describe(signal)}`;
-  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: 'signal' });
+  throw new LorekeepError('INVALID_ARGUMENT', message, { field: 'signal' });
 }
 
 /** Runs one native call: ties the signal to a cancel token and turns native errors into LorekeepError. */

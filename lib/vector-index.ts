@@ -230,7 +230,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     const [hits, ...others] = await this.#search(query, { ...options, k, ef });
     if (hits !== undefined && others.length === 0) return hits;
     const message = `query: ${this.dimension} numbers are expected, not ${query.length}`;
-    throw new LorekeepError('DIMENSION_MISMATCH', message, { argument: 'query', length: query.length });
+    throw new LorekeepError('DIMENSION_MISMATCH', message, { field: 'query', length: query.length });
   }
 
   /**

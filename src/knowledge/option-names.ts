@@ -16,7 +16,7 @@ export function checkOptionNames(
 ): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const message = `${prefix === '' ? what : prefix.slice(0, -1)}: an object is expected`;
-    throw new LorekeepError('INVALID_ARGUMENT', message, { argument: prefix.slice(0, -1) || what });
+    throw new LorekeepError('INVALID_ARGUMENT', message, { field: prefix.slice(0, -1) || what });
   }
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
@@ -24,5 +24,5 @@ export function checkOptionNames(
   const meant = Object.hasOwn(known, camel) ? camel : nearestName(unknown, Object.keys(known));
   const hint = didYouMean(meant);
   const message = `${prefix}${unknown}: is not an option of ${what}${hint}`;
-  throw new LorekeepError('INVALID_ARGUMENT', message, { argument: `${prefix}${unknown}` });
+  throw new LorekeepError('INVALID_ARGUMENT', message, { field: `${prefix}${unknown}` });
 }

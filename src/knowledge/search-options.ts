@@ -30,7 +30,7 @@ export function searchOptions(options: KnowledgeSearchOptions): KnowledgeSearchO
   if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
   if (rrf?.weights !== undefined) checkOptionNames(rrf.weights, knownWeights, 'a search', 'rrf.weights.');
   if (typeof options.text !== 'string') {
-    throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { argument: 'text' });
+    throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { field: 'text' });
   }
   return options;
 }
