@@ -13,23 +13,19 @@ namespace lorekeep::vector {
 
 namespace {
 
-// After so many steps of a search by cells, a thousand rows or more, what they have found says how much is left. After
-// the first one it says at most how much.
-constexpr std::size_t kStepOfChoice = 2;
-
-// Of the most that a code can be off, which would need an error that points to the query. Errors lie in all directions
-// alike, so a standard deviation is that over the square root of the dimension: a quarter is two of them at 64
-// dimensions, five at 384. A search by cells allows for it twice.
+// A share of the greatest error of a code, which would have to point to the query. Errors point in all directions
+// alike, so their standard deviation is the greatest error over the square root of the dimension: a quarter is two
+// standard deviations at 64 dimensions and five at 384. A scan of cells allows for it twice.
 constexpr float kShareOfCodeError = 0.25f;
 
-/// Drops what the filter does not let through; returns whether the k nearest of the rest can be trusted.
-bool keep_members(const Bitmap& filter, std::size_t k, std::size_t ef, std::vector<Scored>& found) {
-  std::size_t members = 0;
-  std::size_t rank = 0;  // of the k-th member
-  for (std::size_t i = 0; i < found.size() && members < k; ++i) {
-    if (filter.test(found[i].ordinal) && ++members == k) rank = i + 1;
+/// Drops rows that do not match; returns whether the k nearest of the rest can be trusted.
+bool keep_matching(const Bitmap& filter, std::size_t k, std::size_t margin_rows, std::vector<Scored>& found) {
+  std::size_t matching = 0;
+  std::size_t rank = 0;  // of the k-th matching row
+  for (std::size_t i = 0; i < found.size() && matching < k; ++i) {
+    if (filter.test(found[i].ordinal) && ++matching == k) rank = i + 1;
   }
-  if (members < k || !walk_is_sound(found, rank, ef - k)) return false;
+  if (matching < k || !walk_is_sound(found, rank, margin_rows)) return false;
   std::erase_if(found, [&filter](const Scored& row) { return !filter.test(row.ordinal); });
   return true;
 }
@@ -55,8 +51,8 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
   const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
-  const VectorMatrix& ground = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
-  parts.graph = build_graph(ground, params, work, progress);
+  const VectorMatrix& graph_rows = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
+  parts.graph = build_graph(graph_rows, params, work, progress);
   return std::make_shared<const HnswIndex>(std::move(parts));
 }
 
@@ -79,22 +75,19 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   VectorPlan& plan = result.plan;
   plan.matched = check_options(options);
-  const std::size_t wanted = std::min(options.k, plan.matched);
   const std::size_t ef = options.ef == 0 ? default_ef(options.k) : std::max(options.ef, options.k);
-  const std::size_t width = filtered_ef(size(), plan.matched, ef, options.k);
+  const PlanFacts facts{
+      options.path,         size(), plan.matched, options.k, filtered_ef(size(), plan.matched, ef, options.k),
+      !parts_.cells.empty()};
+  const Task task{query, options, facts, ef};
   SearchCounts counts;
-  const bool celled = options.path != SearchPath::kExact && this->celled(plan.matched);
-  plan.path = options.path;
-  if (plan.path == SearchPath::kAuto) {
-    const bool scanned = scan_is_better(size(), plan.matched, width);
-    plan.path = celled ? SearchPath::kCells : scanned ? SearchPath::kExact : SearchPath::kGraph;
-  }
+  plan.path = choose_path(facts);
   if (plan.path == SearchPath::kGraph) {
-    result.hits = walk(query, options, plan.matched, ef, width, counts);
-    if (result.hits.size() < wanted) plan.path = celled ? SearchPath::kCells : SearchPath::kExact;
+    result.hits = walk(task, counts);
+    plan.path = after_walk(facts, result.hits.size());
   }
-  if (plan.path == SearchPath::kCells) result.hits = search_cells(query, options, ef, width, plan, counts);
-  if (plan.path == SearchPath::kExact) result.hits = scan_all(query, options, counts);
+  if (plan.path == SearchPath::kCells) result.hits = scan_cells(task, plan, counts);
+  if (plan.path == SearchPath::kExact) result.hits = scan_all(task, counts);
   plan.exact = plan.path == SearchPath::kExact;
   plan.visited = counts.visited;
   plan.hops = counts.hops;
@@ -103,40 +96,39 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
 
 Bitmap HnswIndex::to_cell_order(const Bitmap& filter, const CancelToken* cancel) const {
   check_filter(filter);
-  return celled(filter.count()) ? parts_.cells.to_cell_order(filter, cancel) : Bitmap();
+  return scans_cells(!parts_.cells.empty(), size(), filter.count()) ? parts_.cells.to_cell_order(filter, cancel)
+                                                                    : Bitmap();
 }
 
-std::vector<Scored> HnswIndex::scan_all(std::span<const float> query, const SearchOptions& options,
-                                        SearchCounts& counts) const {
+std::vector<Scored> HnswIndex::scan_all(const Task& task, SearchCounts& counts) const {
   const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
-  return scan({parts_.rows, codes, query, options.k, options.filter, options.work}, counts);
+  return scan({parts_.rows, codes, task.query, task.options.k, task.options.filter, task.options.work}, counts);
 }
 
-std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                            std::size_t width, VectorPlan& plan, SearchCounts& counts) const {
-  const Scorer codes(parts_.codes.matrix, query);
-  const Bitmap* const in_cell_order =
-      options.filter_in_cell_order != nullptr && options.filter_in_cell_order->size() > 0 ? options.filter_in_cell_order
-                                                                                          : nullptr;
+std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const {
+  const SearchOptions& options = task.options;
+  const Scorer codes(parts_.codes.matrix, task.query);
+  const Bitmap* const in_cell_order = options.filter_in_cell_order;
   const bool sketched = !parts_.sketches.empty() && SketchQuery::fast();
-  const CellQuery cells{parts_.cells,
-                        parts_.graph.view(),
-                        sketched ? &parts_.sketches : nullptr,
-                        codes,
-                        query,
-                        options.k,
-                        kShareOfCodeError * parts_.codes.distance_error(codes),
-                        *options.filter,
-                        in_cell_order,
-                        plan.matched,
-                        options.work};
+  const CellQuery cells{
+      .cells = parts_.cells,
+      .graph = parts_.graph.view(),
+      .sketches = sketched ? &parts_.sketches : nullptr,
+      .codes = codes,
+      .query = task.query,
+      .k = options.k,
+      .code_error = kShareOfCodeError * parts_.codes.distance_error(codes),
+      .filter = *options.filter,
+      .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,
+      .matched = plan.matched,
+      .work = options.work};
   CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
-    if (step > kStepOfChoice) continue;
-    if (options.path == SearchPath::kAuto && !cells_are_better(scan.rows_left(), width, sketched)) {
-      if (step < kStepOfChoice) continue;
-      std::vector<Scored> hits = walk(query, options, plan.matched, ef, width, counts);
-      if (hits.size() == std::min(options.k, plan.matched)) {
+    const CellStep next = after_cells(task.facts, step, step > kStepOfChoice ? 0 : scan.rows_left(), sketched);
+    if (next == CellStep::kAdvance) continue;
+    if (next == CellStep::kWalk) {
+      std::vector<Scored> hits = walk(task, counts);
+      if (after_walk(task.facts, hits.size()) == SearchPath::kGraph) {
         plan.path = SearchPath::kGraph;
         counts.visited += scan.visited();
         return hits;
@@ -145,27 +137,27 @@ std::vector<Scored> HnswIndex::search_cells(std::span<const float> query, const 
     scan.share_rest();
   }
   counts.visited += scan.visited();
-  std::vector<Scored> found = scan.take();
-  rescore(query, codes, options.k, found, counts);
+  std::vector<Scored> found = scan.rows();
+  rescore(task.query, codes, options.k, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
-std::vector<Scored> HnswIndex::walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
-                                    std::size_t ef, std::size_t width, SearchCounts& counts) const {
-  const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, query);
+std::vector<Scored> HnswIndex::walk(const Task& task, SearchCounts& counts) const {
+  const SearchOptions& options = task.options;
+  const bool filtered = task.facts.width != task.ef;
+  const std::size_t margin_rows = task.ef - options.k;
+  const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, task.query);
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
-    GraphQuery walk{parts_.graph.view(), scorer, width, options.work.cancel};
+    GraphQuery walk{parts_.graph.view(), scorer, task.facts.width, options.work.cancel};
     std::optional<WalkEnd> end;
-    if (width != ef) walk.end = &end.emplace(*options.filter, matched, options.k, ef - options.k);
+    if (filtered) walk.end = &end.emplace(*options.filter, task.facts.matched, options.k, margin_rows);
     found = search_graph(walk, *scratch, counts);
   }
-  if (width != ef && !keep_members(*options.filter, options.k, ef, found)) return {};
-  if (!parts_.codes.empty()) {
-    rescore(query, scorer, options.k, found, counts);
-  }
+  if (filtered && !keep_matching(*options.filter, options.k, margin_rows, found)) return {};
+  if (!parts_.codes.empty()) rescore(task.query, scorer, options.k, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;
 }

@@ -6,6 +6,7 @@
 #include "vector/graph.h"
 #include "vector/graph_search.h"
 #include "vector/hnsw_builder.h"
+#include "vector/search_plan.h"
 #include "vector/search_scratch.h"
 #include "vector/sketch.h"
 #include "vector/vector_index.h"
@@ -16,7 +17,7 @@ struct HnswParams : GraphParams {
   VectorType type = VectorType::kF32;
 };
 
-/// What an index is made of, wherever it comes from. The graph has passed validate_graph.
+/// The parts of an index, built or loaded. The graph has passed validate_graph().
 struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
@@ -26,9 +27,9 @@ struct HnswParts {
   Graph graph;
 };
 
-/// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and what it finds is scored
-/// again on the rows; an exact search skips rows that their codes prove too far. Of many rows that a filter lets
-/// through most are ruled out by their cells and sketches.
+/// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and its candidates are scored
+/// again on the rows. An exact search skips rows that their codes prove too far. Where many rows match a filter, cells
+/// and sketches rule most of them out.
 class HnswIndex final : public VectorIndex {
  public:
   /// `rows`: row-major, any lengths; the index normalises its own copy. The graph is built on `workers` threads: the
@@ -52,8 +53,8 @@ class HnswIndex final : public VectorIndex {
   const HnswParams& params() const noexcept { return parts_.params; }
   const HnswParts& parts() const noexcept { return parts_; }
 
-  /// kAuto takes the branch that costs less (search_plan.h); a walk that finds too little, or whose filter shuns the
-  /// query's neighbourhood, ends in a search of cells or of all that matches, and the plan says so.
+  /// kAuto takes the path that costs less (search_plan.h). A walk that finds too little, or whose filter shuns the
+  /// query's neighbourhood, ends in a scan of cells or of all matching rows, and the plan says so.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
   Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
 
@@ -61,21 +62,20 @@ class HnswIndex final : public VectorIndex {
   const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
 
  private:
-  /// A width other than `ef` says that the filter drops rows. Then nothing is given when what it lets through was not
-  /// reached, or not surely.
-  std::vector<Scored> walk(std::span<const float> query, const SearchOptions& options, std::size_t matched,
-                           std::size_t ef, std::size_t width, SearchCounts& counts) const;
-  /// Whether a search of rows of which so many match may be one of cells.
-  bool celled(std::size_t matched) const noexcept {
-    return !parts_.cells.empty() && matched >= kLeastCelledRows && matched < size();
-  }
-  std::vector<Scored> scan_all(std::span<const float> query, const SearchOptions& options, SearchCounts& counts) const;
-  /// Of a plan under a filter that lets many rows through: cells first, and as soon as a walk seems to cost less than
-  /// what they leave, that.
-  std::vector<Scored> search_cells(std::span<const float> query, const SearchOptions& options, std::size_t ef,
-                                   std::size_t width, VectorPlan& plan, SearchCounts& counts) const;
-  /// Puts the k nearest of what a walk over codes found, judged by rows, in front, and drops rows that are certainly
-  /// not among them.
+  struct Task {
+    std::span<const float> query;
+    const SearchOptions& options;
+    const PlanFacts facts;
+    const std::size_t ef;  // another one than facts.width if the filter drops rows
+  };
+
+  /// Nothing when a filter drops rows and the matching ones were not reached, or not surely.
+  std::vector<Scored> walk(const Task& task, SearchCounts& counts) const;
+  std::vector<Scored> scan_all(const Task& task, SearchCounts& counts) const;
+  /// Cells first; as soon as a walk seems to cost less than the cells left, the walk.
+  std::vector<Scored> scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const;
+  /// Scores rows that were found by their codes exactly: the k nearest come first, and rows that are certainly not
+  /// among them are dropped.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
                SearchCounts& counts) const;
   void score_exactly(const Scorer& rows, std::span<Scored> found, SearchCounts& counts) const;

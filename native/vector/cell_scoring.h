@@ -1,0 +1,84 @@
+// Scores gathered rows: sketches rule most of them out, the rest are scored on their codes, and the graph leads to rows
+// that were passed over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/top_k.h"
+#include "vector/cell_gathering.h"
+#include "vector/cell_scan.h"
+#include "vector/sketch.h"
+
+namespace lorekeep::vector {
+
+/// What all threads of a search share.
+struct SharedScan {
+  std::vector<RankedCell> cells;  // by number
+  std::optional<SketchQuery> sketches;
+};
+
+class CellScoring {
+ public:
+  CellScoring(const CellQuery& query, std::shared_ptr<const SharedScan> shared);
+  /// Knows the nearest rows so far, and none of those found.
+  CellScoring split_off() const;
+  void take_back(const CellScoring& part);
+
+  /// Whether k rows were scored.
+  bool full() const noexcept { return nearest_.full(); }
+  /// The distance of the k-th nearest row so far, by codes.
+  float furthest() const noexcept;
+  /// Scores the gathered rows that may be among the k nearest.
+  void score(const CellGathering& gathered);
+  /// Takes the neighbours, in the graph, of the k nearest rows that are among the k nearest too. Returns whether there
+  /// were any.
+  bool take_neighbours();
+  /// Drops rows that are not among the nearest any more. Returns the greatest lead over their cells' centres of the k
+  /// nearest, in standard deviations; nothing before there are k.
+  std::optional<float> settle();
+
+  std::size_t visited() const noexcept { return visited_; }
+  std::vector<Scored> rows() const;
+
+ private:
+  struct Pending {
+    float lower_bound;
+    float likely;
+    std::uint32_t place;
+    std::uint32_t cell;
+  };
+  struct Candidate {
+    Scored row;
+    float lead_over_centre;  // in standard deviations of its cell
+  };
+
+  void estimate(const CellGathering& gathered);
+  void score_likeliest();
+  void score(std::span<const Pending> rows);
+  void keep(float distance, std::uint32_t ordinal, float lead_over_centre);
+  std::vector<std::uint32_t> unexpanded();
+  float limit() const noexcept;
+
+  const CellQuery& query_;
+  std::shared_ptr<const SharedScan> shared_;
+  std::size_t visited_ = 0;
+
+  std::vector<float> likely_;
+  std::vector<float> lower_bounds_;
+  std::vector<std::uint32_t> picked_;
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> ordinals_;  // to be scored
+  std::vector<float> distances_;
+
+  TopK<NearestFirst> nearest_;  // by codes
+  std::vector<Candidate> found_;
+  std::vector<std::uint32_t> expanded_;    // rows whose neighbours were scored, sorted
+  std::vector<std::uint32_t> neighbours_;  // that were taken, sorted
+};
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,81 @@
+// The query plan as tables.
+#include "vector/search_plan.h"
+
+#include "harness.h"
+
+namespace lorekeep::vector {
+namespace {
+
+PlanFacts facts_of(SearchPath asked, std::size_t size, std::size_t matched, bool has_cells, std::size_t k = 10) {
+  return {asked, size, matched, k, filtered_ef(size, matched, std::max(kDefaultEf, k), k), has_cells};
+}
+
+TEST("plan: the first path") {
+  using enum SearchPath;
+  struct Row {
+    SearchPath asked;
+    std::size_t size, matched;
+    bool has_cells;
+    SearchPath path;
+  };
+  constexpr Row kTable[] = {
+      {kAuto, 100000, 100000, true, kGraph},   // no filter: cells are for filters
+      {kAuto, 100000, 99999, true, kCells},    //
+      {kAuto, 100000, 50000, true, kCells},    //
+      {kAuto, 100000, 50000, false, kGraph},   // an index without cells
+      {kAuto, 100000, 2048, true, kCells},     //
+      {kAuto, 100000, 2047, true, kExact},     // so few are scanned as quickly
+      {kAuto, 100000, 0, true, kExact},        //
+      {kAuto, 1000, 1000, true, kExact},       // a small index
+      {kExact, 100000, 100000, true, kExact},  // asked for
+      {kExact, 100000, 50000, true, kExact},   //
+      {kGraph, 1000, 10, true, kGraph},        //
+  };
+  for (const Row& row : kTable) {
+    CHECK(choose_path(facts_of(row.asked, row.size, row.matched, row.has_cells)) == row.path);
+  }
+}
+
+TEST("plan: the path after a walk") {
+  using enum SearchPath;
+  struct Row {
+    std::size_t matched, found;
+    bool has_cells;
+    SearchPath path;
+  };
+  constexpr Row kTable[] = {
+      {50000, 10, true, kGraph}, {50000, 9, true, kCells}, {50000, 9, false, kExact}, {50000, 0, true, kCells},
+      {2047, 0, true, kExact},   {5, 5, true, kGraph},     {5, 4, true, kExact},      {0, 0, true, kGraph},
+  };
+  for (const SearchPath asked : {kAuto, kGraph}) {
+    for (const Row& row : kTable) {
+      CHECK(after_walk(facts_of(asked, 100000, row.matched, row.has_cells), row.found) == row.path);
+    }
+  }
+}
+
+TEST("plan: the steps of a scan of cells") {
+  using enum CellStep;
+  constexpr std::size_t kFew = 1000;
+  constexpr std::size_t kMany = 90000;
+  struct Row {
+    SearchPath asked;
+    std::size_t step, rows_left;
+    bool sketched;
+    CellStep next;
+  };
+  constexpr Row kTable[] = {
+      {SearchPath::kAuto, 1, kFew, true, kShareRest},   {SearchPath::kAuto, 1, kMany, true, kAdvance},
+      {SearchPath::kAuto, 2, kFew, true, kShareRest},   {SearchPath::kAuto, 2, kMany, true, kWalk},
+      {SearchPath::kAuto, 3, kMany, true, kAdvance},    {SearchPath::kAuto, 3, kFew, true, kAdvance},
+      {SearchPath::kGraph, 1, kMany, true, kShareRest},  // its walk was unsound
+      {SearchPath::kAuto, 2, 15000, true, kShareRest},   // sketches make rows cheap
+      {SearchPath::kAuto, 2, 15000, false, kWalk},
+  };
+  for (const Row& row : kTable) {
+    CHECK(after_cells(facts_of(row.asked, 100000, 95000, true), row.step, row.rows_left, row.sketched) == row.next);
+  }
+}
+
+}  // namespace
+}  // namespace lorekeep::vector
