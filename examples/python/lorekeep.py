@@ -87,6 +87,10 @@ class Client:
         fields = {name: value for name, value in given.items() if value is not None}
         return Session(self, self.request("CreateSessionRequest", **fields)["session_id"])
 
+    def status(self) -> dict:
+        """Memory, connections and sessions, with their limits."""
+        return self.request("StatusRequest")
+
     def ping(self) -> None:
         self.request("Ping")
 

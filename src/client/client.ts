@@ -76,6 +76,11 @@ export class Client implements AsyncDisposable {
     return session;
   }
 
+  /** What this client and all clients together make the server hold, and their limits. */
+  async status({ signal }: CallOptions = {}): Promise<ServerFrames['StatusResponse']> {
+    return this.#link.use(signal, (channel) => channel.request('StatusRequest', {}, signal));
+  }
+
   async ping({ signal }: CallOptions = {}): Promise<void> {
     await this.#link.use(signal, (channel) => channel.request('Ping', {}, signal));
   }

@@ -2,6 +2,7 @@ import type { ServerError } from '../protocol/errors.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory } from './client-memory.js';
 import { requestBase, valueHeap } from './estimates.js';
+import type { Ledger } from './ledger.js';
 
 /** Memory of one request, from its first parsed byte until nothing holds it any more. */
 export interface RequestMemory {
@@ -25,6 +26,11 @@ export class ConnectionMemory {
     this.#onRoom = onRoom;
     this.#setReceived = client.gauge('receiving');
     this.#setUnsent = client.gauge('replies');
+  }
+
+  /** What the client holds. */
+  get ledger(): Ledger {
+    return this.#client.ledger;
   }
 
   /** Tells how many received bytes wait for being parsed. */

@@ -68,7 +68,7 @@ const filterValue = 160;
 export function filterBytes(expression: unknown, records: number): Bytes {
   if (expression === undefined) return { heap: 0, native: 0 };
   const { values, characters } = jsonSize(expression);
-  return { heap: 2048, native: filterValue * values + 3 * characters + records / 4 };
+  return { heap: 2048, native: filterValue * values + 3 * characters + Math.ceil(records / 4) };
 }
 
 /** Bytes of a line of a text file beside its text. */

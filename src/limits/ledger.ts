@@ -1,3 +1,4 @@
+import type { BudgetStatus } from '../protocol/frames.js';
 import { type Bytes, type MemoryKind, memoryKinds, type PassingKind, passingKinds } from './bytes.js';
 
 /** The most that one ledger may reach: V8's heap alone, and heap and native memory together. */
@@ -44,6 +45,20 @@ export class Ledger {
 
   get passingNow(): MemoryLimits {
     return this.#passing;
+  }
+
+  /** All of it, as a StatusResponse shows it. */
+  get status(): BudgetStatus {
+    const { heap, total } = this.#passing;
+    return {
+      held: Math.round(this.#held.total),
+      held_limit: this.held.total,
+      passing: Math.round(total),
+      passing_limit: this.passing.total,
+      heap: Math.round(this.#held.heap + heap),
+      heap_limit: this.held.heap + this.passing.heap,
+      by_kind: Object.fromEntries(memoryKinds.map((kind) => [kind, Math.round(this.#byKind[kind])])),
+    };
   }
 
   /** Bytes by kind, heap and native memory together. */

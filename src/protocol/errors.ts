@@ -48,7 +48,8 @@ export const errorTable = {
     name: 'FrameTimeout',
     fault: 'client',
     meaning: 'A frame was begun and not finished in time. The connection is closed.',
-    remedy: 'Send each frame in one go; between frames a client may be silent for as long as it likes.',
+    remedy:
+      'Send each frame in one go; between frames a client with a session may be silent for as long as it likes.',
   },
   1008: {
     name: 'ServerShuttingDown',

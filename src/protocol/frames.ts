@@ -84,6 +84,7 @@ export const requestSchemas = {
     variables: variables.describe('Values for templates and for the variables of filters.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
+  StatusRequest: request('StatusRequest', {}),
   Ping: request('Ping', {}),
 } as const;
 
@@ -170,6 +171,27 @@ export type DebugInfo = z.output<typeof debugInfoSchema>;
 export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 
+const budgetSchema = z.object({
+  held: z.int().describe('Bytes of what stays: connections, sessions, storages, agents, turns.'),
+  held_limit: z.int(),
+  passing: z.int().describe('Bytes of what passes: received bytes, requests, results, replies.'),
+  passing_limit: z.int(),
+  heap: z.int().describe("Bytes of both that are in V8's heap."),
+  heap_limit: z.int(),
+  by_kind: z.record(z.string(), z.int()).describe('Bytes by kind.'),
+});
+
+export type BudgetStatus = z.output<typeof budgetSchema>;
+
+const statusFields = {
+  connections: z.int().describe('Of the server.'),
+  connections_limit: z.int(),
+  sessions: z.int().describe('Of this connection.'),
+  sessions_limit: z.int(),
+  client: budgetSchema.describe("This client's memory budget."),
+  server: budgetSchema.describe('The budget of all clients together.'),
+};
+
 function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   return z.object({ type: z.literal(type), reply_to: requestIdSchema, ...fields });
 }
@@ -193,6 +215,7 @@ export const serverSchemas = {
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
   Ack: reply('Ack', {}),
+  StatusResponse: reply('StatusResponse', statusFields),
   Pong: reply('Pong', {}),
   TurnStarted: reply('TurnStarted', { turn_id }),
   TurnText: z.object({
@@ -223,5 +246,6 @@ export interface Replies {
   DestroyAgentRequest: 'Ack';
   TurnRequest: 'TurnStarted';
   CancelTurnRequest: 'Ack';
+  StatusRequest: 'StatusResponse';
   Ping: 'Pong';
 }

@@ -319,6 +319,7 @@ export class Connection {
     return {
       services: this.#services,
       sessions: this.#sessions,
+      memory: this.#memory.ledger,
       send: (frame) => this.#send(frame),
       room: (signal) => this.#gate.enter(signal),
       reserve: async (bytes, signal) => {

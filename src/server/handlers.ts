@@ -1,4 +1,5 @@
 import type { Bytes } from '../limits/bytes.js';
+import type { Ledger } from '../limits/ledger.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
@@ -9,6 +10,8 @@ import type { SessionTable } from './session-table.js';
 export interface HandlerContext {
   readonly services: Services;
   readonly sessions: SessionTable;
+  /** What the client holds. */
+  readonly memory: Ledger;
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
   /** Waits until the client can be sent more; the result is called when all is sent. @throws the signal's reason */
@@ -99,6 +102,19 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   CancelTurnRequest({ sessions }, { session_id, turn_id }) {
     sessions.get(session_id).cancelTurn(turn_id);
     return { type: 'Ack' };
+  },
+
+  StatusRequest({ services, sessions, memory }) {
+    const { max_connections, max_sessions_per_connection } = services.config.limits;
+    return {
+      type: 'StatusResponse',
+      connections: services.slots.total,
+      connections_limit: max_connections,
+      sessions: sessions.size,
+      sessions_limit: max_sessions_per_connection,
+      client: memory.status,
+      server: services.memory.ledger.status,
+    };
   },
 
   Ping() {

@@ -138,6 +138,26 @@ it('a search that could find more than may be sent is refused; one for fewer hit
   expect((await session.search({ ...search, topK: 1 })).hits).toHaveLength(1);
 });
 
+it('a client sees its own budget, that of all, and the limits', async () => {
+  const config = { max_memory_mb: 96, max_client_memory_mb: 48, limits: { max_connections: 7 } };
+  const server = await TestServer.start({ config });
+  await server.session();
+  const client = await server.connect();
+  const session = await client.createSession();
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
+  const status = await client.status();
+  expect(status).toMatchObject({
+    connections: 2,
+    connectionsLimit: 7,
+    sessions: 1,
+    sessionsLimit: 10_000,
+    client: { heldLimit: 32 * mebibyte, passingLimit: 16 * mebibyte, byKind: { agents: 0 } },
+    server: { heldLimit: 64 * mebibyte, passingLimit: 32 * mebibyte },
+  });
+  expect(status.client.byKind.storages).toBeGreaterThan(1000);
+  expect(status.server.held).toBeGreaterThan(status.client.held);
+});
+
 it('gives everything back when the clients have gone', async () => {
   const server = await TestServer.start();
   const client = await server.connect();
