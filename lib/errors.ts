@@ -67,6 +67,9 @@ const isErrorCode = (value: unknown): value is ErrorCode =>
 /** The addon throws plain errors with `code` and `detail`; this makes them the public class. Others pass unchanged. */
 export function translateError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof LorekeepError) return error;
+  // Arguments are checked before: what is left is an array that there is no memory for.
+  if (error instanceof RangeError)
+    return new LorekeepError('OUT_OF_MEMORY', 'not enough memory for the result', {}, { cause: error });
   const { code, detail } = error as Error & { code?: unknown; detail?: ErrorDetail };
   return isErrorCode(code) ? new LorekeepError(code, error.message, detail) : error;
 }

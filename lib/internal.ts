@@ -5,5 +5,6 @@ export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } fro
 export { releaseFreeMemory } from './free-memory.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
+export { openRegular } from './regular-file.js';
 export { type ComputeSettings, measuredSettings } from './settings-cache.js';
 export { removeStrayFiles } from './stray-files.js';

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { cpus, homedir, tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { packageFolder } from './binding.js';
 import type { NativeKnownSettings } from './native.js';
+import { readRegular, replaceFile } from './regular-file.js';
 
 /** How a model is computed best on a machine, and what that was measured with. */
 export interface ComputeSettings extends NativeKnownSettings {
@@ -28,6 +27,8 @@ type Stored = Omit<ComputeSettings, 'candidates' | 'path'> & {
 
 /** Models of several machines may share a home folder; the oldest entries go. */
 const mostEntries = 200;
+/** Longest file: far more than so many entries take. */
+const mostBytes = 4 * 1024 * 1024;
 
 /** The folder for what can be made again: LOREKEEP_CACHE, else the platform's. */
 export function cacheFolder(): string {
@@ -92,7 +93,7 @@ export class ComputeSettingsCache {
 
   private async readAll(): Promise<Stored[]> {
     try {
-      const { entries } = JSON.parse(await readFile(this.file, 'utf8')) as { entries: unknown[] };
+      const { entries } = JSON.parse(await readRegular(this.file, mostBytes)) as { entries: unknown[] };
       return entries.filter(isEntry);
     } catch {
       return [];
@@ -100,33 +101,9 @@ export class ComputeSettingsCache {
   }
 
   private async write(entries: Stored[]): Promise<void> {
-    const temporary = `${this.file}.${process.pid}-${randomUUID()}.tmp`;
-    try {
-      await mkdir(dirname(this.file), { recursive: true });
-      await this.removeStrays();
-      await writeFile(temporary, `${JSON.stringify({ entries }, undefined, 1)}\n`);
-      await rename(temporary, this.file);
-    } catch {
-      await rm(temporary, { force: true }).catch(() => {});
-    }
-  }
-
-  /** Removes the temporary files of writers that were killed. */
-  private async removeStrays(): Promise<void> {
-    const folder = dirname(this.file);
-    for (const name of await readdir(folder)) {
-      if (!name.startsWith(`${basename(this.file)}.`) || !name.endsWith('.tmp')) continue;
-      const writer = /\.(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
-      if (writer === undefined || !isRunning(Number(writer))) await rm(join(folder, name), { force: true });
-    }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's
+    const text = `${JSON.stringify({ entries }, undefined, 1)}\n`;
+    // The settings are measured again where they cannot be kept.
+    await replaceFile(this.file, text, { isOurs: isSettings, most: mostBytes }).catch(() => {});
   }
 }
 
@@ -134,6 +111,11 @@ function isRunning(pid: number): boolean {
 export async function measuredSettings(): Promise<{ file: string; entries: ComputeSettings[] }> {
   const cache = ComputeSettingsCache.ofUser();
   return { file: cache.file, entries: await cache.read() };
+}
+
+/** Whether a file's content is one of write(), of any version; damaged ones begin in the same way. */
+function isSettings(content: string): boolean {
+  return /^\s*\{\s*"entries"\s*:\s*\[/.test(content);
 }
 
 /** Whether both are of one model, chosen among the same runtimes. */

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "core/error.h"
 
@@ -36,6 +37,10 @@ Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
     return make(env, Code::kOutOfMemory, "not enough memory for this operation", {});
   } catch (const std::length_error&) {
     return make(env, Code::kOutOfMemory, "more elements than memory can hold", {});
+  } catch (const std::system_error& error) {
+    const bool lacking = error.code() == std::errc::not_enough_memory ||
+                         error.code() == std::errc::resource_unavailable_try_again;  // a thread
+    return make(env, lacking ? Code::kOutOfMemory : Code::kInternal, error.what(), {});
   } catch (const std::exception& error) {
     return make(env, Code::kInternal, error.what(), {});
   } catch (...) {

@@ -200,6 +200,7 @@ Napi::Value assemble_storage(const Napi::CallbackInfo& info) {
         [given = records->surrender(info.Env()), vectors, text_index](const TaskContext&) {
           store::StorageParts parts;
           parts.ids = std::move(given->ids);
+          parts.file = given->file;
           parts.ids_checked = true;
           parts.texts = std::move(given->texts);
           parts.metadata = std::move(given->metadata);

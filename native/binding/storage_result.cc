@@ -102,7 +102,9 @@ Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::S
   write_plan(storage, found.plan, numbers);
   Flattener flattener(env, storage, numbers.data() + head::kNumbers, found.hits.size());
   for (const store::Hit& hit : found.hits) flattener.add(hit);
-  return flattener.rest();
+  const Napi::Array rest = flattener.rest();
+  storage.check_files();
+  return rest;
 }
 
 }  // namespace lorekeep::binding

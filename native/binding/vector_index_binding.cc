@@ -72,6 +72,7 @@ Found run_query(const vector::VectorIndex& index, Query& query, const Work& work
   query.options.work = work;
   Found found{};
   found.result = index.search_many(query.rows, query.options, &found.taken);
+  index.check_file();
   return found;
 }
 
@@ -127,7 +128,9 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
     const auto search = [&](const CancelToken& cancel) {
       options.work = {.cancel = &cancel};
-      return index->search_many(rows, options);
+      Results results = index->search_many(rows, options);
+      index->check_file();
+      return results;
     };
     const store::SearchCost cost{times_.get(), times_.get(), walks_size(queries, options)};
     const auto found = store::search_if_short(store::kShortOfIndex, cost, search);

@@ -1,8 +1,9 @@
 #include "core/mapped_file.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <utility>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/utf8_path.h"
@@ -54,13 +55,70 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
   if (size_ > 0 && data_ == nullptr) refuse(name_, "cannot map", false, "system error");
 }
 
-void MappedFile::release() noexcept {
+struct MappedFile::Stamp {};
+
+MappedFile::~MappedFile() {
   if (data_ != nullptr) UnmapViewOfFile(data_);
-  data_ = nullptr;
-  size_ = 0;
 }
 
+void MappedFile::check_unchanged() const {}
+void MappedFile::forget(std::span<const std::byte>) const noexcept {}
+
 #else
+
+namespace {
+
+/// Of the open file: nanoseconds, and the number of its names.
+struct Facts {
+  std::int64_t size;
+  std::int64_t modified;
+  std::int64_t changed;
+  std::uint64_t names;
+
+  bool same_content(const Facts& other) const noexcept { return size == other.size && modified == other.modified; }
+};
+
+std::int64_t nanoseconds(const timespec& time) noexcept {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+Facts facts_of(const struct stat& info) noexcept {
+#if defined(__APPLE__)
+  const timespec modified = info.st_mtimespec;
+  const timespec changed = info.st_ctimespec;
+#else
+  const timespec modified = info.st_mtim;
+  const timespec changed = info.st_ctim;
+#endif
+  return {info.st_size, nanoseconds(modified), nanoseconds(changed), info.st_nlink};
+}
+
+}  // namespace
+
+/// The open file, and what it was when it was mapped.
+struct MappedFile::Stamp {
+  int file;
+  std::mutex mutex;
+  Facts facts;
+  bool refused = false;
+
+  explicit Stamp(int opened) : file(opened), facts{} {}
+  ~Stamp() { ::close(file); }
+
+  bool changed() {
+    struct stat info{};
+    if (::fstat(file, &info) != 0) return true;
+    const Facts now = facts_of(info);
+    const std::lock_guard lock(mutex);
+    // A name that comes or goes, as in a replacement by rename, sets the time of change too.
+    const bool renamed = now.names != facts.names;
+    if (!refused && now.same_content(facts) && (now.changed == facts.changed || renamed))
+      facts = now;
+    else
+      refused = true;
+    return refused;
+  }
+};
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
@@ -69,49 +127,46 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
     fail(code == ENOENT || code == ENOTDIR ? Code::kNotFound : Code::kIo,
          name_ + ": cannot open: " + std::strerror(code), {{"path", name_}, {"errno", std::int64_t{code}}});
   }
+  stamp_ = std::make_unique<Stamp>(file);
   struct stat info{};
-  const bool known = ::fstat(file, &info) == 0;
-  if (!known || !S_ISREG(info.st_mode)) {
-    const std::string reason = known ? "not a regular file" : std::strerror(errno);
-    ::close(file);
-    refuse(name_, "cannot open", false, reason);
-  }
+  if (::fstat(file, &info) != 0) refuse(name_, "cannot open", false, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) refuse(name_, "cannot open", false, "not a regular file");
+  stamp_->facts = facts_of(info);
+  if (info.st_size == 0) return;
+  void* address = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, file, 0);
+  if (address == MAP_FAILED) refuse(name_, "cannot map", false, std::strerror(errno));
+  data_ = static_cast<const std::byte*>(address);
   size_ = static_cast<std::size_t>(info.st_size);
-  if (size_ > 0) {
-    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
-    if (address == MAP_FAILED) {
-      const std::string reason = std::strerror(errno);
-      ::close(file);
-      refuse(name_, "cannot map", false, reason);
-    }
-    data_ = static_cast<const std::byte*>(address);
+  try {
+    guard_ = std::make_unique<MappingGuard>(data_, size_);
+  } catch (...) {
+    ::munmap(address, size_);
+    throw;
   }
-  ::close(file);
 }
 
-void MappedFile::release() noexcept {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
-  data_ = nullptr;
-  size_ = 0;
+MappedFile::~MappedFile() {
+  if (data_ == nullptr) return;
+  guard_.reset();
+  ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::check_unchanged() const {
+  const bool lost = guard_ && guard_->broken();
+  if (!lost && !stamp_->changed()) return;
+  const char* const what =
+      lost ? ": a part of it could not be read: it was truncated or its device failed" : ": it was changed in place";
+  fail(Code::kCorrupt, name_ + what + " while it was in use; replace files by renaming, and load it again",
+       {{"path", name_}, {"reason", std::string("changed")}});
+}
+
+void MappedFile::forget(std::span<const std::byte> part) const noexcept {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
+  if (end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 #endif
-
-MappedFile::~MappedFile() {
-  release();
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : name_(std::move(other.name_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  if (this != &other) {
-    release();
-    name_ = std::move(other.name_);
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-  }
-  return *this;
-}
 
 }  // namespace lorekeep

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <new>
 
 #include "core/checksum.h"
 
@@ -171,6 +171,20 @@ std::span<const std::byte> SectionFileReader::section(std::uint32_t id) const {
   const SectionEntry* found = find(id);
   if (found == nullptr) refuse("section " + std::to_string(id) + " is missing");
   return file_->bytes().subspan(static_cast<std::size_t>(found->offset), static_cast<std::size_t>(found->size));
+}
+
+SectionCopy SectionFileReader::copy(std::uint32_t id) const {
+  const auto bytes = section(id);
+  constexpr std::align_val_t kAlignment{kSectionAlignment};
+  const auto release = [](const std::byte* memory) { ::operator delete(const_cast<std::byte*>(memory), kAlignment); };
+  auto* const memory = static_cast<std::byte*>(::operator new(std::max<std::size_t>(1, bytes.size()), kAlignment));
+  const SectionCopy copied{{memory, release}, {memory, bytes.size()}};
+  std::copy(bytes.begin(), bytes.end(), memory);
+  if (checksum(copied.bytes) != find(id)->checksum) {
+    refuse("section " + std::to_string(id) + ": the checksum is wrong");
+  }
+  file_->forget(bytes);
+  return copied;
 }
 
 bool SectionFileReader::sound(std::uint32_t id) const {

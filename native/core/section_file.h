@@ -45,6 +45,18 @@ class SectionFileWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// A section in memory of its own, at a multiple of kSectionAlignment.
+struct SectionCopy {
+  std::shared_ptr<const std::byte> owner;
+  std::span<const std::byte> bytes;
+
+  /// As array() of a reader that has compared its size.
+  template <class T>
+  std::span<const T> values() const noexcept {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
 class SectionFileReader {
  public:
   /// Maps the file and checks magic, version, sizes, layout and the two header checksums; throws Error(kCorrupt) or
@@ -82,6 +94,10 @@ class SectionFileReader {
   void verify(std::uint32_t id) const;
   /// Whether the section's content has its checksum.
   bool sound(std::uint32_t id) const;
+
+  /// The section, its checksum compared, where no other program can change it: for offsets, ordinals and whatever else
+  /// a reader checks once and then relies on. Throws Error(kCorrupt), std::bad_alloc.
+  SectionCopy copy(std::uint32_t id) const;
 
   /// Keeps the mapping alive for spans that outlive the reader.
   std::shared_ptr<const MappedFile> mapping() const noexcept { return file_; }

@@ -19,26 +19,26 @@
 namespace lorekeep {
 
 ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger) : linger_(linger) {
-  try {
-    grow(threads);
-  } catch (...) {
-    stop();
-    throw;
-  }
+  grow(threads);
 }
 
 void ThreadPool::grow(std::size_t threads) {
   if (threads == 0) fail(Code::kInvalidArgument, "a thread pool needs at least one thread");
   threads_.reserve(threads);
+  while (threads_.size() < threads && start_thread()) {
+  }
+}
+
+/// False when the system refuses one: the pool works with those that it has.
+bool ThreadPool::start_thread() {
+  const std::size_t index = threads_.size();
+  wanted_.store(index + 1);
   try {
-    while (threads_.size() < threads) {
-      const std::size_t index = threads_.size();
-      wanted_.store(index + 1);
-      threads_.emplace_back([this, index] { run(index); });
-    }
-  } catch (const std::system_error& error) {
-    wanted_.store(threads_.size());
-    fail(Code::kOutOfMemory, "cannot start a thread: " + std::string(error.what()));
+    threads_.emplace_back([this, index] { run(index); });
+    return true;
+  } catch (const std::system_error&) {
+    wanted_.store(index);
+    return false;
   }
 }
 
@@ -73,6 +73,7 @@ void ThreadPool::stop() noexcept {
 }
 
 void ThreadPool::submit(std::function<void()> task) {
+  if (size() == 0) return task();
   bool wake;
   {
     std::lock_guard lock(mutex_);

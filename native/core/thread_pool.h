@@ -19,19 +19,19 @@ namespace lorekeep {
 class ThreadPool {
  public:
   /// `threads` >= 1. A thread that has ended a task looks out for the next one for as long as `linger` before it
-  /// sleeps: waking a sleeping one costs whoever submits 10 µs, and the task 40. Throws Error(kOutOfMemory) when the
-  /// system refuses a thread.
+  /// sleeps: waking a sleeping one costs whoever submits 10 µs, and the task 40. When the system refuses threads,
+  /// the pool works with those that it got; without any, submit() runs the task.
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {});
   /// Runs what is queued, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  /// Threads that there are.
   std::size_t size() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
   /// Starts threads, or ends those that are too many as soon as each has ended its task, and waits for that. One call
-  /// at a time, and not from inside a task. `threads` >= 1. Throws Error(kOutOfMemory) when the system refuses a
-  /// thread; those that could be started stay.
+  /// at a time, and not from inside a task. `threads` >= 1. As for the constructor, there may be fewer.
   void resize(std::size_t threads);
 
   /// `task` must not throw.
@@ -48,6 +48,7 @@ class ThreadPool {
   void run(std::size_t index);
   void look_out(std::unique_lock<std::mutex>& lock);
   void grow(std::size_t threads);
+  bool start_thread();
   void stop() noexcept;
 
   std::mutex mutex_;

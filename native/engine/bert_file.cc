@@ -157,9 +157,10 @@ std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const Mo
   const GgufTensor& table = reader.find("token_embd.weight", shape.dimension, tokens);
   const std::size_t row_bytes = table.bytes.size() / tokens;
   need(row_bytes * tokens == table.bytes.size());
-  weights->token_row = [file, &type = *table.type, bytes = table.bytes.data(), row_bytes, width = shape.dimension](
-                           std::int32_t token, float* row) {
-    decode(type, bytes + static_cast<std::size_t>(token) * row_bytes, row, width);
+  // A copy: a model that is loaded does not change when another program writes to its file.
+  auto rows = std::make_shared<const std::vector<std::byte>>(table.bytes.begin(), table.bytes.end());
+  weights->token_row = [rows, &type = *table.type, row_bytes, width = shape.dimension](std::int32_t token, float* row) {
+    decode(type, rows->data() + static_cast<std::size_t>(token) * row_bytes, row, width);
   };
   std::vector<float> row(shape.dimension);
   for (std::size_t token = 0; token < tokens; ++token) {

@@ -50,6 +50,8 @@ LlamaModel load_llama(const std::filesystem::path& path, Content content, const 
   params.devices = no_devices.data();
   params.n_gpu_layers = 0;
   params.vocab_only = content == Content::kVocabulary;
+  params.load_mode =
+      LLAMA_LOAD_MODE_NONE;  // a model that is loaded does not change when another program writes to its file
   params.progress_callback = &LoadWatch::report;
   params.progress_callback_user_data = &watch;
   const ErrorLines errors;
@@ -100,6 +102,7 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
     slots.emplace(threads);
     if (threads > 1) helpers.emplace(threads - 1);
     if (cancel != nullptr) cancel->check();
+    file->check_unchanged();
     probe();
   } catch (const Error& error) {
     // What llama.cpp says does not name the file.

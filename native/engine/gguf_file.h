@@ -75,6 +75,8 @@ class GgufFile {
 
   const std::string& name() const noexcept { return file_.name(); }
   std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }
+  /// As MappedFile::check_unchanged(): to be called when what is needed of the file has been read.
+  void check_unchanged() const { file_.check_unchanged(); }
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;
 

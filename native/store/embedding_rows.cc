@@ -41,6 +41,13 @@ void EmbeddingRows::take_over(const EmbeddingsFile& file, bool cut_too) {
     states_[i] = found->cut ? State::kCut : State::kWhole;
     ++reused_;
   }
+  try {
+    file.check_unchanged();
+  } catch (const Error&) {
+    std::fill(states_.begin(), states_.end(), State::kMissing);
+    reused_ = 0;
+    throw;
+  }
 }
 
 EmbeddingPortion EmbeddingRows::next_portion(const Records& records, std::size_t bytes) {

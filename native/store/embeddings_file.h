@@ -52,6 +52,8 @@ class EmbeddingsFile {
 
   std::size_t size() const noexcept { return digests_.size(); }
   std::optional<Row> find(const Digest& text) const noexcept;
+  /// As MappedFile::check_unchanged().
+  void check_unchanged() const { file_.mapping()->check_unchanged(); }
 
  private:
   void check_rows(const CancelToken* cancel) const;

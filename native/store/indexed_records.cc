@@ -62,16 +62,23 @@ Origin read_origin(const SectionFileReader& file) {
 }
 
 TextArena read_texts(const SectionFileReader& file, Section ends_id, Section bytes_id, std::uint64_t count) {
-  const auto ends = file.array<std::uint64_t>(ends_id);
+  if (file.array<std::uint64_t>(ends_id).size() != count) {
+    refuse(file.name(), "the number of " + std::string(records_section_name(bytes_id)) + " is not that of the records");
+  }
+  struct Owner {
+    SectionCopy ends;
+    std::shared_ptr<const MappedFile> file;
+  };
+  const auto owner = std::make_shared<const Owner>(Owner{file.copy(ends_id), file.mapping()});
+  const auto ends = owner->ends.values<std::uint64_t>();
   const auto bytes = file.array<char>(bytes_id);
   const std::string name(records_section_name(bytes_id));
-  if (ends.size() != count) refuse(file.name(), "the number of " + name + " is not that of the records");
   // An id or a text is never empty.
   if (ends.front() == 0 || std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) != ends.end() ||
       ends.back() != bytes.size()) {
     refuse(file.name(), "the ends of its " + name + " are out of order");
   }
-  return {std::string_view(bytes.data(), bytes.size()), ends, file.mapping()};
+  return {std::string_view(bytes.data(), bytes.size()), ends, owner};
 }
 
 /// Why the records of the file are not to be used, or empty.
@@ -124,6 +131,8 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
   if (records.metadata) {
     filter::write_columns(*records.metadata, [&](std::span<const std::byte> bytes) { file.write(bytes); });
   }
+  index.check_file();
+  records.check_file();
   file.commit();
 }
 
@@ -141,13 +150,15 @@ IndexedRecords open_indexed_records(const std::filesystem::path& index_file, con
   records.ids = read_texts(file, kIdEnds, kIds, origin.count);
   records.texts = read_texts(file, kTextEnds, kTexts, origin.count);
   if (options.schema) {
+    const SectionCopy columns = file.copy(kColumns);
     records.metadata = std::make_shared<const filter::Columns>(
-        filter::read_columns(file.section(kColumns), options.schema, records.ids.size(), file.name(), file.mapping()));
+        filter::read_columns(columns.bytes, options.schema, records.ids.size(), file.name(), columns.owner));
   } else if (!file.section(kColumns).empty()) {
     refuse(file.name(), "it has columns and no fields");
   }
   records.fingerprint = origin.fingerprint;
   records.path = records_file;
+  records.file = file.mapping();
   records.identity = {{origin.file_size, origin.file_changed}, origin.file_checksum, (origin.flags & kSettled) != 0};
   return opened;
 }

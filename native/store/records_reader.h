@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/cancel_token.h"
+#include "core/mapped_file.h"
 #include "core/text_arena.h"
 #include "filter/columns.h"
 #include "store/file_identity.h"
@@ -21,9 +22,14 @@ struct Records {
   std::uint64_t fingerprint = 0;                    // of the texts and their order; differs when any text differs
   std::filesystem::path path;                       // of the file that they were read from
   FileIdentity identity;                            // of its content
+  std::shared_ptr<const MappedFile> file;           // of the texts; null: they are in memory
 
   std::size_t size() const noexcept { return ids.size(); }
   std::size_t memory_bytes() const noexcept;
+  /// As VectorIndex::check_file().
+  void check_file() const {
+    if (file) file->check_unchanged();
+  }
 };
 
 /// Longest record in bytes: far more than a text that fits a model's context needs, and a bound on what parsing it

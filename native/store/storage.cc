@@ -46,6 +46,11 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   if (!parts_.ids_checked) check_ids(parts_.ids);
 }
 
+void Storage::check_files() const {
+  if (parts_.vectors) parts_.vectors->check_file();
+  if (parts_.file) parts_.file->check_unchanged();
+}
+
 std::size_t Storage::memory_bytes() const noexcept {
   const std::size_t heap = heap_bytes();
   return parts_.vectors ? heap - parts_.vectors->heap_bytes() + parts_.vectors->memory_bytes() : heap;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/mapped_file.h"
 #include "core/text_arena.h"
 #include "filter/columns.h"
 #include "store/search.h"
@@ -21,6 +22,7 @@ struct StorageParts {
   std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
   std::shared_ptr<const text::TextIndex> text_index;   // null: no lexical search
   std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
+  std::shared_ptr<const MappedFile> file;              // of ids and texts; null: they are in memory
   bool ids_checked = false;                            // whoever read them has found no id empty or twice
 };
 
@@ -48,6 +50,10 @@ class Storage {
   /// naming the field, Error(kDimensionMismatch) for a query of another dimension, Error(kCancelled). Grain of
   /// cancellation: that of the legs, and between them.
   SearchResult search(const SearchRequest& request) const;
+
+  /// Throws Error(kCorrupt) when a mapped file of the storage was changed in place: what was read before the call may
+  /// be wrong. To be called when everything of an answer has been read.
+  void check_files() const;
 
  private:
   StorageParts parts_;

@@ -1,5 +1,6 @@
 #include "text/sidecar_file.h"
 
+#include <array>
 #include <span>
 #include <string>
 
@@ -117,24 +118,33 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
   const auto header = file.value<Header>(kHeader);
   check_analysis(file.name(), header);
   if (options.expected != nullptr) check_expectation(file.name(), header, file.fingerprint(), *options.expected);
+  // Copies: postings are checked once, and another program may write to a mapped file in place.
+  struct Copies {
+    std::string name;
+    std::array<SectionCopy, 3> sections;
+  };
+  const auto copies = std::make_shared<const Copies>(
+      Copies{file.name(), {file.copy(kLengths), file.copy(kBuckets), file.copy(kEntries)}});
+  const auto& [lengths, buckets, entries] = copies->sections;
   file.verify(options.work.cancel);
+  file.mapping()->check_unchanged();
 
   IndexData data;
   data.tokenizer = static_cast<Tokenizer>(header.tokenizer);
   data.documents = header.documents;
   data.terms = header.terms;
   data.tokens = header.tokens;
-  data.lengths = file.array<std::uint32_t>(kLengths);
-  data.buckets = file.array<std::uint64_t>(kBuckets);
-  data.entries = file.section(kEntries);
+  data.lengths = lengths.values<std::uint32_t>();
+  data.buckets = buckets.values<std::uint64_t>();
+  data.entries = entries.bytes;
   std::unique_ptr<FirstUseCheck> first_use;
   if (options.complete) {
-    check_index(data, file.name(), options.work);
+    check_index(data, copies->name, options.work);
   } else {
-    check_tables(data, file.name());
-    first_use = std::make_unique<FirstUseCheck>(data, file.name());
+    check_tables(data, copies->name);
+    first_use = std::make_unique<FirstUseCheck>(data, copies->name);
   }
-  Sidecar sidecar{std::make_shared<const TextIndex>(data, file.mapping(), std::move(first_use)), file.fingerprint()};
+  Sidecar sidecar{std::make_shared<const TextIndex>(data, copies, std::move(first_use)), file.fingerprint()};
   sidecar.index->sample_terms(kSampledTerms, options.work.cancel);  // so that tokenizer_fit() cannot fail
   return sidecar;
 }

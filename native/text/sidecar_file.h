@@ -31,7 +31,7 @@ struct SidecarExpectation {
 };
 
 struct Sidecar {
-  std::shared_ptr<const TextIndex> index;  // uses the mapped file in place
+  std::shared_ptr<const TextIndex> index;  // in memory of its own
   std::uint64_t fingerprint;
 };
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/mapped_file.h"
 #include "vector/codes.h"
 #include "vector/graph.h"
 #include "vector/graph_search.h"
@@ -25,6 +26,7 @@ struct HnswParts {
   Cells cells;        // of codes, from kLeastCelledRows rows on, in files from version 5
   Sketches sketches;  // with cells, where codes lie apart from their rows
   Graph graph;
+  std::shared_ptr<const MappedFile> file;  // of the rows; null: they are in memory
 };
 
 /// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and its candidates are scored
@@ -50,6 +52,9 @@ class HnswIndex final : public VectorIndex {
            parts_.sketches.heap_bytes() + parts_.graph.heap_bytes();
   }
   std::vector<float> row(std::size_t ordinal) const override;
+  void check_file() const override {
+    if (parts_.file) parts_.file->check_unchanged();
+  }
   const HnswParams& params() const noexcept { return parts_.params; }
   const HnswParts& parts() const noexcept { return parts_; }
 

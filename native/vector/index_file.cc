@@ -1,5 +1,6 @@
 #include "vector/index_file.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -127,6 +128,7 @@ class Loader {
     parts.sketches = sketches();
     parts.graph = graph();
     if (options_.verify_vectors) verify_vectors(parts);
+    parts.file = file_.mapping();
     return {std::make_shared<const HnswIndex>(std::move(parts)), file_.fingerprint()};
   }
 
@@ -167,14 +169,16 @@ class Loader {
     const bool present = (header_.flags & kHasCells) != 0 && header_.count > 0;
     const std::uint64_t count = present ? file_.section(kCellRadii).size() / sizeof(float) : 0;
     if (count > header_.count) refuse(file_.name(), "it has more cells than rows");
-    const auto starts = sized(kCellStarts, present ? (count + 1) * sizeof(std::uint32_t) : 0);
-    const auto members = sized(kCellMembers, present ? header_.count * sizeof(std::uint32_t) : 0);
-    const auto radii = sized(kCellRadii, count * sizeof(float));
+    sized(kCellStarts, present ? (count + 1) * sizeof(std::uint32_t) : 0);
+    sized(kCellMembers, present ? header_.count * sizeof(std::uint32_t) : 0);
+    sized(kCellRadii, count * sizeof(float));
     VectorMatrix centres = matrix(VectorType::kI8, kCellCentres, kCellScales, {}, count);
     if (!present) return {};
-    for (Section id : {kCellStarts, kCellMembers, kCellRadii}) file_.verify(id);
-    Cells::Memory memory{std::move(centres), values<std::uint32_t>(starts), values<std::uint32_t>(members),
-                         values<float>(radii), file_.mapping()};
+    const auto copies = std::make_shared<const std::array<SectionCopy, 3>>(
+        std::array{file_.copy(kCellStarts), file_.copy(kCellMembers), file_.copy(kCellRadii)});
+    const auto& [starts, members, radii] = *copies;
+    Cells::Memory memory{std::move(centres), starts.values<std::uint32_t>(), members.values<std::uint32_t>(),
+                         radii.values<float>(), copies};
     return Cells::view(std::move(memory), file_.name());
   }
 
@@ -196,19 +200,23 @@ class Loader {
     view.top_level = header_.top_level;
     view.base_stride = list_stride(2 * std::size_t{header_.m});
     view.upper_stride = list_stride(header_.m);
-    const auto base = sized(kBaseLists, header_.count * view.base_stride * sizeof(std::uint32_t));
-    const auto starts = sized(kUpperStarts, (header_.count + 1) * sizeof(std::uint32_t));
-    for (Section id : {kBaseLists, kUpperStarts, kUpperLists}) {
-      options_.work.check();
-      file_.verify(id);
-    }
-    view.base = reinterpret_cast<const std::uint32_t*>(base.data());
-    view.upper_start = reinterpret_cast<const std::uint32_t*>(starts.data());
+    sized(kBaseLists, header_.count * view.base_stride * sizeof(std::uint32_t));
+    sized(kUpperStarts, (header_.count + 1) * sizeof(std::uint32_t));
+    const auto copies = std::make_shared<const std::array<SectionCopy, 3>>(
+        std::array{copy(kBaseLists), copy(kUpperStarts), copy(kUpperLists)});
+    const auto& [base, starts, upper] = *copies;
+    view.base = base.values<std::uint32_t>().data();
+    view.upper_start = starts.values<std::uint32_t>().data();
     const std::uint64_t lists = view.upper_start[view.size];
-    const auto upper = sized(kUpperLists, lists * view.upper_stride * sizeof(std::uint32_t));
-    view.upper = reinterpret_cast<const std::uint32_t*>(upper.data());
+    sized(kUpperLists, lists * view.upper_stride * sizeof(std::uint32_t));
+    view.upper = upper.values<std::uint32_t>().data();
     validate_graph(view, file_.name(), options_.work.cancel);
-    return Graph(view, file_.mapping());
+    return Graph(view, copies);
+  }
+
+  SectionCopy copy(Section id) const {
+    options_.work.check();
+    return file_.copy(id);
   }
 
   template <class T>
@@ -280,6 +288,7 @@ void save_index(const HnswIndex& index, const std::filesystem::path& path, std::
                 const CancelToken* cancel, const FileOwner* owner) {
   SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kIndexSections, owner);
   write_index(file, index, cancel);
+  index.check_file();
   file.commit();
 }
 

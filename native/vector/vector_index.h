@@ -67,6 +67,9 @@ class VectorIndex {
   virtual std::size_t heap_bytes() const noexcept = 0;
   /// The L2-normalised row as it is stored (zero vectors stay zero). Throws Error(kInvalidArgument) beyond size().
   virtual std::vector<float> row(std::size_t ordinal) const = 0;
+  /// Throws Error(kCorrupt) when a mapped file of the index was changed in place: what was found before the call may be
+  /// wrong. To be called after a search, before its result is used.
+  virtual void check_file() const {}
 
   /// `query` may have any length. Throws Error(kDimensionMismatch), kInvalidArgument (NaN, infinity, k 0, a filter of
   /// another size), kCancelled.

@@ -14,6 +14,8 @@ export function libraryError(error: unknown): ServerError | undefined {
   if (!(error instanceof LorekeepError)) return undefined;
   const { code, message, detail } = error;
   if (!(error instanceof ModelLoadError)) {
+    if (code === 'CORRUPT' && detail.reason === 'changed')
+      return serverError(8003, changedInPlace, {}, { cause: error });
     if (code !== 'OUT_OF_MEMORY') return undefined;
     const shown = hidePaths(message, detail, []);
     return serverError(5003, shown.message, shown.facts, { cause: error });
@@ -23,6 +25,9 @@ export function libraryError(error: unknown): ServerError | undefined {
   if (code === 'OUT_OF_MEMORY') return serverError(5003, told, { model }, { cause: error });
   return serverError(5001, told, { model, reason }, { cause: error });
 }
+
+const changedInPlace =
+  'a file of the storage was changed in place while it was in use; load the storage again, and replace files by renaming';
 
 /** Where the parts of a search are in a request, and the code of what is wrong with its filter or its fusion. */
 export interface SearchPlaces {

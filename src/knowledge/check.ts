@@ -8,7 +8,7 @@ import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
 import { configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
-import { openVectors, vectorsWarning } from './vectors.js';
+import { openVectors, vectorsWarnings } from './vectors.js';
 import { reuseWords } from './words.js';
 
 export interface KnowledgeBaseFinding {
@@ -99,8 +99,9 @@ async function checkVectors(records: Records, checked: Checked): Promise<void> {
     openVectors(records, index, { path, config, model, signal }),
   );
   if (opened === undefined) return;
-  const message = vectorsWarning(opened, checked);
-  if (message !== undefined) findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });
+  for (const message of await vectorsWarnings(opened, checked)) {
+    findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });
+  }
   await opened.close();
 }
 

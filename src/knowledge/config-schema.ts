@@ -53,6 +53,27 @@ function uniqueNames(fields: readonly { name: string }[], context: z.RefinementC
 const file = (what: string) =>
   path().optional().describe(`${what} A relative path starts at this file's folder.`);
 
+const hnswSchema = z.strictObject({
+  m: z.int().min(2).max(128).default(16).describe('Links per node.'),
+  ef_construction: z
+    .int()
+    .min(1)
+    .max(4096)
+    .default(200)
+    .describe('Candidates held while a record is linked.'),
+  ef_search: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe(
+      'Candidates held during a search that does not say how many: more find more and take longer. Default: 96, or twice top_k where that is more.',
+    ),
+});
+
+/** What an index is built with when the config does not say. */
+export const hnswDefaults = hnswSchema.parse({});
+
 /** The config file of a knowledge base: the one source of its fields, types, defaults, ranges and descriptions. */
 export const knowledgeBaseSchema = z.strictObject({
   $schema: z.string().optional().describe('For editors.'),
@@ -77,26 +98,7 @@ export const knowledgeBaseSchema = z.strictObject({
     .superRefine(uniqueNames)
     .optional()
     .describe("The records' typed metadata."),
-  hnsw: z
-    .strictObject({
-      m: z.int().min(2).max(128).default(16).describe('Links per node.'),
-      ef_construction: z
-        .int()
-        .min(1)
-        .max(4096)
-        .default(200)
-        .describe('Candidates held while a record is linked.'),
-      ef_search: z
-        .int()
-        .min(1)
-        .max(100_000)
-        .optional()
-        .describe(
-          'Candidates held during a search that does not say how many: more find more and take longer. Default: 96, or twice top_k where that is more.',
-        ),
-    })
-    .optional()
-    .describe('How the index is built and searched.'),
+  hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
   vector_type: z
     .enum(['f32', 'f16', 'i8'])
     .default('f32')

@@ -25,7 +25,7 @@ export async function identifySource({
 }
 
 /**
- * What an opening read: device, inode, size and time of change of the config and of the files that it names. Files that
+ * What an opening read: device, inode, size and times of change of the config and of the files that it names. Files that
  * opening makes are not among them.
  */
 export class FilesIdentity {
@@ -36,7 +36,9 @@ export class FilesIdentity {
 
   /** `found` is what each of the paths led to. */
   constructor(paths: readonly string[], found: readonly BigIntStats[], links: ReadonlyMap<string, string>) {
-    this.key = found.map(({ dev, ino, size, mtimeNs }) => [dev, ino, size, mtimeNs].join(':')).join(' ');
+    this.key = found
+      .map(({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(':'))
+      .join(' ');
     this.#files = found.map((each, index) => [paths[index] as string, each]);
     this.#links = links;
   }
@@ -58,7 +60,11 @@ export class FilesIdentity {
 const precise = { bigint: true } as const;
 
 const isSame = (a: BigIntStats, b: BigIntStats) =>
-  a.ino === b.ino && a.mtimeNs === b.mtimeNs && a.size === b.size && a.dev === b.dev;
+  a.ino === b.ino &&
+  a.mtimeNs === b.mtimeNs &&
+  a.ctimeNs === b.ctimeNs &&
+  a.size === b.size &&
+  a.dev === b.dev;
 
 async function found(path: string): Promise<BigIntStats> {
   try {

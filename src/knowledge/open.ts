@@ -6,7 +6,7 @@ import { withModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
-import { buildVectors, openVectors, vectorsWarning } from './vectors.js';
+import { buildVectors, openVectors, vectorsWarnings } from './vectors.js';
 import { openWords } from './words.js';
 
 /**
@@ -56,8 +56,7 @@ async function findVectors(
     return { vectors, counts: { embedded, reused, truncated } };
   }
   const vectors = await openVectors(records, files.index, source);
-  const warning = vectorsWarning(vectors, source);
-  if (warning !== undefined) {
+  for (const warning of await vectorsWarnings(vectors, source)) {
     warnings.push(warning);
     log.warn({ file: files.index }, warning);
   }

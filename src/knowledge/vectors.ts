@@ -1,4 +1,5 @@
-import { LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
+import { inspectFile, LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
+import { hnswDefaults } from './config-schema.js';
 import { type EmbeddedRecords, embedRecords } from './embeddings.js';
 import { withIndexRemedy } from './index-error.js';
 import { indexFingerprint } from './model.js';
@@ -50,11 +51,24 @@ async function openIndex(
   throw LorekeepError.about('INVALID_ARGUMENT', { file, mismatch: 'records', reason, expected, found });
 }
 
-/** What an index file was built with that the config does not say any more; undefined when it is as configured. */
-export function vectorsWarning(
+/** What an index file was built with that the config says otherwise: one sentence each. @throws as inspectFile() */
+export async function vectorsWarnings(
   { vectorType }: VectorIndex,
   { config, files }: Pick<Source, 'config' | 'files'>,
-): string | undefined {
-  if (vectorType === config.vector_type) return undefined;
-  return `${files.index}: holds ${vectorType} vectors; vector_type ${config.vector_type} has an effect when it is built again`;
+): Promise<string[]> {
+  const file = files.index as string;
+  const otherwise = (holds: string, field: string) =>
+    `${file}: holds ${holds}; ${field} has an effect when it is built again`;
+  const warnings: string[] = [];
+  if (vectorType !== config.vector_type)
+    warnings.push(otherwise(`${vectorType} vectors`, `vector_type ${config.vector_type}`));
+  const { kind, m, efConstruction } = await inspectFile(file, { verify: false });
+  // An index of hnswlib was built elsewhere, with what its builder chose.
+  if (kind !== 'index') return warnings;
+  const { m: links, ef_construction: width } = config.hnsw ?? hnswDefaults;
+  if (m !== links) warnings.push(otherwise(`a graph of m ${m}`, `hnsw.m ${links}`));
+  if (efConstruction !== width) {
+    warnings.push(otherwise(`a graph of ef_construction ${efConstruction}`, `hnsw.ef_construction ${width}`));
+  }
+  return warnings;
 }

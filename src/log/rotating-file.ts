@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkOwnLog, type IsLine, isLogLine, openOwnLog } from './own-log.js';
 
 export interface Rotation {
   /** Largest size of a file in bytes. */
@@ -18,21 +19,31 @@ export class RotatingFile {
   readonly #folder: string;
   readonly #name: string;
   readonly #rotation: Rotation | undefined;
+  readonly #isLine: IsLine;
   #descriptor: number | undefined;
   #bytes = 0;
-  /** Whether the file ends within a line: the disk was full, or a writer was killed. */
+  /** Whether the file ends within a line: a crash, or a full disk, cut it. */
   #torn = false;
 
-  /** Without `rotation` the file grows. @throws system errors */
-  constructor(folder: string, name: string, rotation?: Rotation) {
+  /**
+   * Without `rotation` the file grows. Files that are not made of such lines are neither written to nor replaced.
+   * @throws system errors; an Error about a file that is not a log of ours
+   */
+  constructor(folder: string, name: string, rotation?: Rotation, isLine: IsLine = isLogLine) {
     this.#folder = folder;
     this.#name = name;
     this.#rotation = rotation;
+    this.#isLine = isLine;
     this.path = join(folder, `${name}.log`);
+    for (let number = 1; number < (rotation?.files ?? 0); number++)
+      checkOwnLog(this.#numbered(number), isLine);
     this.#open();
   }
 
-  /** Writes complete lines, none of them split between files. @throws system errors; a part may have been written */
+  /**
+   * Writes complete lines, none of them split between files. @throws system errors; the first lines may have been written,
+   * but no part of a line
+   */
   append(lines: readonly string[]): void {
     this.#reopen();
     let pending: string[] = [];
@@ -69,16 +80,30 @@ export class RotatingFile {
       while (written < bytes.length) written += writeSync(this.#descriptor as number, bytes, written);
       this.#torn = false;
     } catch (error) {
-      if (written > 0) this.#torn = bytes[written - 1] !== newline;
+      written = this.#withoutHalfLine(bytes, written);
       throw error;
     } finally {
       this.#bytes += written;
     }
   }
 
+  /** Takes back a line of which only a part was written, and returns how much stays. */
+  #withoutHalfLine(bytes: Buffer, written: number): number {
+    const whole = bytes.lastIndexOf(0x0a, written - 1) + 1;
+    if (written === 0 || whole === written) return written;
+    const file = this.#descriptor as number;
+    const { size } = fstatSync(file);
+    // Another process may have written meanwhile: its lines stay, and the next ones begin on a line of their own.
+    this.#torn = size !== this.#bytes + written;
+    if (this.#torn) return written;
+    ftruncateSync(file, this.#bytes + whole);
+    return whole;
+  }
+
   #rotate(): void {
-    this.close();
     const last = (this.#rotation?.files ?? 1) - 1;
+    for (let number = 1; number <= last; number++) checkOwnLog(this.#numbered(number), this.#isLine);
+    this.close();
     try {
       if (last === 0) rmSync(this.path, { force: true });
       else {
@@ -107,28 +132,11 @@ export class RotatingFile {
   }
 
   #open(): void {
-    this.#descriptor = openSync(this.path, 'a');
-    this.#bytes = fstatSync(this.#descriptor).size;
-    this.#torn = this.#bytes > 0 && lastByte(this.path, this.#bytes) !== newline;
+    const { file, size, torn } = openOwnLog(this.path, this.#isLine);
+    this.#descriptor = file;
+    this.#bytes = size;
+    this.#torn = torn;
   }
-}
-
-const newline = 0x0a;
-
-/** The byte before `end`; a newline for a file that may be written and not read. */
-function lastByte(path: string, end: number): number | undefined {
-  const byte = Buffer.alloc(1, newline);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      readSync(file, byte, 0, 1, end - 1);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return newline;
-  }
-  return byte[0];
 }
 
 function moveIfThere(from: string, to: string): void {

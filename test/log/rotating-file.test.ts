@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   mkdtempSync,
   readdirSync,
@@ -8,9 +9,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { RotatingFile } from '../../src/log/rotating-file.js';
+import { RotatingFile as LogFile, type Rotation } from '../../src/log/rotating-file.js';
 import { temporaryFolder } from '../helpers/folder.js';
+
+/** With plain lines in place of JSON. */
+class RotatingFile extends LogFile {
+  constructor(folder: string, name: string, rotation?: Rotation) {
+    super(folder, name, rotation, (text) => /^(line \d{4}|x+)$/.test(text));
+  }
+}
 
 const inFolder = temporaryFolder();
 const folder = () => mkdtempSync(inFolder('logs-'));
@@ -95,18 +104,60 @@ describe('a rotating file', () => {
     expect(names.map((name) => read(logs, name)).join('')).toBe(lines(0, 40).join(''));
   });
 
-  it.skipIf(process.platform !== 'linux')(
-    'throws on a full disk, and goes on when it is not full any more',
-    () => {
+  it('writes to no file that is not a log, and replaces none', () => {
+    const other = 'a diary\n';
+    const logs = folder();
+    for (const name of ['service.log', 'service.1.log']) {
+      writeFileSync(join(logs, name), other);
+      expect(() => new RotatingFile(logs, 'service', { maxBytes: 55, files: 2 })).toThrow(
+        `${join(logs, name)} is not a log of lorekeep`,
+      );
+      expect(read(logs, name)).toBe(other);
+      rmSync(join(logs, name));
+    }
+    symlinkSync('nowhere', join(logs, 'service.log'));
+    expect(() => new RotatingFile(logs, 'service')).toThrow('is a symbolic link');
+    expect(readdirSync(logs)).toEqual(['service.log']);
+    rmSync(join(logs, 'service.log'));
+    const file = new RotatingFile(logs, 'service', { maxBytes: 12, files: 2 });
+    file.append([line(0)]);
+    writeFileSync(join(logs, 'service.1.log'), other);
+    expect(() => file.append([line(1)])).toThrow('service.1.log is not a log of lorekeep');
+    expect([read(logs, 'service.log'), read(logs, 'service.1.log')]).toEqual([line(0), other]);
+    file.close();
+  });
+
+  it('appends to what a crash has left', () => {
+    for (const left of ['{"level":"in', '', `${line(0)}li`]) {
       const logs = folder();
-      const path = join(logs, 'service.log');
-      symlinkSync('/dev/full', path);
-      const file = new RotatingFile(logs, 'service', { maxBytes: 1000, files: 2 });
-      expect(() => file.append([line(0)])).toThrow('ENOSPC');
-      rmSync(path);
+      writeFileSync(join(logs, 'service.log'), left);
+      const file = new RotatingFile(logs, 'service');
       file.append([line(1)]);
-      expect(read(logs, 'service.log')).toBe(line(1));
       file.close();
+      expect(read(logs, 'service.log')).toBe(left === '' ? line(1) : `${left}\n${line(1)}`);
+    }
+  });
+
+  it.skipIf(process.platform !== 'linux')('waits for no pipe', () => {
+    const logs = folder();
+    execFileSync('mkfifo', [join(logs, 'service.log')]);
+    expect(() => new RotatingFile(logs, 'service')).toThrow('service.log');
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'writes no half line to a full disk, and goes on when it is not full any more',
+    () => {
+      const script = fileURLToPath(new URL('children/full-log.mjs', import.meta.url));
+      const mount = 'mount -t tmpfs -o size=64k tmpfs "$0" && exec "$@"';
+      const logs = folder();
+      const tried = spawnSync('unshare', ['-m', 'sh', '-c', mount, logs, 'true'], { encoding: 'utf8' });
+      if (tried.status !== 0)
+        return console.log(`skipped: no file system may be mounted here: ${tried.stderr}`);
+      const child = ['-m', 'sh', '-c', mount, logs, process.execPath, script, logs];
+      const output = execFileSync('unshare', child, { encoding: 'utf8' });
+      const { code, lines: found, half, after } = JSON.parse(output);
+      expect({ code, half, after }).toEqual({ code: 'ENOSPC', half: '', after: true });
+      expect(found).toBeGreaterThan(100);
     },
   );
 });

@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { openRegular } from '../../../lib/internal.js';
 import { isOutOfDescriptors } from '../../failure/failure.js';
 import { fail } from '../../protocol/errors.js';
 import { readOpen, type TextSource } from './text-file.js';
@@ -46,11 +47,14 @@ export class DefaultList<Item> {
 
   async #open(where: string): Promise<FileHandle> {
     try {
-      return await open(this.#path, 'r');
+      return await openRegular(this.#path);
     } catch (error) {
       if (isOutOfDescriptors(error)) throw error;
       const { code } = error as NodeJS.ErrnoException;
-      const state = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+      const state =
+        code === 'ENOENT'
+          ? 'does not exist'
+          : `cannot be read${code === undefined ? ': it is not a regular file' : ` (${code})`}`;
       return fail(
         4011,
         `${where}: is missing, and the file of ${this.#field}, which would do instead, ${state}`,

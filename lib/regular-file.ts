@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+const waitForNobody = constants.O_NONBLOCK ?? 0;
+
+/** Opens a file to read it. @throws system errors; an Error for a pipe, a device, a socket or a folder */
+export async function openRegular(path: string, flags = 0): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | waitForNobody | flags);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${path}: not a regular file`);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The text of a regular file. @throws as openRegular(); an Error for more than `mostBytes` */
+export async function readRegular(path: string, mostBytes: number, flags = 0): Promise<string> {
+  await using file = await openRegular(path, flags);
+  const { size } = await file.stat();
+  if (size > mostBytes) throw new Error(`${path}: is longer than ${mostBytes} bytes`);
+  return await file.readFile('utf8');
+}
+
+/** What may be replaced, from its content. */
+export interface ReplaceRule {
+  isOurs(content: string): boolean;
+  /** Bytes: a longer file is not ours. */
+  most: number;
+}
+
+/**
+ * Writes a file beside its place and renames it, folders included. What is there must be absent, empty, or a regular file of
+ * ours; it is looked at before and, by device and inode, just before the rename. @throws system errors; an Error for what is not ours
+ */
+export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
+  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
+  await mkdir(dirname(path), { recursive: true });
+  await checkOurs(path, rule);
+  await removeStrays(path);
+  try {
+    const file = await open(temporary, 'wx');
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const seen = await checkOurs(path, rule);
+    const now = await identity(path);
+    if (now !== seen) throw new Error(`${path}: was replaced meanwhile`);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Device and inode of what was found to be ours; undefined when nothing is there. */
+async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<string | undefined> {
+  let file: FileHandle;
+  try {
+    file = await openRegular(path, constants.O_NOFOLLOW ?? 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { size, dev, ino } = await file.stat({ bigint: true });
+    const ours = size === 0n || (size <= most && isOurs(await file.readFile('utf8')));
+    if (!ours) throw new Error(`${path}: is not a file that lorekeep wrote, so it is left as it is`);
+    return `${dev}:${ino}`;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes the temporary files of writers that were killed. */
+async function removeStrays(path: string): Promise<void> {
+  const folder = dirname(path);
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(`${basename(path)}.`) || !name.endsWith('.tmp')) continue;
+    const writer = /\.(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
+    if (writer === undefined || !isRunning(Number(writer))) await rm(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's
+  }
+}
+
+async function identity(path: string): Promise<string | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  return found && `${found.dev}:${found.ino}`;
+}
