@@ -53,7 +53,9 @@ export const configSchema = object({
     }),
   thread_count: integer(1, 1024)
     .default(4)
-    .describe('Threads that serve searches, and as many that read and write files. Embedding and index building have threads of their own.'),
+    .describe(
+      'Threads that serve searches, and as many that read and write files. Embedding and index building have threads of their own.',
+    ),
 
   models_catalog_path: nonEmptyText()
     .default('data/models.json')
