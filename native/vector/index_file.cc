@@ -275,7 +275,7 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   file.section(kUpperStarts, std::as_bytes(parts.graph.upper_start_values()), cancel);
   file.section(kUpperLists, std::as_bytes(parts.graph.upper_values()), cancel);
   file.section(kRowLowBits, std::as_bytes(parts.rows.low_bytes()), cancel);
-  file.section(kSketchMiddle, std::as_bytes(parts.sketches.middle()), cancel);
+  file.section(kSketchMiddle, std::as_bytes(parts.sketches.mean()), cancel);
   file.section(kSketches, parts.sketches.row_bytes(), cancel);
   file.section(kCellCentres, parts.cells.centres().row_bytes(), cancel);
   file.section(kCellScales, std::as_bytes(parts.cells.centres().scale_values()), cancel);

@@ -8,7 +8,7 @@
 namespace lorekeep::vector {
 namespace {
 
-// Queries this near to the middle are taken to be there.
+// Queries this near to the mean are taken to be there.
 constexpr float kShortest = 1e-30f;
 
 /// The next of a fixed sequence of random bits (splitmix64).
@@ -34,16 +34,16 @@ void transform_block(float* values, std::size_t length) noexcept {
 
 /// The mean of all rows, as those of the cells give it: it need not be exact, as rows and queries are taken relative to
 /// the same.
-std::vector<float> middle_of(const Cells& cells) {
+std::vector<float> mean_of(const Cells& cells) {
   const auto rows = static_cast<float>(cells.members().size());
-  std::vector<float> middle(cells.centres().dimension());
-  std::vector<float> centre(middle.size());
+  std::vector<float> mean(cells.centres().dimension());
+  std::vector<float> centre(mean.size());
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
     cells.centres().decode(cell, centre.data());
     const float share = static_cast<float>(cells.starts()[cell + 1] - cells.starts()[cell]) / rows;
-    for (std::size_t j = 0; j < middle.size(); ++j) middle[j] += share * centre[j];
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += share * centre[j];
   }
-  return middle;
+  return mean;
 }
 
 float dot(std::span<const float> a, std::span<const float> b) noexcept {
@@ -83,30 +83,30 @@ Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, const Wo
   made.dimension_ = rows.dimension();
   made.stride_ = sketch_stride(rows.dimension());
   made.owned_rows_ = AlignedBuffer(made.count_ * made.stride_);
-  made.owned_middle_ = AlignedBuffer(rows.dimension() * sizeof(float));
+  made.owned_mean_ = AlignedBuffer(rows.dimension() * sizeof(float));
   made.rows_ = made.owned_rows_.data();
-  made.middle_ = made.owned_middle_.as<float>();
-  const std::vector<float> middle = middle_of(cells);
-  std::copy(middle.begin(), middle.end(), made.owned_middle_.as<float>());
+  made.mean_ = made.owned_mean_.as<float>();
+  const std::vector<float> mean = mean_of(cells);
+  std::copy(mean.begin(), mean.end(), made.owned_mean_.as<float>());
   made.rotation_ = Rotation(rows.dimension());
   parallel_for(work, cells.size(), 1, [&](std::size_t cell, std::size_t, std::size_t) {
     std::vector<float> centre(rows.dimension());
-    std::vector<float> rest(rows.dimension());
+    std::vector<float> residual(rows.dimension());
     std::vector<float> spare;
     cells.centres().decode(cell, centre.data());
     for (std::size_t place = cells.starts()[cell]; place < cells.starts()[cell + 1]; ++place) {
-      rows.decode(cells.members()[place], rest.data());
-      for (std::size_t j = 0; j < rest.size(); ++j) rest[j] -= centre[j];
-      made.encode_rest(place, rest, spare);
+      rows.decode(cells.members()[place], residual.data());
+      for (std::size_t j = 0; j < residual.size(); ++j) residual[j] -= centre[j];
+      made.encode_residual(place, residual, spare);
     }
   });
   return made;
 }
 
-void Sketches::encode_rest(std::size_t place, std::span<const float> rest, std::vector<float>& spare) {
+void Sketches::encode_residual(std::size_t place, std::span<const float> residual, std::vector<float>& spare) {
   const std::size_t width = rotation_.width();
   spare.assign(2 * width, 0.0f);
-  std::copy(rest.begin(), rest.end(), spare.begin());
+  std::copy(residual.begin(), residual.end(), spare.begin());
   rotation_.apply(spare.data(), spare.data() + width);
   std::byte* to = owned_rows_.data() + place * stride_;
   double squares = 0;
@@ -121,10 +121,10 @@ void Sketches::encode_rest(std::size_t place, std::span<const float> rest, std::
     }
     std::memcpy(to + word * sizeof(bits), &bits, sizeof(bits));
   }
-  SketchNumbers numbers{dot(rest, middle()), 0, 0};
+  SketchNumbers numbers{dot(residual, mean()), 0, 0};
   if (magnitudes > 0) {
     const double factor = squares / magnitudes;
-    // Length of what is lost, spread over all directions but the rest's own.
+    // Length of what is lost, spread over all directions but the residual's own.
     const double lost = std::max(0.0, static_cast<double>(width) * factor * factor - squares);
     numbers.factor = static_cast<float>(factor);
     numbers.spread = static_cast<float>(std::sqrt(lost / static_cast<double>(width - 1)));
@@ -132,14 +132,14 @@ void Sketches::encode_rest(std::size_t place, std::span<const float> rest, std::
   std::memcpy(to + width / 8, &numbers, sizeof(numbers));
 }
 
-Sketches Sketches::view(std::size_t count, std::size_t dimension, const float* middle, const std::byte* rows,
+Sketches Sketches::view(std::size_t count, std::size_t dimension, const float* mean, const std::byte* rows,
                         std::shared_ptr<const void> owner) {
   Sketches made;
   made.count_ = count;
   made.dimension_ = dimension;
   made.stride_ = sketch_stride(dimension);
   made.rotation_ = Rotation(dimension);
-  made.middle_ = middle;
+  made.mean_ = mean;
   made.rows_ = rows;
   made.owner_ = std::move(owner);
   return made;
@@ -150,20 +150,20 @@ SketchQuery::SketchQuery(const Sketches& sketches, std::span<const float> query)
   const std::size_t width = rotation.width();
   std::vector<float> unit(sketches.dimension());
   normalise(query, unit.data(), "the query");
-  const auto middle = sketches.middle();
-  std::vector<float> turned(2 * width);
-  for (std::size_t j = 0; j < unit.size(); ++j) turned[j] = unit[j] - middle[j];
-  rotation.apply(turned.data(), turned.data() + width);
-  turned.resize(width);
-  length_ = std::sqrt(dot(turned, turned));
+  const auto mean = sketches.mean();
+  std::vector<float> rotated(2 * width);
+  for (std::size_t j = 0; j < unit.size(); ++j) rotated[j] = unit[j] - mean[j];
+  rotation.apply(rotated.data(), rotated.data() + width);
+  rotated.resize(width);
+  length_ = std::sqrt(dot(rotated, rotated));
   float largest = 0;
-  for (const float value : turned) largest = std::max(largest, std::fabs(value));
+  for (const float value : rotated) largest = std::max(largest, std::fabs(value));
   task_.step = largest / kLargestOfSketchQuery;
   task_.words = width / 64;
   integers_.resize(width);
   const float per_step = largest > kShortest ? 1 / task_.step : 0.0f;
   for (std::size_t j = 0; j < width; ++j) {
-    integers_[j] = static_cast<std::int8_t>(std::lrint(turned[j] * per_step));
+    integers_[j] = static_cast<std::int8_t>(std::lrint(rotated[j] * per_step));
     task_.sum += integers_[j];
   }
   task_.query = integers_.data();

@@ -1,9 +1,9 @@
 // One bit of every dimension of every row, with which a scan of many rows rules most of them out: a cache line a row
 // where codes are six.
 //
-// A row is taken relative to the centre of its cell (cells.h) and turned at random, so that what its signs lose lies in
-// all directions alike; the sign bits, times one factor per row, then estimate every dot product with it without bias,
-// and the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
+// A row is taken relative to the centre of its cell (cells.h) and rotated at random, so that what its signs lose lies
+// in all directions alike; the sign bits, times one factor per row, then estimate every dot product with it without
+// bias, and the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,11 @@ namespace lorekeep::vector {
 /// Codes of fewer dimensions fill three cache lines or less, of which sketches would save too little.
 inline constexpr std::size_t kLeastSketchedDimension = 192;
 
-/// Behind the bits of a row.
+/// Behind the bits of a row. Its residual is row - centre; the mean is that of all rows.
 struct SketchNumbers {
-  float base;    // rest . middle, where the rest is row - centre, and the middle that of all rows
-  float factor;  // estimate of rest . x: factor * (sum of the turned x's values, each with the rest's sign)
+  float base;  // residual . mean
+  float
+      factor;  // estimate of residual . x: factor * (sum of the values of the rotated x, each with the residual's sign)
   float spread;  // standard deviation of that estimate's error, per length of x
 };
 
@@ -59,8 +60,8 @@ class Sketches {
   Sketches() = default;
   /// Of rows of any type. Grain of cancellation: a cell.
   static Sketches encode(const VectorMatrix& rows, const Cells& cells, const Work& work);
-  /// Of memory that lies elsewhere: `middle` has `dimension` values, `rows` count * sketch_stride() bytes.
-  static Sketches view(std::size_t count, std::size_t dimension, const float* middle, const std::byte* rows,
+  /// Of memory that lies elsewhere: `mean` has `dimension` values, `rows` count * sketch_stride() bytes.
+  static Sketches view(std::size_t count, std::size_t dimension, const float* mean, const std::byte* rows,
                        std::shared_ptr<const void> owner);
 
   bool empty() const noexcept { return count_ == 0; }
@@ -68,23 +69,23 @@ class Sketches {
   std::size_t dimension() const noexcept { return dimension_; }
   std::size_t stride() const noexcept { return stride_; }
   /// Of all rows: queries are taken relative to it, which makes their errors small where all rows lean to one side.
-  std::span<const float> middle() const noexcept { return {middle_, empty() ? 0 : dimension_}; }
+  std::span<const float> mean() const noexcept { return {mean_, empty() ? 0 : dimension_}; }
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
   const Rotation& rotation() const noexcept { return rotation_; }
-  std::size_t bytes() const noexcept { return row_bytes().size() + middle().size_bytes(); }
-  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_middle_.size(); }
+  std::size_t bytes() const noexcept { return row_bytes().size() + mean().size_bytes(); }
+  std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_mean_.size(); }
 
  private:
-  void encode_rest(std::size_t place, std::span<const float> rest, std::vector<float>& spare);
+  void encode_residual(std::size_t place, std::span<const float> residual, std::vector<float>& spare);
 
   std::size_t count_ = 0;
   std::size_t dimension_ = 0;
   std::size_t stride_ = 0;
   Rotation rotation_;
-  const float* middle_ = nullptr;
+  const float* mean_ = nullptr;
   const std::byte* rows_ = nullptr;
   AlignedBuffer owned_rows_;
-  AlignedBuffer owned_middle_;
+  AlignedBuffer owned_mean_;
   std::shared_ptr<const void> owner_;
 };
 
@@ -106,8 +107,8 @@ class SketchQuery {
                 float* nearest) const noexcept;
 
  private:
-  std::vector<std::int8_t> integers_;  // the turned query's values
-  float length_ = 0;                   // of query - middle
+  std::vector<std::int8_t> integers_;  // the rotated query's values
+  float length_ = 0;                   // of query - mean
   SketchTask task_{};
 };
 

@@ -225,7 +225,7 @@ TEST("cells: numbers that a damaged file holds give wrong results at worst") {
     parts.cells = Cells::view({VectorMatrix::view(VectorType::kI8, whole.cells.size(), kDimension, centres, nullptr),
                                whole.cells.starts(), whole.cells.members(), whole.cells.radii(), nullptr},
                               "it");
-    parts.sketches = Sketches::view(kRows, kDimension, whole.sketches.middle().data(), bytes.data(), nullptr);
+    parts.sketches = Sketches::view(kRows, kDimension, whole.sketches.mean().data(), bytes.data(), nullptr);
     parts.graph = Graph(whole.graph.view(), nullptr);
     const HnswIndex bad(std::move(parts));
     const auto found = bad.search(std::span(rows).first(kDimension), {.filter = &filter});

@@ -274,7 +274,7 @@ TEST("index file: cells and sketches are kept, and an older file, without them, 
   const auto loaded = load_index(saved.path).index;
   CHECK(!made.sketches.empty() && !made.cells.empty());
   CHECK(std::ranges::equal(loaded->parts().sketches.row_bytes(), made.sketches.row_bytes()));
-  CHECK(std::ranges::equal(loaded->parts().sketches.middle(), made.sketches.middle()));
+  CHECK(std::ranges::equal(loaded->parts().sketches.mean(), made.sketches.mean()));
   CHECK(std::ranges::equal(loaded->parts().cells.members(), made.cells.members()));
   CHECK(std::ranges::equal(loaded->parts().cells.starts(), made.cells.starts()));
   CHECK(std::ranges::equal(loaded->parts().cells.radii(), made.cells.radii()));

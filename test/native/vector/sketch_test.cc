@@ -208,7 +208,7 @@ TEST("sketches: they are the same however many threads make them") {
   ThreadPool pool(3);
   const Sketches shared = Sketches::encode(sample.rows, sample.cells, {&pool, 4});
   CHECK(std::ranges::equal(sample.sketches.row_bytes(), shared.row_bytes()));
-  CHECK(std::ranges::equal(sample.sketches.middle(), shared.middle()));
+  CHECK(std::ranges::equal(sample.sketches.mean(), shared.mean()));
 }
 
 }  // namespace
