@@ -82,16 +82,27 @@ const extensions = {
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
   max_frame_mb: 64,
-  limits: { drain_timeout_ms: 10_000, frame_timeout_ms: 30_000, unread_timeout_ms: 60_000 },
+  max_client_memory_mb: 0,
+  read_only_storages: false,
+  limits: {
+    drain_timeout_ms: 10_000,
+    frame_timeout_ms: 30_000,
+    unread_timeout_ms: 60_000,
+    max_connections: 4096,
+    max_connections_per_address: 1024,
+    max_sessions_per_connection: 10_000,
+    idle_connection_timeout_ms: 600_000,
+    memory_wait_ms: 2000,
+  },
 };
 
 describe('the config without a file', () => {
   it('has the built-in value of every field, with paths beside the program', async () => {
     const { config, file, warnings, withoutEffect } = await loadConfig();
     expect([file, warnings, withoutEffect]).toEqual([undefined, [], undefined]);
-    const { storage_cache_max_mb: cache, ...rest } = config;
+    const { storage_cache_max_mb: cache, max_memory_mb: memory, ...rest } = config;
     expect(rest).toEqual({ ...contract, ...extensions });
-    expect(cache).toBeGreaterThan(0);
+    expect(Math.min(cache, memory)).toBeGreaterThan(0);
   });
 
   it('has a description for every field, and a place for each in the config', async () => {

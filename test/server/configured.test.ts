@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { type Client, type ClientSession, connect, type Graph } from '../../src/client/index.js';
@@ -35,6 +35,7 @@ const records = [{ id: 'blob', text: strings[0], metadata: { blob: 'x'.repeat(90
 const knowledge = {
   embedding_model: 'tiny',
   records_file: 'records.json',
+  bm25_file: 'kb.bm25',
   fields: [{ name: 'blob', type: 'string', optional: true, filterable: false }],
 };
 const otherFiles: Record<string, string> = {
@@ -128,6 +129,13 @@ const effects: Record<string, Effect | Elsewhere> = {
       await other.createEmbeddedStringStorage({ name: 'kb', configPath: 'deep/kb.json' });
       await other.destroy();
       await program.printed(/kb\.json","bytes":\d+,"msg":"storage closed"/);
+    },
+  },
+  read_only_storages: {
+    value: true,
+    async seen() {
+      await retrieve();
+      expect(existsSync(inFolder('kbs/deep/kb.bm25'))).toBe(false);
     },
   },
   include_interaction_in_diagnostics: {
