@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
-import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
@@ -283,10 +282,7 @@ export class Connection {
   /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
   #begin({ frame: { payload }, parser, memory }: Parsing, failure: unknown): void {
     const held: Promise<void>[] = [];
-    const serving = withLogContext({ client: this.#client }, () =>
-      this.#serve(payload, parser, failure, held),
-    );
-    const served = serving.then(() => {
+    const served = this.#serve(payload, parser, failure, held).then(() => {
       this.#requests--;
       if (held.length > 0) this.#share.request();
     });
@@ -317,6 +313,7 @@ export class Connection {
 
   #context(held: Promise<void>[]): HandlerContext {
     return {
+      client: this.#client,
       services: this.#services,
       sessions: this.#sessions,
       memory: this.#memory.ledger,

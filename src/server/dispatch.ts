@@ -14,7 +14,7 @@ type Answer = object | undefined;
  * this request alone. A server that stops takes none but those that end something. Never rejects.
  */
 export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
-  return withLogContext(subjects(request), async () => {
+  return withLogContext({ client: context.client, ...subjects(request) }, async () => {
     const { activity, log } = context.services;
     const end = activity.begin();
     try {

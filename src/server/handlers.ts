@@ -8,6 +8,8 @@ import type { SessionTable } from './session-table.js';
 
 /** What a handler may use of the connection that its request came from. */
 export interface HandlerContext {
+  /** Its address, for the log. */
+  readonly client: string;
   readonly services: Services;
   readonly sessions: SessionTable;
   /** What the client holds. */

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ClientSession, Component, Graph, ServerError } from '../../src/client/index.js';
 import type { ServerConfig } from '../../src/config/schema.js';
-import type { ServerFrame } from '../../src/protocol/frames.js';
+import type { ServerFrames } from '../../src/protocol/frames.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { strings } from './corpus.js';
@@ -71,26 +71,21 @@ describe('a canned_response node', () => {
   it('adds a component and sends TurnText between TurnStarted and TurnComplete', async () => {
     const server = await start();
     const raw = await server.raw();
-    const session = await raw.request<{ session_id: string } & never>({
+    const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>({
       type: 'CreateSessionRequest',
       id: 1,
     });
-    const { session_id } = session as { session_id: string };
     const string_storage = list('Only this.');
     const graph = { nodes: [canned({ string_storage }, 'a'), canned({ string_storage }, 'b')] };
-    const made = await raw.request({
+    const { agent_id } = await raw.request<ServerFrames['CreateAgentResponse']>({
       type: 'CreateAgentRequest',
       id: 2,
       session_id,
       graph,
       enable_diagnostics: true,
     });
-    const { agent_id } = made as unknown as { agent_id: string };
     raw.send({ type: 'TurnRequest', id: 3, session_id, agent_id, text: 'x' });
-    const complete = (await raw.next(({ type }) => type === 'TurnComplete')) as Extract<
-      ServerFrame,
-      { type: 'TurnComplete' }
-    >;
+    const complete = await raw.next<ServerFrames['TurnComplete']>(({ type }) => type === 'TurnComplete');
     const frames = raw.received.slice(-4);
     expect(frames.map(({ type }) => type)).toEqual(['TurnStarted', 'TurnText', 'TurnText', 'TurnComplete']);
     expect(frames.map((frame) => (frame.type === 'TurnText' ? frame.text : '')).join('')).toBe(complete.text);
