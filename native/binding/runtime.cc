@@ -6,7 +6,7 @@
 namespace lorekeep::binding {
 namespace {
 
-// Long tasks spread over `compute_` by themselves; two at a time keep one slow load from blocking all others.
+// Long tasks spread over `build_` by themselves; two at a time keep one slow load from blocking all others.
 constexpr std::size_t kLongThreads = 2;
 
 // Searches that share their work come in rows; so long is about the time from the shared part of one to that of the
@@ -20,8 +20,9 @@ constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
 
 Runtime::Runtime()
     : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger),
+      build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground),
       quick_(std::max<std::size_t>(2, usable_threads())),
-      long_(kLongThreads) {}
+      long_(kLongThreads, {}, ThreadPriority::kBackground) {}
 
 std::shared_ptr<Runtime> Runtime::acquire() {
   static std::mutex mutex;
@@ -36,12 +37,12 @@ std::shared_ptr<Runtime> Runtime::acquire() {
 }
 
 void Runtime::wait_idle() {
-  for (ThreadPool* pool : {&long_, &quick_, &compute_}) pool->wait_idle(kIdleLimit);
+  for (ThreadPool* pool : {&long_, &quick_, &build_, &compute_}) pool->wait_idle(kIdleLimit);
 }
 
 Work Runtime::work(const CancelToken& cancel, std::size_t threads) noexcept {
   const std::size_t usable = usable_threads();
-  return {&compute_, threads == 0 ? usable : std::min(threads, usable), &cancel};
+  return {in_background() ? &build_ : &compute_, threads == 0 ? usable : std::min(threads, usable), &cancel};
 }
 
 }  // namespace lorekeep::binding

@@ -19,14 +19,15 @@ class Runtime {
   ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
   ThreadPool& compute() noexcept { return compute_; }
   /// For parallel work inside a task, on up to `threads` threads, the task's own included. 0, and more than the process
-  /// may use: all of those.
+  /// may use: all of those. The threads have the priority of the calling one.
   Work work(const CancelToken& cancel, std::size_t threads = 0) noexcept;
   /// Waits, for a bounded time, until no thread has work.
   void wait_idle();
 
  private:
-  // Destroyed in reverse order: tasks of the lanes use `compute_`, so it goes last.
+  // Destroyed in reverse order: tasks of the lanes use the pools for parallel work, so those go last.
   ThreadPool compute_;
+  ThreadPool build_;  // as `compute_`, for tasks of the long lane
   ThreadPool quick_;
   ThreadPool long_;
 };

@@ -18,7 +18,8 @@
 
 namespace lorekeep {
 
-ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger) : linger_(linger) {
+ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger, ThreadPriority priority)
+    : linger_(linger), priority_(priority) {
   grow(threads);
 }
 
@@ -101,6 +102,7 @@ void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
 }
 
 void ThreadPool::run(std::size_t index) {
+  if (priority_ == ThreadPriority::kBackground) enter_background();
   for (bool first = true;; first = false) {
     std::function<void()> task;
     {

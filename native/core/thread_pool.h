@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/cancel_token.h"
+#include "core/thread_priority.h"
 
 namespace lorekeep {
 
@@ -21,7 +22,8 @@ class ThreadPool {
   /// `threads` >= 1. A thread that has ended a task looks out for the next one for as long as `linger` before it
   /// sleeps: waking a sleeping one costs whoever submits 10 µs, and the task 40. When the system refuses threads,
   /// the pool works with those that it got; without any, submit() runs the task.
-  explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {});
+  explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {},
+                      ThreadPriority priority = ThreadPriority::kNormal);
   /// Runs what is queued, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -55,6 +57,7 @@ class ThreadPool {
   std::condition_variable wake_;
   std::condition_variable idle_;
   const std::chrono::microseconds linger_;
+  const ThreadPriority priority_;
   std::deque<std::function<void()>> queue_;
   std::atomic<std::size_t> queued_{0};  // size of the queue, for threads that look out
   std::size_t lookouts_ = 0;

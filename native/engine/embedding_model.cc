@@ -100,7 +100,8 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
     computers.emplace(std::move(runtime.make), ComputerSizes{kOrdinaryTokens, facts.context_size});
     const std::size_t threads = options.threads == 0 ? usable_threads() : options.threads;
     slots.emplace(threads);
-    if (threads > 1) helpers.emplace(threads - 1);
+    // One text is embedded by its caller alone, so helpers work for many texts only.
+    if (threads > 1) helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground);
     if (cancel != nullptr) cancel->check();
     file->check_unchanged();
     probe();

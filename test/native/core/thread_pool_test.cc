@@ -1,5 +1,6 @@
 #include "core/work.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -7,6 +8,10 @@
 #include <thread>
 
 #include "harness.h"
+
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
 
 namespace {
 
@@ -21,6 +26,28 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
   }
   CHECK_EQ(runs.load(), 200);
 }
+
+#if defined(__linux__)
+TEST("threads of a background pool are nicer than others, and know it") {
+  const auto nice_in = [](ThreadPriority priority) {
+    std::atomic<int> nice{-100};
+    std::atomic<bool> background{false};
+    {
+      ThreadPool pool(1, {}, priority);
+      pool.submit([&] {
+        nice = ::getpriority(PRIO_PROCESS, 0);
+        background = in_background();
+      });
+    }
+    CHECK_EQ(background.load(), priority == ThreadPriority::kBackground);
+    return nice.load();
+  };
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  CHECK_EQ(nice_in(ThreadPriority::kNormal), own);
+  CHECK_EQ(nice_in(ThreadPriority::kBackground), std::min(own + 10, 19));
+  CHECK_EQ(::getpriority(PRIO_PROCESS, 0), own);
+}
+#endif
 
 TEST("a pool whose threads look out for tasks before they sleep misses none, at whatever pace they come") {
   std::atomic<int> runs{0};
