@@ -124,8 +124,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
   if (file < 0) {
     const int code = errno;
-    fail(code == ENOENT || code == ENOTDIR ? Code::kNotFound : Code::kIo,
-         name_ + ": cannot open: " + std::strerror(code), {{"path", name_}, {"errno", std::int64_t{code}}});
+    fail_file(code == ENOENT || code == ENOTDIR ? Code::kNotFound : Code::kIo, name_,
+              std::string("cannot open: ") + std::strerror(code), {{"errno", std::int64_t{code}}});
   }
   stamp_ = std::make_unique<Stamp>(file);
   struct stat info{};
