@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { menderProgram } from './mender.mjs';
 
 const stuckMs = 30_000;
-const chunk = 20_000;
+const chunk = 5000;
 /** A loader that crashes at every other file is known well enough after so many. */
 const mostCrashes = 20;
 
@@ -31,8 +31,12 @@ export const files = {
       if (loaders === undefined) throw new Error(`the loaders do not load what is whole: ${printed}`);
       const weights = loaders.reduce((sum, { weight }) => sum + weight, 0);
       const outcomes = [];
-      for (const { name, weight } of loaders)
-        outcomes.push(await runLoader(task, name, Math.max(20, Math.round((count * weight) / weights))));
+      for (const [n, { name, weight }] of loaders.entries()) {
+        // Each has its share of the time that is left, and none of it is lost.
+        const own = Date.now() + (until - Date.now()) / (loaders.length - n);
+        const share = Math.max(20, Math.round((count * weight) / weights));
+        outcomes.push(await runLoader({ ...task, until: own }, name, share));
+      }
       return outcomes;
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -69,13 +69,14 @@ class KillCampaign {
     this.#reader = fork(join(import.meta.dirname, 'reader.mjs'), [this.#sample.folder]);
     await message(this.#reader);
     const outcomes = [];
-    for (const scenario of scenarios) {
+    for (const [n, scenario] of scenarios.entries()) {
+      const own = Date.now() + (until - Date.now()) / (scenarios.length - n);
       const outcome = { case: scenario.name, unit: 'kills', tried: 0, reads: 0, problems: [] };
       outcomes.push(outcome);
       const calls = await this.#list(scenario, outcome);
       const share = Math.ceil(count / scenarios.length);
       for (const [place, how] of places(calls, share, this.#seed)) {
-        if (Date.now() > until) break;
+        if (Date.now() > own) break;
         await this.#kill(scenario, place, how, outcome);
       }
       outcome.note = `${calls.length} system calls, ${outcome.reads} openings by readers`;
