@@ -4,10 +4,10 @@ import type { ErrorCode } from '../../lib/index.js';
 export const commandFailures = {
   USAGE: 'the command line is wrong; the status is 2',
   INTERRUPTED: 'Ctrl-C or SIGTERM',
-  CONFIG_INVALID: 'server-config.json, the model catalog or a variable of the environment is wrong',
-  EXISTS: 'something is in the way that would be overwritten',
+  CONFIG_INVALID: 'server-config.json, the model catalog or an environment variable is invalid',
+  EXISTS: 'a file or folder exists that would be overwritten',
   UNREACHABLE: 'no lorekeep server answers at the address',
-  CONNECTION_LOST: 'the server ended the connection',
+  CONNECTION_LOST: 'the server closed the connection',
   TURN_FAILED:
     "the agent's turn did not complete; `detail` has the `code` and the `name` of the server's error",
 } as const;

@@ -9,15 +9,15 @@ function consumerClass(quantum: number, scaling: boolean, pause: number) {
   return object({
     prefill_quantum_tokens: integer(1, 1_048_576)
       .default(quantum)
-      .describe("Tokens of a prompt processed at a time; the device's n_batch is the most.")
+      .describe('Prompt tokens per step, at most `n_batch`.')
       .register(fieldFacts, scheduling),
     contention_scaling: boolean()
       .default(scaling)
-      .describe('Divide that by the number of prompts that compete for the model, not below 64.')
+      .describe('Divides the step by the number of competing prompts, down to 64 tokens.')
       .register(fieldFacts, scheduling),
     max_pause_ms: integer(0, 60_000)
       .default(pause)
-      .describe('Longest pause between generated tokens, at throttle level 1.')
+      .describe('Longest pause between generated tokens at throttle level 1, in ms.')
       .register(fieldFacts, scheduling),
   }).prefault({});
 }
@@ -25,15 +25,15 @@ function consumerClass(quantum: number, scaling: boolean, pause: number) {
 const scheduler = object({
   enabled: boolean()
     .default(true)
-    .describe('Whether agents take turns at a model.')
+    .describe('Lets agents take turns at a model.')
     .register(fieldFacts, scheduling),
   prefill_yield_enabled: boolean()
     .default(true)
-    .describe('Whether prompts are processed in chunks, so that agents interleave.')
+    .describe('Processes prompts in chunks so that agents interleave.')
     .register(fieldFacts, scheduling),
   prefill_quantum_tokens: integer(1, 1_048_576)
     .default(512)
-    .describe('Chunk size where no block of a class applies.')
+    .describe('Default chunk size, in tokens.')
     .register(fieldFacts, scheduling),
   interactive_visible: consumerClass(256, true, 10),
   interactive_buffered: consumerClass(512, false, 50),
@@ -44,27 +44,27 @@ const scheduler = object({
 export const llmEngineSchema = object({
   backend: choice('auto', 'cuda', 'vulkan', 'hip', 'cpu')
     .default('auto')
-    .describe('The GPU plugin. Embedding runs on the CPU in this version.')
+    .describe('GPU plugin. Embedding runs on the CPU in this version.')
     .register(fieldFacts, { flag: '--llm-backend <value>', later: 'GPU plugins', holdsFor: ['auto', 'cpu'] }),
   n_threads: integer(0, 1024)
     .default(0)
-    .describe('Threads that generate; 0: all that the process may use.')
+    .describe('Threads for generation; 0: all available processors.')
     .register(fieldFacts, generation),
   n_threads_batch: integer(0, 1024)
     .default(0)
-    .describe('Threads that embed texts and process prompts; 0: all that the process may use.'),
+    .describe('Threads for embedding and prompt processing; 0: all available processors.'),
   inference: object({
     default_n_ctx: integer(1, 1_048_576)
       .default(8192)
-      .describe('Context in tokens where neither the node nor the catalog says one.')
+      .describe('Default context size, in tokens.')
       .register(fieldFacts, generation),
     n_batch: integer(1, 1_048_576)
       .default(512)
-      .describe('Tokens of a prompt that the device takes at once.')
+      .describe('Largest batch of prompt tokens.')
       .register(fieldFacts, generation),
     offload_kqv: boolean()
       .default(true)
-      .describe('Whether the KQV buffers are on the device.')
+      .describe('Keeps the KQV buffers on the GPU.')
       .register(fieldFacts, generation),
     scheduler,
   }).prefault({}),
@@ -72,12 +72,12 @@ export const llmEngineSchema = object({
     default_n_ctx: integer(1, 1_048_576)
       .default(512)
       .describe(
-        "Longest text in tokens for embedding models whose catalog entry has no `context_size`; at most the model's own.",
+        "Longest text in tokens for embedding models without `context_size` in the catalog, at most the model's own limit.",
       ),
   }).prefault({}),
   n_gpu_layers: z
     .unknown()
     .optional()
-    .describe("Deprecated and ignored: what is offloaded follows from each model's placement.")
+    .describe('Deprecated and ignored.')
     .register(fieldFacts, { deprecated: true }),
 });

@@ -1,6 +1,6 @@
 import { boolean, choice, fieldFacts, integer, list, nonEmptyText, object, text } from './field-types.js';
 
-/** Fields of what later versions bring. They are checked and documented now, so that a config file keeps its meaning. */
+/** Fields reserved for later versions. They are validated now so that today's config files keep their meaning. */
 
 const telemetry = { later: 'telemetry' } as const;
 const monitor = { later: 'the monitor' } as const;
@@ -10,27 +10,27 @@ const sinkSchema = object({
     .default('analytics')
     .describe('An analytics ingest sink.')
     .register(fieldFacts, telemetry),
-  enabled: boolean().default(true).describe('Switch of this sink.').register(fieldFacts, telemetry),
+  enabled: boolean().default(true).describe('Enables this sink.').register(fieldFacts, telemetry),
   endpoint: text()
     .default('')
-    .describe('URL that takes the events; empty: none are sent.')
+    .describe('URL of the ingest endpoint; empty: no events are sent.')
     .register(fieldFacts, telemetry),
   project_api_key: text().default('').describe('API key of the project.').register(fieldFacts, telemetry),
   batch_max_records: integer(1, 100_000)
     .default(50)
-    .describe('Most events of a batch.')
+    .describe('Maximum number of events in a batch.')
     .register(fieldFacts, telemetry),
   batch_max_ms: integer(1, 3_600_000)
     .default(2000)
-    .describe('Longest wait of a batch, in ms.')
+    .describe('Maximum age of a batch, in ms.')
     .register(fieldFacts, telemetry),
   queue_capacity: integer(1, 10_000_000)
     .default(5000)
-    .describe('Events held; the oldest go first when there are more.')
+    .describe('Maximum number of queued events; the oldest are dropped first.')
     .register(fieldFacts, telemetry),
   shutdown_flush_ms: integer(0, 600_000)
     .default(5000)
-    .describe('How long the end of the server waits for the queue, in ms.')
+    .describe('Time to flush the queue at shutdown, in ms.')
     .register(fieldFacts, telemetry),
 });
 
@@ -41,18 +41,18 @@ export const telemetrySchema = object({
     .register(fieldFacts, { ...telemetry, holdsFor: [false] }),
   include_user_content: boolean()
     .default(false)
-    .describe('Whether turn events carry what users and characters say.')
+    .describe('Adds user and character texts to turn events.')
     .register(fieldFacts, telemetry),
   sinks: list(sinkSchema)
     .prefault([{}])
-    .describe('Where events go; an empty array: nowhere.')
+    .describe('Destinations of events; empty: none.')
     .register(fieldFacts, { ...telemetry, computedDefault: 'one sink, all defaults' }),
 }).prefault({});
 
 export const monitorSchema = object({
   enabled: boolean()
     .default(false)
-    .describe('Turns the sidecar on.')
+    .describe('Enables the monitor.')
     .register(fieldFacts, { ...monitor, holdsFor: [false] }),
   bind: nonEmptyText()
     .default('127.0.0.1')
@@ -61,7 +61,7 @@ export const monitorSchema = object({
   port: integer(0, 65_535).default(9101).describe('HTTP port of the monitor.').register(fieldFacts, monitor),
   turn_ring_size: integer(0, 1_000_000)
     .default(200)
-    .describe('Recent turns kept.')
+    .describe('Number of recent turns kept.')
     .register(fieldFacts, monitor),
   memory_tick_interval_ms: integer(0, 86_400_000)
     .default(0)
@@ -69,7 +69,7 @@ export const monitorSchema = object({
     .register(fieldFacts, monitor),
   allow_remote: boolean()
     .default(false)
-    .describe('Whether clients that are not on loopback may read it.')
+    .describe('Allows access from other machines.')
     .register(fieldFacts, monitor),
 }).prefault({});
 
@@ -80,13 +80,13 @@ export const crashDumpSchema = object({
     .register(fieldFacts, { later: 'crash dumps', holdsFor: [false] }),
   dir: text()
     .default('')
-    .describe('Where dumps go; empty: `logs_dir`, or the folder of the package without one.')
+    .describe('Folder of the dumps; empty: `logs_dir`, else the folder of the package.')
     .register(fieldFacts, { path: true, flag: '--crash-dump-dir <path>', later: 'crash dumps' }),
 }).prefault({});
 
 export const debugCommandsSchema = object({
   enabled: boolean()
     .default(false)
-    .describe('Enables DebugCommandRequest; never in production builds.')
+    .describe('Enables DebugCommandRequest; not for production.')
     .register(fieldFacts, { flag: '--enable-debug-commands', later: 'debug commands', holdsFor: [false] }),
 }).prefault({});

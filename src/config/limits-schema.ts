@@ -6,40 +6,38 @@ const extension = { extension: true } as const;
 export const limitsSchema = object({
   drain_timeout_ms: integer(0, 3_600_000)
     .default(10_000)
-    .describe('How long turns under way may go on after SIGINT or SIGTERM, in ms; then they are cancelled.')
+    .describe('Time for unfinished turns after SIGINT or SIGTERM, in ms; then they are cancelled.')
     .register(fieldFacts, extension),
   frame_timeout_ms: integer(100, 3_600_000)
     .default(30_000)
-    .describe(
-      'How long a client may take to send the rest of a frame that it has begun, in ms; then it is dropped.',
-    )
+    .describe('Time from the first byte of a frame to its last, in ms; then the connection is closed (1006).')
     .register(fieldFacts, extension),
   unread_timeout_ms: integer(100, 3_600_000)
     .default(60_000)
-    .describe('How long a client may leave replies unread when too many wait, in ms; then it is dropped.')
+    .describe(
+      'Time for which more than 1 MiB of replies may stay unread, in ms; then the connection is closed.',
+    )
     .register(fieldFacts, extension),
   max_connections: integer(1, 1_000_000)
     .default(4096)
-    .describe('Most connections at once; one more is told so (6003) and closed.')
+    .describe('Maximum number of connections; further ones are refused (6003).')
     .register(fieldFacts, extension),
   max_connections_per_address: integer(1, 1_000_000)
     .default(1024)
-    .describe('Most connections at once from one address.')
+    .describe('Maximum number of connections from one address (6003).')
     .register(fieldFacts, extension),
   max_sessions_per_connection: integer(1, 1_000_000)
     .default(10_000)
-    .describe('Most sessions at once of one connection.')
+    .describe('Maximum number of sessions of one connection (2003).')
     .register(fieldFacts, extension),
   idle_connection_timeout_ms: integer(0, 2_147_483_647)
     .default(600_000)
     .describe(
-      'How long a connection without a session may send nothing, in ms; then it is closed (6004). 0: for ever.',
+      'Time for which a connection without a session may be silent, in ms; then it is closed (6004). 0: no limit.',
     )
     .register(fieldFacts, extension),
   memory_wait_ms: integer(10, 3_600_000)
     .default(2000)
-    .describe(
-      'How long clients wait for a server whose memory is full, in ms; then its largest consumer is closed (6002).',
-    )
+    .describe('Time for which clients wait for memory, in ms; then the largest consumer is closed (6002).')
     .register(fieldFacts, extension),
 }).prefault({});

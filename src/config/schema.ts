@@ -25,11 +25,11 @@ const bytesPerMiB = 1024 * 1024;
 
 /** server-config.json: the one source of its fields, types, defaults, ranges, flags and descriptions. */
 export const configSchema = object({
-  $schema: text().optional().describe('For editors; no effect.'),
+  $schema: text().optional().describe('JSON Schema for editors; no effect on the server.'),
 
   port: integer(0, 65_535)
     .default(9100)
-    .describe('TCP port; 0 takes a free one.')
+    .describe('TCP port; 0: any free port.')
     .register(fieldFacts, { flag: '--port <n>' }),
   network_access: choice('local', 'local_network')
     .default('local')
@@ -39,12 +39,12 @@ export const configSchema = object({
     .register(fieldFacts, { flag: '--network-access <value>' }),
   access_token_file: text()
     .default('')
-    .describe('A file with a secret that clients must send to create a session; empty: none is asked for.')
+    .describe('File with the secret that clients must send to create a session; empty: no token needed.')
     .register(fieldFacts, { ...path, extension: true }),
   session_folders: foldersOr('any', 'storage_root')
     .optional()
     .describe(
-      'Folders that `storage_data_folder` of a session may name: any that the server may read, those inside storage_root, or those inside it and inside the listed folders.',
+      'Folders that sessions may use as `storage_data_folder`: `"any"` readable folder, folders inside `"storage_root"`, or a list of folders besides `storage_root`.',
     )
     .register(fieldFacts, {
       folders: true,
@@ -54,88 +54,86 @@ export const configSchema = object({
   thread_count: integer(1, 1024)
     .default(4)
     .describe(
-      'Threads that serve searches, and as many that read and write files. Embedding and index building have threads of their own.',
+      'Number of search threads and, separately, of file I/O threads. Embedding and index building have their own threads.',
     ),
 
   models_catalog_path: nonEmptyText()
     .default('data/models.json')
-    .describe('The model catalog. Missing or invalid, the server does not start.')
+    .describe('The model catalog. The server does not start if it is missing or invalid.')
     .register(fieldFacts, path),
   models_download_dir: nonEmptyText()
     .default('data/.models/')
-    .describe('Where downloaded models go; created if absent.')
+    .describe('Folder of downloaded models; created if absent.')
     .register(fieldFacts, { ...path, later: 'downloads' }),
   embedding_model_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
-    .describe('Seconds after which an embedding model that nothing uses is unloaded; 0: never.')
+    .describe('Seconds until an unused embedding model is unloaded; 0: never.')
     .register(fieldFacts, { extension: true }),
 
   logs_dir: text()
     .default('data/logs')
-    .describe('Folder of the log files, created if absent; empty: console only.')
+    .describe('Folder of the log files; created if absent. Empty: console only.')
     .register(fieldFacts, path),
   log_mode: choice('production', 'dev')
     .default('production')
     .describe(
-      '`production`: one service.log, rotated at 10 MiB, 5 files kept. `dev`: service_<timestamp>.log per start, not rotated.',
+      '`production`: service.log, rotated at 10 MiB, 5 files. `dev`: one `service_<timestamp>.log` per start, not rotated.',
     ),
   log_level: choice('trace', 'debug', 'info', 'warn', 'error')
     .default('info')
-    .describe('Least level logged. `trace` has what each node does, and texts of users.'),
+    .describe('Minimum level. `trace` logs every node and may log user texts.'),
   log_flush_on: choice('off', 'trace', 'debug', 'info', 'warn', 'error')
     .default('warn')
     .describe(
-      'A line of this level or higher is written to the file at once, with all before it; `off`: none is.',
+      'Lines of this level or higher are written to the file at once, with all earlier lines; `off`: never.',
     ),
   log_flush_every_ms: integer(0, longestTimerMs)
     .default(5000)
-    .describe('What waits is written to the file this often, in ms; 0: no timer.'),
+    .describe('Interval of writing buffered lines to the file, in ms; 0: no timer.'),
 
   storage_root: text()
     .default('')
-    .describe('What the paths of storages start at; empty: the folder of the package.')
+    .describe('Root folder of storage paths; empty: the folder of the package.')
     .register(fieldFacts, path),
   default_canned_responses_path: nonEmptyText()
     .default('data/default-canned-responses.txt')
-    .describe('Responses of canned-response nodes without a storage of their own; read on first use.')
+    .describe('Responses of canned_response nodes without `string_storage`; read on first use.')
     .register(fieldFacts, path),
   default_guardrail_patterns_path: nonEmptyText()
     .default('data/default-guardrail-patterns.txt')
-    .describe('Patterns of regex-guardrail nodes without a storage of their own; read on first use.')
+    .describe('Patterns of regex_guardrail nodes without `string_storage`; read on first use.')
     .register(fieldFacts, path),
   storage_cache_max_mb: integer(0, 1_073_741_824)
     .default(() => Math.max(1, Math.floor(defaultCacheBytes() / bytesPerMiB)))
-    .describe('MiB of storages from files kept in memory; those that nothing holds go first.')
+    .describe('MiB of file storages kept in memory. Unused ones are evicted first.')
     .register(fieldFacts, { computedDefault: '25 % of memory', extension: true }),
   read_only_storages: boolean()
     .default(false)
     .describe(
-      'true: opening a storage writes neither its text index nor its embeddings file; what they would hold is computed on every opening.',
+      'true: opening a storage writes no text index and no embeddings file, and computes missing ones each time.',
     )
     .register(fieldFacts, { extension: true }),
 
   include_interaction_in_diagnostics: boolean()
     .default(false)
-    .describe("Whether diagnostics carry the interaction's components, for agents that enabled diagnostics."),
+    .describe("Adds the interaction's components to diagnostics, for agents with `enable_diagnostics`."),
   include_engine_diagnostics: boolean()
     .default(false)
-    .describe(
-      'Whether diagnostics carry metrics of the engine per node, for agents that enabled diagnostics.',
-    ),
+    .describe('Adds engine metrics per node (`debug_info`), for agents with `enable_diagnostics`.'),
 
   telemetry: telemetrySchema,
 
   default_vad_model: text()
     .default('Silero VAD')
-    .describe('Catalog name of the model that detects voice activity.')
+    .describe('Catalog name of the voice activity model.')
     .register(fieldFacts, { later: 'speech' }),
   stt_debug_dump_dir: text()
     .default('')
-    .describe('One WAV per segment of speech is written here; empty: none.')
+    .describe('Folder for one WAV file per speech segment; empty: none.')
     .register(fieldFacts, { ...path, later: 'speech' }),
   idle_shutdown_timeout: integer(0, longestTimerSeconds)
     .default(0)
-    .describe('Seconds without a session after which the server exits; 0: never.')
+    .describe('The server exits after this many seconds without a session; 0: never.')
     .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
 
   monitor: monitorSchema,
@@ -145,18 +143,18 @@ export const configSchema = object({
 
   max_frame_mb: integer(1, 1024)
     .default(64)
-    .describe('Largest frame payload, either way, in MiB.')
+    .describe('Largest frame payload in either direction, in MiB.')
     .register(fieldFacts, { extension: true }),
   max_memory_mb: integer(1, 1_073_741_824)
     .default(() => defaultMemoryMiB())
-    .describe('MiB that all clients together may make the server hold: docs/operations.md, "Memory".')
+    .describe('Memory budget of all clients together, in MiB: docs/operations.md, "Memory".')
     .register(fieldFacts, {
-      computedDefault: 'half of the memory that the process may use, after 128 MiB for itself',
+      computedDefault: 'half of the available memory beyond 128 MiB',
       extension: true,
     }),
   max_client_memory_mb: integer(0, 1_073_741_824)
     .default(0)
-    .describe('MiB that one client may make the server hold; 0: half of `max_memory_mb`.')
+    .describe('Memory budget of one client, in MiB; 0: half of `max_memory_mb`.')
     .register(fieldFacts, { extension: true }),
   limits: limitsSchema,
 });

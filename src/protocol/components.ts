@@ -4,34 +4,34 @@ import { hitFields } from './retrieval.js';
 /** What the user said: the first component of every interaction. */
 const humanMessageSchema = z.object({
   _type: z.literal('human_message'),
-  text: z.string().describe("The turn's text."),
+  text: z.string().describe("The user's message."),
 });
 
 /** One record that a Retrieve node found. */
 const knowledgeSchema = z.object({
   _type: z.literal('knowledge'),
   node: z.string().describe('Id of the node that found it.'),
-  storage: z.string().describe('As the node names it.'),
+  storage: z.string().describe('The storage as the node names it.'),
   ...hitFields,
 });
 
 /** A piece of the reply, made by one node. */
 const characterReplySchema = z.object({
   _type: z.literal('character_reply'),
-  node: z.string().describe('Id of the node that made it.'),
+  node: z.string().describe('Id of the node that replied.'),
   text: z.string(),
 });
 
 /** Where a part of a turn's reply comes from: that part of the reply is this part of a record's text. */
 const citationFields = {
   node: z.string().describe('Id of the node that replied.'),
-  storage: z.string().describe('As the node that found the record names it.'),
+  storage: z.string().describe('The storage as the retrieve node names it.'),
   id: z.string().describe("The record's id."),
-  start: z.int().describe("Where the part begins in the record's text, in UTF-16 units from 0."),
-  end: z.int().describe('Behind its last unit.'),
-  reply_start: z.int().describe("Where it begins in the turn's text, in the same units."),
-  reply_end: z.int().describe('Behind its last unit.'),
-  score: z.number().describe("Share of the query's words that it has, 0 to 1; rare words count more."),
+  start: z.int().describe("Start of the quoted part in the record's text, in UTF-16 code units from 0."),
+  end: z.int().describe('End of the part, exclusive.'),
+  reply_start: z.int().describe("Start of the part in the turn's text, in the same units."),
+  reply_end: z.int().describe('End of the part in the text, exclusive.'),
+  score: z.number().describe("Share of the query's words in the sentence, 0 to 1; rare words count more."),
   metadata: hitFields.metadata,
 };
 

@@ -19,10 +19,10 @@ const badToken = { error: 'a string of 1 to 4096 characters is expected' };
 
 export type RequestId = z.output<typeof requestIdSchema>;
 
-const name = z.string().describe('Name of a storage: 8001 says what is wrong with one.');
-const session_id = z.string().describe('From CreateSessionResponse.');
-const agent_id = z.string().describe('From CreateAgentResponse.');
-const turn_id = z.string().describe('From TurnStarted.');
+const name = z.string().describe('Name of the storage.');
+const session_id = z.string().describe('Id of the session.');
+const agent_id = z.string().describe('Id of the agent.');
+const turn_id = z.string().describe('Id of the turn.');
 /** Rendering a template copies them, which takes some milliseconds for so many. */
 const maxVariables = 20_000;
 const variables = smallObject(maxVariables).default({});
@@ -39,14 +39,14 @@ export const requestSchemas = {
       .refine((path) => !path.includes('\0'), 'a path without NUL is expected')
       .optional()
       .describe(
-        'What the paths of this session start at; a relative one starts at storage_root. Empty: storage_root.',
+        'Root folder of the paths of this session, absolute or relative to `storage_root`. Empty: `storage_root`.',
       ),
     access_token: z
       .string(badToken)
       .min(1, badToken)
       .max(4096, badToken)
       .optional()
-      .describe('The secret of a server with `access_token_file`; other servers ignore it.'),
+      .describe('The secret, for servers with `access_token_file`; other servers ignore it.'),
   }),
   DestroySessionRequest: request('DestroySessionRequest', { session_id }),
   CreateEmbeddedStringStorageRequest: request('CreateEmbeddedStringStorageRequest', {
@@ -55,33 +55,35 @@ export const requestSchemas = {
     config_path: z
       .string()
       .optional()
-      .describe('Path A: a knowledge base config file, relative to the storage root.'),
-    strings: stringArray().optional().describe('Path B: the records, which get the ids "0", "1" and so on.'),
+      .describe('A knowledge base config file, relative to the storage root.'),
+    strings: stringArray()
+      .optional()
+      .describe('The texts of the records. Their ids are `"0"`, `"1"` and so on.'),
     embedding_model: z
       .string()
       .optional()
-      .describe('Catalog name of the embedding model; required for Path B.'),
+      .describe('Catalog name of the embedding model; required with `strings`.'),
   }),
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
     session_id,
-    name: z.string().describe("A storage's name, or the path of a knowledge base config, as a node's param."),
-    text: z.string().min(1).describe('What to look for.'),
+    name: z.string().describe('Name of a storage, or path of a knowledge base config.'),
+    text: z.string().min(1).describe('Text to search for.'),
     ...retrievalFields,
     query: querySchema,
-    variables: variables.describe("Values for `query` and for the filter's variables."),
+    variables: variables.describe('Values for `query` and `filter`.'),
   }),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
     graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),
-    enable_diagnostics: z.boolean().default(false).describe('Whether TurnComplete carries diagnostics.'),
+    enable_diagnostics: z.boolean().default(false).describe('Adds diagnostics to TurnComplete.'),
   }),
   DestroyAgentRequest: request('DestroyAgentRequest', { session_id, agent_id }),
   TurnRequest: request('TurnRequest', {
     session_id,
     agent_id,
     text: z.string().min(1).describe("The user's message."),
-    variables: variables.describe('Values for templates and for the variables of filters.'),
+    variables: variables.describe('Values for templates and filters.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
   StatusRequest: request('StatusRequest', {}),
@@ -102,9 +104,9 @@ export type RequestFields = {
 };
 
 const errorFields = {
-  code: z.int().describe('What is wrong: docs/errors.md.'),
+  code: z.int().describe('Error code: docs/errors.md.'),
   name: z.string().describe("The code's name."),
-  message: z.string().describe('For people: the field and the fix.'),
+  message: z.string().describe('Names the field and the fix.'),
   details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
 };
 
@@ -118,12 +120,12 @@ export const nodeDiagnosticsSchema = z.looseObject({
 /** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
 const engineDiagnosticsSchema = z.object({
   model: z.string().describe('Catalog name.'),
-  fingerprint: z.string().describe('Of the model file, hexadecimal.'),
-  backend: z.string().describe('What computed: the name of the backend and of its device.'),
-  dimension: z.int().describe('Numbers per embedding.'),
-  context_size: z.int().describe('Longest text in tokens.'),
-  tokens: z.int().describe('Tokens computed for this node.'),
-  batches: z.int().describe('Batches that they took.'),
+  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
+  backend: z.string().describe('Names of the backend and its device.'),
+  dimension: z.int().describe('Dimension of the embeddings.'),
+  context_size: z.int().describe('Longest text, in tokens.'),
+  tokens: z.int().describe('Tokens embedded for this node.'),
+  batches: z.int().describe('Number of batches.'),
   embed_ms: z.number(),
 });
 
@@ -143,26 +145,26 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
   component: Component,
 ) {
   const diagnostics = z.object({
-    queued_ms: z.number().describe('Waiting for earlier turns of the agent.'),
-    duration_ms: z.number().describe('Running.'),
-    nodes: z.array(node).describe('Nodes that ran, in order.'),
-    skipped: z.array(z.string()).describe('Ids of nodes that the turn went past, in order.'),
-    interaction: z.array(component).optional().describe('Only with include_interaction_in_diagnostics.'),
+    queued_ms: z.number().describe('Time waiting for earlier turns of the agent.'),
+    duration_ms: z.number().describe('Time from the first node to the end.'),
+    nodes: z.array(node).describe('The nodes that ran, in order.'),
+    skipped: z.array(z.string()).describe('Ids of the skipped nodes, in order.'),
+    interaction: z.array(component).optional().describe('Only with `include_interaction_in_diagnostics`.'),
   });
   return z.object({
     type: z.literal('TurnComplete'),
     turn_id,
     status: z.enum(['completed', 'cancelled', 'failed']),
-    text: z.string().describe('The reply: all pieces together; empty when no node made one.'),
+    text: z.string().describe('The whole reply; empty if no node replied.'),
     citations: z
       .array(citationSchema)
       .optional()
-      .describe('Which parts of the text are quoted from which records; absent when none is.'),
-    error: z.object(errorFields).optional().describe('Why a turn failed.'),
-    diagnostics: diagnostics.optional().describe('Only for agents with enable_diagnostics.'),
+      .describe('The parts of the text that are quoted, with their records; absent if there are none.'),
+    error: z.object(errorFields).optional().describe('Reason of a failed turn.'),
+    diagnostics: diagnostics.optional().describe('Only for agents with `enable_diagnostics`.'),
     debug_info: debugInfoSchema
       .optional()
-      .describe('Only for agents with enable_diagnostics, and with include_engine_diagnostics.'),
+      .describe('Only for agents with `enable_diagnostics`, and with `include_engine_diagnostics`.'),
   });
 }
 
@@ -172,11 +174,11 @@ export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 
 const budgetSchema = z.object({
-  held: z.int().describe('Bytes of what stays: connections, sessions, storages, agents, turns.'),
+  held: z.int().describe('Bytes of connections, sessions, storages, agents and turns.'),
   held_limit: z.int(),
-  passing: z.int().describe('Bytes of what passes: received bytes, requests, results, replies.'),
+  passing: z.int().describe('Bytes of received data, requests, results and unread replies.'),
   passing_limit: z.int(),
-  heap: z.int().describe("Bytes of both that are in V8's heap."),
+  heap: z.int().describe("Bytes of both in V8's heap."),
   heap_limit: z.int(),
   by_kind: z.record(z.string(), z.int()).describe('Bytes by kind.'),
 });
@@ -184,12 +186,12 @@ const budgetSchema = z.object({
 export type BudgetStatus = z.output<typeof budgetSchema>;
 
 const statusFields = {
-  connections: z.int().describe('Of the server.'),
+  connections: z.int().describe('Connections of the server.'),
   connections_limit: z.int(),
-  sessions: z.int().describe('Of this connection.'),
+  sessions: z.int().describe('Sessions of this connection.'),
   sessions_limit: z.int(),
   client: budgetSchema.describe("This client's memory budget."),
-  server: budgetSchema.describe('The budget of all clients together.'),
+  server: budgetSchema.describe('The memory budget of all clients together.'),
 };
 
 function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
@@ -206,12 +208,12 @@ export const serverSchemas = {
   }),
   CreateSessionResponse: reply('CreateSessionResponse', { session_id }),
   CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
-    record_count: z.int().describe('Records of the storage.'),
-    embedding_dim: z.int().describe('Numbers per embedding.'),
+    record_count: z.int().describe('Number of records.'),
+    embedding_dim: z.int().describe('Dimension of the embeddings.'),
   }),
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
-    hits: z.array(hitSchema).describe('Best first.'),
-    plan: retrievalPlanSchema.describe('How the search was run.'),
+    hits: z.array(hitSchema).describe('The hits, best first.'),
+    plan: retrievalPlanSchema.describe('How the search ran: docs/search.md.'),
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
   Ack: reply('Ack', {}),
@@ -221,7 +223,7 @@ export const serverSchemas = {
   TurnText: z.object({
     type: z.literal('TurnText'),
     turn_id,
-    text: z.string().describe('A piece of the reply, as it is made.'),
+    text: z.string().describe('The next piece of the reply.'),
   }),
   TurnComplete: turnCompleteSchema(nodeDiagnosticsSchema, anyComponentSchema),
   Error: z.object({

@@ -6,7 +6,7 @@ export const nodeIdSchema = z.string().min(1).max(128);
 const nodeSchema = z.strictObject({
   id: nodeIdSchema.describe('Unique within the graph.'),
   type: z.string().max(128),
-  params: anyObject().default({}).describe("By the node's type; checked with the graph."),
+  params: anyObject().default({}).describe("Params of the node's type; checked with the graph."),
 });
 
 /** The shape of an agent's graph. Its meaning (types, params, edges) is checked when the agent is made. */
@@ -33,4 +33,4 @@ export const querySchema = z
   .min(1)
   .max(16_384)
   .default('{{text}}')
-  .describe("Mustache template over the interaction, without HTML escaping. Default: the user's message.");
+  .describe("Mustache template of the text to search for. Default: the user's message.");

@@ -15,19 +15,19 @@ const fusionSchema = z.strictObject({
 
 /** How a storage is searched: the Retrieve node's params but for the storage, and the search request's. */
 export const retrievalFields = {
-  mode: z.enum(['dense', 'lexical', 'hybrid']).default('dense').describe('By meaning, by words, or by both.'),
-  top_k: z.int().min(1).max(1000).default(5).describe('Most hits that come back.'),
+  mode: z
+    .enum(['dense', 'lexical', 'hybrid'])
+    .default('dense')
+    .describe('Search by meaning, by words, or by both.'),
+  top_k: z.int().min(1).max(1000).default(5).describe('Maximum number of hits.'),
   threshold: z
     .number()
     .min(0)
     .max(2)
     .optional()
-    .describe('Largest cosine distance of the dense leg; what only the lexical leg found is kept.'),
-  rrf: fusionSchema.optional().describe('Fusion of the two legs in hybrid mode.'),
-  filter: z
-    .unknown()
-    .optional()
-    .describe('Which records may be found: a predicate over metadata (docs/filters.md).'),
+    .describe('Largest cosine distance of the dense leg. Hits of the lexical leg are kept.'),
+  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode.'),
+  filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };
 
 const retrievalSchema = z.strictObject(retrievalFields);
@@ -37,12 +37,10 @@ export type Retrieval = z.output<typeof retrievalSchema>;
 const searchPlanSchema = z.object({
   path: z
     .enum(['exact', 'graph', 'cells'])
-    .describe(
-      'All matching rows compared, the HNSW graph walked, or the groups of rows that may hold near ones.',
-    ),
+    .describe('Scan of all matching rows, walk of the HNSW graph, or scan of the nearest cells.'),
   matched: z.int(),
-  visited: z.int().describe('Rows whose distance was computed.'),
-  exact: z.boolean().describe('Whether the hits are certainly the nearest ones.'),
+  visited: z.int().describe('Number of distances computed.'),
+  exact: z.boolean().describe('Whether the hits are known to be the nearest ones.'),
 });
 
 /** How a search was run. */
@@ -51,9 +49,9 @@ export const retrievalPlanSchema = z.object({
   dense: searchPlanSchema.optional(),
   lexical: z
     .object({
-      tokens: z.int().describe('Words of the query. 0: it has none, and nothing can be found by words.'),
-      terms: z.int().describe('Different words among them that occur in any record.'),
-      scored: z.int().describe('Records whose score was computed.'),
+      tokens: z.int().describe('Number of words of the query. 0: the lexical leg finds nothing.'),
+      terms: z.int().describe('Number of distinct words of the query that occur in any record.'),
+      scored: z.int().describe('Number of records scored.'),
     })
     .optional(),
 });
@@ -65,9 +63,7 @@ export const hitFields = {
   id: z.string(),
   text: z.string(),
   rank: z.int().describe('Position among the hits, from 1.'),
-  score: z
-    .number()
-    .describe('What the hits are ordered by: 1 - distance, BM25 score or fused score, by mode.'),
+  score: z.number().describe('Sort key: 1 - distance (dense), BM25 score (lexical) or fused score (hybrid).'),
   distance: z.number().optional().describe('Cosine distance, 0 to 2.'),
   bm25_score: z.number().optional(),
   dense_rank: z.int().optional().describe('Position in the dense leg, from 1.'),
@@ -75,7 +71,7 @@ export const hitFields = {
   metadata: z
     .record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.array(z.string())]))
     .optional()
-    .describe('Values of the fields; integers beyond 2^53 as decimal strings.'),
+    .describe('The metadata; integers beyond 2^53 as decimal strings.'),
 };
 
 export const hitSchema = z.object(hitFields);

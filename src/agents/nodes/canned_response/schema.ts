@@ -11,7 +11,7 @@ export const schema = {
       .min(0)
       .max(0xffff_ffff)
       .optional()
-      .describe('Makes the sequence of responses the same for every agent with it. Default: by chance.'),
+      .describe('Agents with the same seed give the same sequence of responses. Default: random.'),
   }),
   report: {},
   components: [],

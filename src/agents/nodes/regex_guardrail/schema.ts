@@ -6,12 +6,12 @@ import { stringStorage } from '../string-storage.js';
 /** A pattern that the user's message contains, at its first match. */
 const guardrailMatch = z.object({
   _type: z.literal('guardrail_match'),
-  node: z.string().describe('Id of the node that looked.'),
-  pattern: z.string().describe('The pattern as it is written in its file.'),
-  line: z.int().describe('Its line there, from 1.'),
-  match: z.string().describe('What it found, at most 256 characters of it.'),
-  start: z.int().describe('Where in the message, in UTF-16 units from 0.'),
-  end: z.int().describe('Behind its last unit.'),
+  node: z.string().describe('Id of the guardrail node.'),
+  pattern: z.string().describe('The pattern as written in its file.'),
+  line: z.int().describe('Line of the pattern in the file, from 1.'),
+  match: z.string().describe('The matching text, cut to 256 characters.'),
+  start: z.int().describe('Start of the match in the message, in UTF-16 code units from 0.'),
+  end: z.int().describe('End of the match, exclusive.'),
 });
 
 export const schema = {
@@ -20,12 +20,10 @@ export const schema = {
     string_storage: stringStorage('pattern'),
     on_match: nodeIdSchema
       .optional()
-      .describe(
-        'Id of the node that the turn goes on with after a match. Default: nodes run as without one.',
-      ),
+      .describe('Id of the node to continue with after a match. Default: a match changes nothing else.'),
   }),
   report: {
-    matches: z.int().optional().describe('Patterns that matched.'),
+    matches: z.int().optional().describe('Number of patterns that matched.'),
   },
   components: [guardrailMatch],
 } as const satisfies NodeSchema;

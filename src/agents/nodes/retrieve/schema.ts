@@ -8,16 +8,14 @@ export const schema = {
   params: z.strictObject({
     embedded_string_storage: z
       .string()
-      .describe(
-        'Name of a storage of the session, or path of a knowledge base config inside the storage root.',
-      ),
+      .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
     ...retrievalFields,
     query: querySchema,
   }),
   report: {
-    embed_ms: z.number().optional().describe('The embedding of the query.'),
-    search_ms: z.number().optional().describe('The search.'),
-    plan: retrievalPlanSchema.optional().describe('How the search was run.'),
+    embed_ms: z.number().optional().describe('Time to embed the query.'),
+    search_ms: z.number().optional().describe('Time of the search.'),
+    plan: retrievalPlanSchema.optional().describe('How the search ran.'),
   },
   components: [],
 } as const satisfies NodeSchema;
