@@ -1,7 +1,7 @@
 import { LorekeepError } from './errors.js';
 import { describe } from './native-call.js';
 
-/** An integer in [min, max], or the default when the value is undefined. */
+/** Returns an integer in [min, max], or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function integerArgument(
   name: string,
   value: number | undefined,
@@ -23,10 +23,10 @@ export function integerArgument(
 /** Numbers per vector. */
 export const dimensionArgument = (dimension: number) => integerArgument('dimension', dimension, 0, 1, 65_536);
 
-/** How many hits a search of one index gives at most. */
+/** Most hits of an index search. */
 export const hitsArgument = (k: number | undefined) => integerArgument('k', k, 10, 1, 10_000);
 
-/** Stands for the addon's own number of candidates. */
+/** Selects the addon's default number of candidates. */
 export const defaultEf = 0;
 
 /** Candidates held during a graph search. */
@@ -35,11 +35,11 @@ export const efArgument = (ef: number | undefined, fallback = defaultEf) =>
 
 export const mostThreads = 1024;
 
-/** Threads that work on a call; 0, the default: all that the process may use. */
+/** Threads for one call; 0, the default: all that the process may use. */
 export const threadsArgument = (threads: number | undefined) =>
   integerArgument('threads', threads, 0, 0, mostThreads);
 
-/** A finite number of at least `min`, or the default when the value is undefined. */
+/** Returns a finite number of at least `min`, or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function numberArgument(
   name: string,
   value: number | undefined,
@@ -57,7 +57,7 @@ export function numberArgument(
   return value;
 }
 
-/** One of the listed strings, or the default when the value is undefined. */
+/** Returns one of the listed strings, or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function choiceArgument<T extends string>(
   name: string,
   value: T | undefined,
@@ -75,7 +75,7 @@ export function choiceArgument<T extends string>(
   return value;
 }
 
-/** A non-empty string: a path or a text that must be there. */
+/** Returns a non-empty string. @throws INVALID_ARGUMENT */
 export function stringArgument(name: string, value: string): string {
   if (typeof value !== 'string' || value === '') {
     throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, {
@@ -85,7 +85,7 @@ export function stringArgument(name: string, value: string): string {
   return value;
 }
 
-/** Row-major vectors whose length is a multiple of `dimension`. */
+/** Returns row-major vectors whose length is a multiple of `dimension`. */
 export function vectorsArgument(name: string, value: Float32Array, dimension: number): Float32Array {
   if (!(value instanceof Float32Array)) {
     throw new LorekeepError(

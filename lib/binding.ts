@@ -1,4 +1,4 @@
-/** Loads the .node file: from build/Release (what a build makes), then from prebuilds/ (what a package carries). */
+/** Loads the .node file from build/Release (a local build), else from prebuilds/ (part of the package). */
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { NativeBinding } from './native.js';
 
 const require = createRequire(import.meta.url);
 
-/** The package's folder, seen from lib/ (TypeScript sources under test) and from dist/lib/ alike. */
+/** Returns the package's folder, from lib/ (TypeScript sources under test) and from dist/lib/ alike. */
 export function packageFolder(): string {
   const own = dirname(fileURLToPath(import.meta.url));
   let folder = own;
@@ -20,7 +20,7 @@ export function packageFolder(): string {
   return folder;
 }
 
-/** Every .node file that could serve this platform, in the order of node-gyp-build. */
+/** Returns every .node file for this platform, in the order of node-gyp-build. */
 function candidates(root: string): string[] {
   const built = process.env.PREBUILDS_ONLY ? [] : [join(root, 'build', 'Release')];
   return [...built, join(root, 'prebuilds', platform)].flatMap((folder) => {
@@ -48,7 +48,7 @@ const loaded = load();
 
 export const binding: NativeBinding = loaded.binding;
 
-/** Absolute path of the addon that was loaded. */
+/** Absolute path of the loaded addon. */
 export const addonFile: string = loaded.file;
 
 process.once('exit', () => binding.stop(isMainThread));

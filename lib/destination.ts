@@ -5,13 +5,13 @@ import { callNative } from './native-call.js';
 
 export type { FileOwner } from './native.js';
 
-/** Files that lorekeep writes, named as inspectFile() names them. */
+/** Kinds of files that lorekeep writes, named as in inspectFile(). */
 export type WrittenKind = 'index' | 'text index' | 'embeddings';
 
 /**
- * Resolves when a file of that kind may be written at `path`: nothing is there, an empty file, or a file of lorekeep of that
- * kind that belongs to no other knowledge base than `owner`. Every writer checks this too, again at its rename.
- * @throws INVALID_ARGUMENT, IO when the file that is there cannot be read
+ * Checks that a file of this kind may be written at `path`: it must be absent, empty, or a lorekeep file of this kind that
+ * belongs to no knowledge base other than `owner`. Every writer checks this again before it renames its file into place.
+ * @throws INVALID_ARGUMENT; IO if the existing file cannot be read
  */
 export async function checkDestination(
   path: string,
@@ -20,4 +20,13 @@ export async function checkDestination(
 ): Promise<void> {
   const file = stringArgument('path', path);
   return callNative(undefined, () => binding.checkDestination(file, kind, owner));
+}
+
+/**
+ * Removes temporary files beside `path` left by killed writers, never one whose writer is alive. Resolves to their number.
+ * Writers do this for their own files; this function is for files that are not written.
+ */
+export async function removeStrayFiles(path: string): Promise<number> {
+  const file = stringArgument('path', path);
+  return callNative(undefined, () => binding.removeStrays(file));
 }

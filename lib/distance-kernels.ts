@@ -1,15 +1,15 @@
 import { binding } from './binding.js';
 import { translateError } from './errors.js';
 
-/** The sets of kernels that compute distances on this processor. */
+/** The sets of distance kernels on this processor. */
 export interface DistanceKernels {
-  /** The one that this process uses: the set that LOREKEEP_KERNELS names if it is available, else the last. */
+  /** The set that this process uses: the one in LOREKEEP_KERNELS if it is available, else the last. */
   readonly used: string;
-  /** All that the processor can run, the slowest first. */
+  /** All sets that the processor can run, slowest first. */
   readonly available: readonly string[];
 }
 
-/** Which kernels compute distances. The first call of this, or the first index, settles it for the process. */
+/** Returns the distance kernels. The first call of this function, or the first index, fixes the choice for the process. */
 export function distanceKernels(): DistanceKernels {
   try {
     return binding.distanceKernels();

@@ -10,20 +10,20 @@ import { ComputeSettingsCache } from './settings-cache.js';
 export type Pooling = 'mean' | 'cls' | 'last';
 
 export interface LoadModelOptions extends ProgressOptions {
-  /** Longest text in tokens, special tokens included. 0 (default): what the model was trained for, at most 8192. */
+  /** Longest text in tokens, special tokens included. 0 (default): the model's training context, at most 8192. */
   contextSize?: number | undefined;
-  /** How token vectors become one. Default: what the file says; a file that says nothing needs it. */
+  /** How token vectors are pooled into one. Default: as stated in the file; required if the file does not state it. */
   pooling?: Pooling | undefined;
-  /** Threads that embed, 0 (default): all that the process may use. */
+  /** Embedding threads; 0 (default): all that the process may use. */
   threads?: number | undefined;
   /**
-   * What computes: `llama.cpp`, or one of `avx2`, `avx512`, `avx512-bf16`, `amx-bf16` and, of Q8_0 files, `avx512-vnni` for BERT models
-   * on a processor that has it. Default: what was measured to be fastest for this model on this machine; the first load ever measures.
+   * `llama.cpp`, or for BERT models on a processor that supports it `avx2`, `avx512`, `avx512-bf16`, `amx-bf16` or (Q8_0
+   * files only) `avx512-vnni`. Default: the fastest one measured for this model on this machine; the first load measures.
    */
   runtime?: string | undefined;
 }
 
-/** What is known of a loaded model. */
+/** Facts about a loaded model. */
 export interface ModelFacts {
   readonly name: string;
   readonly architecture: string;
@@ -35,15 +35,15 @@ export interface ModelFacts {
   readonly pooling: string;
   readonly parameters: number;
   readonly sizeBytes: number;
-  /** Hexadecimal; differs for every other model file. Indexes remember it. */
+  /** Hexadecimal; unique per model file. Indexes store it. */
   readonly fingerprint: string;
-  /** The runtimes that there are for the model in this build and on this processor: a measurement compares them. */
+  /** The runtimes available for the model in this build and on this processor; a measurement compares them. */
   readonly candidates: readonly string[];
-  /** What computes the model: see LoadModelOptions. */
+  /** The runtime in use: see LoadModelOptions. */
   readonly runtime: string;
-  /** Most tokens of a batch of several texts. */
+  /** Most tokens in a batch of several texts. */
   readonly batchTokens: number;
-  /** Whether this process measured the two above; else they were asked for, or read from the cache. */
+  /** Whether this process measured `runtime` and `batchTokens`; else they were given, or read from the cache. */
   readonly measured: boolean;
 }
 
@@ -51,10 +51,10 @@ export interface ModelFacts {
 export interface ItemError {
   /** Position in the texts given. */
   index: number;
-  /** INVALID_ARGUMENT: nothing in the text that the model knows; MODEL_INVALID: it computed what is not a number. */
+  /** INVALID_ARGUMENT: the text has no token that the model knows; MODEL_INVALID: the result holds NaN or infinity. */
   code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
   message: string;
-  /** Tokens of the text and the most that the model takes, special tokens included. */
+  /** Tokens in the text; `limit` is the model's maximum. Both include special tokens. */
   tokens: number;
   limit: number;
 }
@@ -63,12 +63,12 @@ export interface EmbedResult {
   /** Row-major, texts x dimension, each row of length 1; rows of failed texts are zero. */
   vectors: Float32Array;
   errors: ItemError[];
-  /** Tokens computed, and the batches that they took. */
+  /** Tokens computed, and the number of batches. */
   tokens: number;
   batches: number;
 }
 
-/** How many failed texts an error message lists; `detail.items` holds all of them. */
+/** Most failed texts listed in an error message; `detail.items` holds all of them. */
 const listedErrors = 20;
 
 /** A GGUF embedding model on the CPU. Calls may overlap. */
@@ -115,7 +115,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     return vectors;
   }
 
-  /** Embeds what can be embedded and reports the rest. @throws CLOSED, CANCELLED, OUT_OF_MEMORY. */
+  /** Like embed(), but reports texts that fail instead of throwing. @throws CLOSED, CANCELLED, OUT_OF_MEMORY. */
   async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
     return this.run(options.signal, async (native, cancel) => {
       const arena = await toArena(texts, 'texts', options.signal);
@@ -124,7 +124,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     });
   }
 
-  /** Tokens of a text, special tokens included. */
+  /** Returns the number of tokens in a text, special tokens included. */
   async countTokens(text: string, { signal }: CallOptions = {}): Promise<number> {
     if (typeof text !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
@@ -133,7 +133,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   }
 }
 
-/** `name`: what the caller knows the text at an index by. */
+/** `name`: returns the caller's name for the text at an index. */
 function itemsError(items: readonly ItemError[], name: (index: number) => string): LorekeepError {
   const first = items[0] as ItemError;
   const lines = items.slice(0, listedErrors).map((item) => `${name(item.index)}: ${item.message}`);
@@ -148,7 +148,7 @@ function itemsError(items: readonly ItemError[], name: (index: number) => string
 
 export type BackendInfo = NativeBackendInfo;
 
-/** The compute backends found beside the addon; loads them if no model has yet. @throws UNSUPPORTED when none fits. */
+/** Returns the compute backends beside the addon, loading them if necessary. @throws UNSUPPORTED if none fits. */
 export function backends(): BackendInfo[] {
   try {
     return binding.backends();

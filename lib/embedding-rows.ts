@@ -9,32 +9,32 @@ import type { Records } from './records.js';
 export interface MatchEmbeddingsOptions extends CallOptions {
   /** Numbers per embedding. */
   dimension: number;
-  /** The cache file. It may be absent. Default: none. */
+  /** Path of the cache file, which may be absent. Default: none. */
   path?: string | undefined;
-  /** Names everything that an embedding depends on beside the text: model, prefix, context size. */
+  /** Identifies everything besides the text that an embedding depends on: model, prefix, context size. */
   key: string;
-  /** Whether to take over embeddings of which only the text's beginning was embedded. Default false. */
+  /** Whether to reuse embeddings of truncated texts. Default false. */
   truncated?: boolean | undefined;
 }
 
 export interface EmbedRowsOptions extends ProgressOptions {
-  /** What the model wants to see before each text. Default: nothing. */
+  /** Put before each text, as the model requires. Default: empty. */
   prefix?: string | undefined;
-  /** Embed the beginning of a text that the model's context does not hold, in place of an error. Default false. */
+  /** Truncate texts that are too long for the model's context instead of reporting an error. Default false. */
   truncate?: boolean | undefined;
 }
 
-/** Text embedded by one native call: seconds of work with a small model, after which progress is told. */
+/** Bytes of text per native call: seconds of work with a small model. Progress is reported after each call. */
 const portionBytes = 64 * 1024;
 
 /**
- * The embeddings of records while they are made: those that a cache file has are taken over, each other text is embedded
- * once, however many records have it. They live in native memory until VectorIndex.fromEmbeddings() takes them.
+ * Collects the embeddings of records. Those in a cache file are reused; every other distinct text is embedded once. They
+ * stay in native memory until VectorIndex.fromEmbeddings() takes them.
  */
 export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   /**
-   * Looks each record's text up in the cache file. A file that is absent, damaged, or made with another key is not used,
-   * and `refusal` says why. @throws CANCELLED, OUT_OF_MEMORY
+   * Looks up each record's text in the cache file. A file that is absent, damaged, or made with another key is ignored,
+   * and `refusal` gives the reason. @throws CANCELLED, OUT_OF_MEMORY
    */
   static async match(records: Records, options: MatchEmbeddingsOptions): Promise<EmbeddingRows> {
     const { path, key, truncated = false, signal } = options;
@@ -49,7 +49,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
     );
   }
 
-  /** Different texts that have no embedding yet. Counts them. */
+  /** Distinct texts without an embedding. Each read counts them again. */
   get missing(): number {
     return this.handle.counts().missing;
   }
@@ -59,20 +59,20 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
     return this.handle.counts().reused;
   }
 
-  /** Records of whose text only the beginning was embedded. */
+  /** Records whose text was truncated. */
   get truncated(): number {
     return this.handle.counts().cut;
   }
 
-  /** Why the cache file was not used; undefined when it was, or when there is to be none. */
+  /** Why the cache file was not used; undefined if it was used or none was given. */
   get refusal(): string | undefined {
     return this.handle.counts().refusal || undefined;
   }
 
   /**
-   * Embeds every text that has no embedding. What was embedded stays when this is aborted.
-   * @returns texts given to the model, and why some have no embedding; `index` is the record's position.
-   * @throws INVALID_ARGUMENT (other records, or another dimension, than before), CLOSED, CANCELLED, OUT_OF_MEMORY
+   * Embeds every text without an embedding. If aborted, keeps the finished embeddings.
+   * @returns the number of texts embedded, and the errors of the others; `index` is the record's position.
+   * @throws INVALID_ARGUMENT (records or dimension differ from those of match()), CLOSED, CANCELLED, OUT_OF_MEMORY
    */
   async embed(
     records: Records,
@@ -97,8 +97,8 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   }
 
   /**
-   * Writes all embeddings that there are as a cache file: beside `path`, then renamed. @throws INVALID_ARGUMENT (another
-   * file than one of embeddings is there), IO, CLOSED, CANCELLED
+   * Writes the embeddings so far to a cache file, beside `path` and then renamed into place. @throws INVALID_ARGUMENT
+   * (`path` is a file that is not an embeddings file), IO, CLOSED, CANCELLED
    */
   async save(path: string, options: CallOptions & { owner?: FileOwner | undefined } = {}): Promise<void> {
     const file = stringArgument('path', path);

@@ -1,4 +1,4 @@
-/** Every code that the library throws, with its meaning. */
+/** Every error code of the library, with its meaning. */
 export const errorCodes = {
   INVALID_ARGUMENT: 'an argument can never work; `message` names it and what was expected',
   NOT_FOUND: 'a named file does not exist',
@@ -19,19 +19,19 @@ export type ErrorCode = keyof typeof errorCodes;
 /** Named facts about an error: numbers and strings, or lists of such objects. */
 export type ErrorDetail = Readonly<Record<string, unknown>>;
 
-/** The parts of a message, and other facts. */
+/** The parts of an error message, and other facts. */
 export interface ErrorFacts extends ErrorDetail {
-  /** Path of the file that it is about. */
+  /** Path of the file concerned. */
   readonly file?: string | undefined;
-  /** The argument, the option, or the field of the file: `rrf.weights`, `strings[3]`. */
+  /** The argument, option, or field of the file: `rrf.weights`, `strings[3]`. */
   readonly field?: string | undefined;
-  /** What is wrong, without the place. */
+  /** The problem, without its location. */
   readonly reason: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy?: string | undefined;
 }
 
-/** What every function of the library rejects with. Branch on `code`; show `message`. */
+/** The error of every function of the library. Branch on `code`; show `message`. */
 export class LorekeepError extends Error {
   override readonly name: string = 'LorekeepError';
   readonly code: ErrorCode;
@@ -43,7 +43,7 @@ export class LorekeepError extends Error {
     this.detail = detail;
   }
 
-  /** An error whose message is made of its facts: `file: field: reason; remedy`. All of them are in `detail`. */
+  /** Returns an error with the message `file: field: reason; remedy`. `detail` holds all facts. */
   static about(code: ErrorCode, facts: ErrorFacts, options?: ErrorOptions): LorekeepError {
     const { file, field, reason, remedy } = facts;
     const places = [file, field].filter((place) => place !== undefined && place !== '');
@@ -52,7 +52,7 @@ export class LorekeepError extends Error {
   }
 }
 
-/** What an aborted call rejects with: `name` is "AbortError", as everywhere in Node, and `code` is "CANCELLED". */
+/** The error of an aborted call: `name` is "AbortError", as everywhere in Node, and `code` is "CANCELLED". */
 export class AbortError extends LorekeepError {
   override readonly name = 'AbortError';
 
@@ -64,10 +64,10 @@ export class AbortError extends LorekeepError {
 const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/** The addon throws plain errors with `code` and `detail`; this makes them the public class. Others pass unchanged. */
+/** Converts the addon's plain errors with `code` and `detail` to LorekeepError. Returns others unchanged. */
 export function translateError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof LorekeepError) return error;
-  // Arguments are checked before: what is left is an array that there is no memory for.
+  // Arguments have been checked: only a failed array allocation remains.
   if (error instanceof RangeError)
     return new LorekeepError('OUT_OF_MEMORY', 'not enough memory for the result', {}, { cause: error });
   const { code, detail } = error as Error & { code?: unknown; detail?: ErrorDetail };

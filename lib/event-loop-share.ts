@@ -1,23 +1,23 @@
 /**
- * What searches may take of the event loop. A search that is short enough runs on the calling thread, because handing it
- * to another one and back costs more than it does. The addon knows which ones are, and gives one up there after 0.3 or 0.6 ms;
- * here their sum is bounded, so that a program that does nothing but search still serves its timers and sockets.
+ * Bounds the time that searches block the event loop. A short search runs on the calling thread, because a switch to
+ * another thread and back costs more than the search. The addon predicts which ones are short, and stops one there after
+ * 0.3 or 0.6 ms. This module bounds their sum, so that a program that only searches still serves its timers and sockets.
  */
 import { setImmediate } from 'node:timers';
 
-/** How long searches hold the event loop between two turns of it, in nanoseconds; the last one may go beyond. */
+/** Most time for searches per turn of the event loop, in nanoseconds; the last search may exceed it. */
 const sharePerTurn = 500_000;
 
 let left = sharePerTurn;
 let renewing = false;
 let resume: (() => void) | undefined;
 
-/** Whether a short search may run right now. */
+/** Returns whether a short search may run on this thread now. */
 export function mayHold(): boolean {
   return left > 0;
 }
 
-/** Counts what a search took, in nanoseconds. */
+/** Counts the duration of a search, in nanoseconds. */
 export function countHeld(nanoseconds: number): void {
   left -= nanoseconds;
   if (renewing) return;
@@ -34,8 +34,8 @@ function renew(): void {
 }
 
 /**
- * Once the share is used up: the next turn of the event loop, for one caller at a time. Others get undefined, because
- * searches that many ask for at once are better done side by side on other threads.
+ * Once the share is used up: resolves at the next turn of the event loop, for one caller at a time. Other callers get
+ * undefined, because concurrent searches run faster on other threads.
  */
 export function nextTurn(): Promise<void> | undefined {
   if (resume !== undefined || !renewing) return undefined;

@@ -1,18 +1,18 @@
 import { Handle } from './handle.js';
 import type { NativeFilter } from './native.js';
 
-/** The values that a metadata field holds. Integers beyond 2^53 are BigInt, also when they come back. */
+/** A value of a metadata field. Integers beyond 2^53 are BigInt, in hits too. */
 export type MetadataValue = number | bigint | string | boolean | string[];
 
-/** One typed field of a storage's records. Exactly one of `default` and `optional: true` is needed. */
+/** One typed field of a storage's records. Exactly one of `default` and `optional: true` is required. */
 export interface FieldDefinition {
   name: string;
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
-  /** What a record that omits the field has. */
+  /** Value for records that omit the field. */
   default?: MetadataValue | undefined;
-  /** A record may omit the field; every comparison with it is then false. */
+  /** Records may omit the field; every comparison with it is then false. */
   optional?: boolean | undefined;
-  /** false: the field is shown with hits, but no filter may name it. Default true. */
+  /** false: hits show the field, but no filter may name it. Default true. */
   filterable?: boolean | undefined;
 }
 
@@ -27,21 +27,21 @@ export type FilterOperand =
 
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in';
 
-/** Which records a search may find; the grammar is described in docs/filters.md. */
+/** Restricts a search to matching records. docs/filters.md describes the grammar. */
 export type FilterExpression =
   | { and: readonly FilterExpression[] }
   | { or: readonly FilterExpression[] }
   | { not: FilterExpression }
   | { [Operator in Comparison]: { [Key in Operator]: readonly [FilterOperand, FilterOperand] } }[Comparison];
 
-/** A filter checked and compiled for one storage's fields, made by Storage.compileFilter(). May be used many times. */
+/** A filter compiled for one storage's fields by Storage.compileFilter(). May be used many times. */
 export class Filter extends Handle<NativeFilter> {
   /** @internal Use Storage.compileFilter(). */
   constructor(native: NativeFilter) {
     super(native);
   }
 
-  /** Names of the variables that a search has to give. */
+  /** Names of the variables that a search must provide. */
   get variables(): readonly string[] {
     return this.read((native) => native.variables);
   }

@@ -1,8 +1,8 @@
 import { binding } from './binding.js';
 
 /**
- * Gives memory that native code and buffers have freed back to the system, on another thread: the C library keeps it
- * otherwise. @internal
+ * Returns memory freed by native code and buffers to the system, on another thread; the C library would keep it.
+ * @internal
  */
 export function releaseFreeMemory(): void {
   binding.releaseFreeMemory();

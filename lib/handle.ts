@@ -3,7 +3,7 @@ import { mayHold, nextTurn } from './event-loop-share.js';
 import type { NativeCancelToken, NativeHandle } from './native.js';
 import { callNative, signalArgument } from './native-call.js';
 
-/** What every object that holds native memory can do. */
+/** The base of every object that owns native memory. */
 export abstract class Handle<Native extends NativeHandle> implements AsyncDisposable {
   protected readonly native: Native;
   readonly #pending = new Set<Promise<unknown>>();
@@ -19,8 +19,8 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
   }
 
   /**
-   * Refuses new calls at once (they reject with CLOSED), waits for pending ones and gives the memory back.
-   * Calling it again is fine. An object that is never closed is freed when it is garbage-collected.
+   * Refuses new calls at once (they reject with CLOSED), waits for pending ones and frees the memory.
+   * May be called again. An object that is never closed is freed when it is garbage-collected.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -31,13 +31,13 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
     return this.close();
   }
 
-  /** @internal What other calls hand to the addon. @throws CLOSED */
+  /** @internal The native object, as an argument for the addon. @throws CLOSED */
   get handle(): Native {
     if (this.closed) throw this.#usedAfterClose();
     return this.native;
   }
 
-  /** Every getter goes through here: it answers until close() has given the memory back. @throws CLOSED */
+  /** Reads a property; works until close() has freed the memory. Every getter uses it. @throws CLOSED */
   protected read<T>(get: (native: Native) => T): T {
     try {
       return get(this.native);
@@ -46,7 +46,7 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
     }
   }
 
-  /** Every method that takes work goes through here: it is refused after close(), and close() waits for it. */
+  /** Runs a call that close() waits for. Every asynchronous method uses it. @throws CLOSED after close() */
   protected run<T>(
     signal: AbortSignal | undefined,
     call: (native: Native, cancel: NativeCancelToken | undefined) => Promise<T>,
@@ -60,8 +60,8 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
   }
 
   /**
-   * A search on this thread where the event loop can spare the time (event-loop-share.ts), else on others. `now` gives
-   * undefined where the search would take too long for this thread; without it there is none that is short.
+   * Searches on this thread if the event loop can spare the time (event-loop-share.ts), else on others. `now` returns
+   * undefined if the search takes too long for this thread; it is undefined for searches that are never short.
    */
   protected async runSearch<T>(
     signal: AbortSignal | undefined,

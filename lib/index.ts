@@ -1,4 +1,4 @@
-/** The typed library: embeds, indexes and searches. The server in src/ uses this and lib/internal.ts. */
+/** The typed library for embedding, indexing and searching. The server in src/ uses this and lib/internal.ts. */
 export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
 export {
   type BackendInfo,

@@ -9,26 +9,26 @@ export interface InspectFileOptions extends CallOptions {
 }
 
 export interface FileSection {
-  /** Number of the section within its kind of file: docs/files.md. */
+  /** Number of the section within its kind of file; see docs/files.md. */
   id: number;
-  /** Empty for one that this version of lorekeep does not know. */
+  /** Empty for a section unknown to this version of lorekeep. */
   name: string;
-  /** Bytes from the file's beginning. */
+  /** Bytes from the start of the file. */
   offset: number;
   bytes: number;
   checksum: 'right' | 'wrong' | 'unchecked';
 }
 
-/** What a file says of itself. What does not apply to its kind, or could not be read, is absent. */
+/** A file's description of itself. Properties that do not apply to its kind, or could not be read, are absent. */
 export interface FileInspection {
   kind: 'index' | 'text index' | 'embeddings' | 'hnswlib index' | 'unknown';
-  /** Size of the file. */
+  /** Size of the file in bytes. */
   bytes: number;
-  /** Of the format. */
+  /** Version of the format. */
   version?: number;
-  /** Names what the file was made from: 16 hexadecimal digits. */
+  /** Fingerprint of the data that the file was made from: 16 hexadecimal digits. */
   fingerprint?: string;
-  /** Why lorekeep does not read this file: another version, or damage. */
+  /** Why lorekeep cannot use this file: another version, or damage. */
   refusal?: string;
   /** Rows of vectors, or indexed texts. */
   rows?: number;
@@ -39,23 +39,23 @@ export interface FileInspection {
   m?: number;
   efConstruction?: number;
   tokenizer?: string;
-  /** Distinct ones. */
+  /** Number of distinct words. */
   terms?: number;
-  /** Of all texts. */
+  /** Number of words in all texts. */
   tokens?: number;
-  /** Size of the records file whose records an index carries. */
+  /** Size of the records file whose records the index carries. */
   recordsFileBytes?: number;
-  /** XXH3-64 of its content, 16 hexadecimal digits. */
+  /** XXH3-64 of the records file's content, 16 hexadecimal digits. */
   recordsFileChecksum?: string;
   /** Records.fingerprint of those records. */
   textsFingerprint?: string;
-  /** Empty where the file has no sections or its table cannot be trusted. */
+  /** Empty if the file has no sections or a damaged section table. */
   sections: FileSection[];
 }
 
 /**
- * Describes an index, a text index, an embeddings file or a plain hnswlib file without loading it. Damage is part of the answer
- * (`refusal`, and the section's `checksum`), not an error.
+ * Describes an index, a text index, an embeddings file or a plain hnswlib file without loading it. Damage is reported in
+ * the result (`refusal`, and the section's `checksum`), not as an error.
  * @throws NOT_FOUND, IO, CANCELLED.
  */
 export async function inspectFile(path: string, options: InspectFileOptions = {}): Promise<FileInspection> {
@@ -63,7 +63,7 @@ export async function inspectFile(path: string, options: InspectFileOptions = {}
   return callNative(options.signal, (cancel) => binding.describeFile(file, options.verify ?? true, cancel));
 }
 
-/** What the header of a GGUF model says. */
+/** The header of a GGUF model. */
 export type ModelDescription = NativeModelDescription;
 
 /** Describes a GGUF model without loading it. @throws NOT_FOUND, IO, CANCELLED, MODEL_INVALID for a damaged header */

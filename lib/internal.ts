@@ -1,10 +1,9 @@
-/** What the server in src/ uses beyond the public library. Not exported by the package, and free to change. */
+/** Internals for the server in src/. Not exported by the package; may change at any time. */
 export { addonFile } from './binding.js';
-export { checkDestination, type FileOwner, type WrittenKind } from './destination.js';
+export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
 export { releaseFreeMemory } from './free-memory.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
 export { openRegular } from './regular-file.js';
 export { type ComputeSettings, measuredSettings } from './settings-cache.js';
-export { removeStrayFiles } from './stray-files.js';

@@ -1,13 +1,13 @@
-/** Why the addon does not load, in words that say what was tried, what is missing and what to do. */
+/** Explains why the addon does not load: which files were tried, which one is missing, and what to do. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LorekeepError } from './errors.js';
 import { nativeExports } from './native.js';
 
-/** As in the names of prebuild folders. */
+/** Platform and architecture, as in the names of prebuild folders. */
 export const platform = `${process.platform}-${process.arch}`;
 
-/** What the dynamic linker's message means, as a clause; undefined when there is nothing to add to it. */
+/** Returns a clause that explains the dynamic linker's message; undefined if the message is unknown. */
 export function explainLinkerError(message: string): string | undefined {
   const version = /version [`'](GLIBC|GLIBCXX|CXXABI)_([\d.]+)' not found/.exec(message);
   if (version?.[1] === 'GLIBC') return `it needs glibc ${version[2]} or newer, and this system's is older`;
@@ -27,8 +27,8 @@ export function explainLinkerError(message: string): string | undefined {
 }
 
 /**
- * The error for an addon that is absent or does not load. `tried` are the .node files that could serve this platform,
- * best first; `cause` is what the attempt threw.
+ * Returns the error for an addon that is absent or does not load. `tried`: the candidate .node files for this platform,
+ * best first; `cause`: the error of the attempt.
  */
 export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
   const linker = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
@@ -48,7 +48,7 @@ const remedy = (root: string) =>
     ? 'run `npm run build`'
     : 'reinstall the package with a C++20 compiler and CMake on PATH and without --ignore-scripts, so that it builds from the sources it carries';
 
-/** Throws when `exports` lacks a name: an addon of other sources would fail later, in the middle of a call. */
+/** Throws if `exports` lacks a name: an addon built from other sources would otherwise fail later, during a call. */
 export function checkExports(exports: object, file: string): void {
   const missing = nativeExports.filter((name) => !(name in exports));
   if (missing.length === 0) return;

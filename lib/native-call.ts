@@ -3,19 +3,19 @@ import { binding } from './binding.js';
 import { AbortError, LorekeepError, translateError } from './errors.js';
 import type { NativeCancelToken, NativeMetadataBuffer, NativeRowBuffer, NativeTextArena } from './native.js';
 
-/** Options that every asynchronous call takes. */
+/** Options of every asynchronous call. */
 export interface CallOptions {
   /** Aborting rejects the call with AbortError; native loops notice within milliseconds. */
   signal?: AbortSignal | undefined;
 }
 
-/** Options of calls that take long enough to report on. */
+/** Options of long calls. */
 export interface ProgressOptions extends CallOptions {
-  /** Called with a fraction from 0 to 1, not decreasing, at most some 20 times a second. */
+  /** Called with a non-decreasing fraction from 0 to 1, at most about 20 times a second. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** @throws INVALID_ARGUMENT for what is no AbortSignal, such as its controller */
+/** @throws INVALID_ARGUMENT for anything but an AbortSignal, such as its controller */
 export function signalArgument(signal: AbortSignal | undefined): void {
   if (signal === undefined || typeof signal?.addEventListener === 'function') return;
   const message = `signal: an AbortSignal is expected, not ${describe(signal)}`;
@@ -31,7 +31,7 @@ export async function callNative<T>(
   if (signal?.aborted) throw new AbortError(signal.reason);
   const cancel = signal && new binding.CancelToken();
   const onAbort = () => cancel?.cancel();
-  // Many calls may share a signal, and each takes its listener away: Node's warning of a leak would be wrong.
+  // Many calls may share a signal, and each removes its listener: Node's leak warning would be wrong.
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
@@ -47,10 +47,10 @@ export async function callNative<T>(
   }
 }
 
-/** UTF-16 units converted between two turns of the event loop: under a millisecond, page faults included. */
+/** UTF-16 units converted per turn of the event loop: under a millisecond, page faults included. */
 const sliceUnits = 64 * 1024;
 
-/** Copies strings into native memory without holding the event loop. `what` names the argument in errors. */
+/** Copies strings into native memory without blocking the event loop. `what` names the argument in errors. */
 export async function toArena(
   texts: readonly string[],
   what: string,
@@ -85,10 +85,10 @@ export async function toArena(
   return arena;
 }
 
-/** Numbers copied between two turns of the event loop: under a millisecond, page faults included. */
+/** Numbers copied per turn of the event loop: under a millisecond, page faults included. */
 const sliceNumbers = 64 * 1024;
 
-/** Copies rows into native memory without holding the event loop. */
+/** Copies rows into native memory without blocking the event loop. */
 export async function toRows(
   numbers: Float32Array,
   signal?: AbortSignal | undefined,
@@ -102,10 +102,10 @@ export async function toRows(
   return rows;
 }
 
-/** Values converted between two turns of the event loop: about a millisecond. */
+/** Values converted per turn of the event loop: about a millisecond. */
 const sliceValues = 2000;
 
-/** Copies typed metadata into native memory without holding the event loop. */
+/** Copies typed metadata into native memory without blocking the event loop. */
 export async function toMetadata(
   ids: readonly string[],
   metadata: readonly unknown[],
@@ -122,7 +122,7 @@ export async function toMetadata(
   return buffer;
 }
 
-/** How errors call a value of the wrong type. */
+/** Returns a description, for errors, of a value of the wrong type. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

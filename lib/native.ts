@@ -2,12 +2,12 @@
  * The shape of the .node file, written down once. `native/binding/addon.cc` holds the matching export list, and
  * test/lib/boundary.test.ts compares the two. Nothing outside lib/ imports this.
  *
- * Texts cross as a TextArena and rows as a RowBuffer, both filled in slices: nothing large is copied in one go, and no
- * worker reads memory that JavaScript can still change or detach. Every promise rejects with a
- * plain Error that carries `code` and `detail` (see errors.ts).
+ * Texts cross as a TextArena and rows as a RowBuffer, both filled in slices: nothing large is copied at once, and no worker
+ * reads memory that JavaScript can still change or detach. Promises reject with a plain Error with `code` and `detail`
+ * (see errors.ts).
  */
 
-/** Raises the flag that native loops poll. One per call; made only when the caller passed an AbortSignal. */
+/** Raises the flag that native loops poll. One per call with an AbortSignal. */
 export interface NativeCancelToken {
   cancel(): void;
 }
@@ -19,13 +19,13 @@ export interface NativeTextArena {
   readonly size: number;
 }
 
-/** Row-major numbers in native memory. A call takes the content and leaves the buffer empty. */
+/** Row-major numbers in native memory. A call consumes the content and leaves the buffer empty. */
 export interface NativeRowBuffer {
   append(numbers: Float32Array): void;
   readonly size: number;
 }
 
-/** The records' typed metadata. A call takes the content. */
+/** The records' typed metadata. A call consumes the content. */
 export interface NativeMetadataBuffer {
   /** metadata[i] is undefined or an object; keys outside the fields are ignored. Synchronous: callers slice. */
   append(ids: readonly string[], metadata: readonly unknown[], begin: number, end: number): void;
@@ -38,9 +38,9 @@ export interface NativeFilter extends NativeHandle {
 
 export type NativeProgress = (fraction: number) => void;
 
-/** What every native object shares. */
+/** The base of every native object. */
 export interface NativeHandle {
-  /** Refuses new calls at once; resolves when pending ones have finished and the memory is given back. */
+  /** Refuses new calls at once; resolves when pending ones have finished and the memory is freed. */
   close(): Promise<void>;
   readonly closed: boolean;
 }
@@ -51,7 +51,7 @@ export interface NativeVectorIndex extends NativeHandle {
   readonly kind: 'flat' | 'hnsw';
   readonly vectorType: 'f32' | 'f16' | 'i8';
   readonly memoryBytes: number;
-  /** Results are vectorResult numbers of layout.gen.ts, as those of searchNow(); `held` is always set there, and only there. */
+  /** Returns vectorResult numbers (layout.gen.ts), like searchNow(); only searchNow() sets `held`, and always. */
   search(
     queries: Float32Array,
     k: number,
@@ -60,9 +60,9 @@ export interface NativeVectorIndex extends NativeHandle {
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<Float64Array>;
-  /** Few queries on this thread, if all together are expected to take less than 0.2 ms and do not take more than 0.3; returns whether. */
+  /** Searches on this thread if all queries together should take under 0.2 ms. Returns false if not, or after 0.3 ms. */
   searchNow(queries: Float32Array, k: number, ef: number, numbers: Float64Array): boolean;
-  /** With records, the file carries them too. */
+  /** With records, the file includes them. */
   save(
     path: string,
     fingerprint: string | undefined,
@@ -78,14 +78,14 @@ export interface NativeTextIndex extends NativeHandle {
   readonly tokenizer: string;
   readonly memoryBytes: number;
   tokenizerFit(): { emptyTexts: number; unsuitedWords: number };
-  /** textResult numbers of layout.gen.ts and the query's terms, as those of searchNow(). */
+  /** Returns textResult numbers (layout.gen.ts) and the query's terms, like searchNow(). */
   search(
     query: string,
     k: number,
     filter: Uint32Array | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<[numbers: Float64Array, terms: string[]]>;
-  /** Without a filter on this thread, if it is expected to take less than 0.2 ms and does not take more than 0.3: the query's terms. */
+  /** Unfiltered, on this thread, if it should take under 0.2 ms: the query's terms. Undefined if not, or after 0.3 ms. */
   searchNow(query: string, k: number, numbers: Float64Array): string[] | undefined;
   save(
     path: string,
@@ -95,21 +95,21 @@ export interface NativeTextIndex extends NativeHandle {
   ): Promise<void>;
 }
 
-/** The knowledge base that a file is written for: one that belongs to another is not replaced. */
+/** The knowledge base that owns a file. A file of another owner is not replaced. */
 export interface FileOwner {
   /** Paths of its config file and its records file. */
   config: string;
   records: string;
 }
 
-/** What a text index file must have been made from. `fingerprint` is 16 hexadecimal digits. */
+/** The required properties of a text index file. `fingerprint` is 16 hexadecimal digits. */
 export interface NativeTextExpectation {
   tokenizer: string;
   documents: number;
   fingerprint: string;
 }
 
-/** The records of a file: their texts cross to JavaScript only as hits. */
+/** The records of a file. Texts cross to JavaScript only in hits. */
 export interface NativeRecords extends NativeHandle {
   readonly size: number;
   /** 16 hexadecimal digits over the texts and their order. */
@@ -134,7 +134,7 @@ export interface NativeModelFacts {
   measured: boolean;
 }
 
-/** How the model of a fingerprint is computed best on this machine, as measured before among these runtimes. */
+/** The fastest settings measured on this machine for the model with this fingerprint, among these runtimes. */
 export interface NativeKnownSettings {
   fingerprint: string;
   candidates: readonly string[];
@@ -167,9 +167,9 @@ export interface NativeEmbeddingModel extends NativeHandle {
   countTokens(text: string): Promise<number>;
 }
 
-/** The embeddings of records, from a cache file and from a model to an index: the numbers never reach JavaScript. */
+/** The embeddings of records, on their way from a cache file or a model to an index; they never reach JavaScript. */
 export interface NativeEmbeddingRows extends NativeHandle {
-  /** Embeds the next texts that have no embedding: as many as `bytes` hold, one at least; none when all have one. */
+  /** Embeds the next texts without an embedding: at most `bytes` of text, but at least one text; none if all have one. */
   embedNext(
     records: NativeRecords,
     model: NativeEmbeddingModel,
@@ -177,11 +177,11 @@ export interface NativeEmbeddingRows extends NativeHandle {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<{ texts: number; errors: NativeItemError[] }>;
-  /** Writes every embedding that there is. */
+  /** Writes the embeddings so far. */
   save(path: string, cancel: NativeCancelToken | undefined, owner: FileOwner | undefined): Promise<void>;
   /**
-   * missing: different texts without an embedding; reused: records whose embedding was in the file; cut: records of which
-   * only the beginning is embedded; refusal: why the file was not used, "" when it was or there is to be none.
+   * missing: distinct texts without an embedding; reused: records whose embedding was in the file; cut: records whose text
+   * was truncated; refusal: why the file was not used, "" if it was used or none was given.
    */
   counts(): { missing: number; reused: number; cut: number; refusal: string };
 }
@@ -198,7 +198,7 @@ export interface NativeStorage extends NativeHandle {
   readonly tokenizer: string;
   /** Undefined: no metadata. */
   readonly fields: NativeField[] | undefined;
-  /** `request`: requestNumbers(). Resolves to what storageResult() takes: its numbers and the rest. */
+  /** `request`: requestNumbers(). Resolves to the arguments of storageResult(). */
   search(
     request: Float64Array,
     vector: Float32Array | undefined,
@@ -208,8 +208,8 @@ export interface NativeStorage extends NativeHandle {
     cancel: NativeCancelToken | undefined,
   ): Promise<[Float64Array, unknown[]]>;
   /**
-   * The same on this thread, if it is expected to take less than 0.4 ms and does not take more than 0.6: the numbers go
-   * into `numbers`, the first always (how many ns this call took), and the rest is returned. Else undefined.
+   * Searches on this thread if that should take under 0.4 ms. Writes the numbers to `numbers` and returns the rest.
+   * Returns undefined if not, or after 0.6 ms; the first number (ns that this call took) is set in either case.
    */
   searchNow(
     request: Float64Array,
@@ -232,7 +232,7 @@ export interface NativeHnswOptions {
   threads: number;
 }
 
-/** What the header of a GGUF file says. */
+/** The header of a GGUF file. */
 export interface NativeModelDescription {
   tensors: number;
   name?: string;
@@ -241,7 +241,7 @@ export interface NativeModelDescription {
   contextLength?: number;
   embeddingLength?: number;
   blockCount?: number;
-  /** Absent: the model was not made for embeddings. */
+  /** Absent if the model was not made for embeddings. */
   poolingType?: number;
   tokenizer?: string;
   /** Tokens. */
@@ -282,20 +282,20 @@ export interface NativeDistanceKernels {
 export interface NativeBackendInfo {
   name: string;
   description: string;
-  /** The plugin, where the platform can tell; else empty. */
+  /** Path of the plugin; empty if the platform cannot tell. */
   file: string;
   features: string[];
 }
 
 export interface NativeBinding {
   /**
-   * Cancels all calls of this thread and waits for their end; later ones are refused. Must be called before the process
-   * exits (binding.ts does), because process.exit() leaves computing threads running into the static destructors.
+   * Cancels all calls of this thread and waits for them; later ones are refused. Must be called before the process exits
+   * (binding.ts does), because after process.exit() computing threads would run into the static destructors.
    */
   stop(processEnds: boolean): void;
   /** An integer >= 1. */
   setSearchThreads(count: number): void;
-  /** Gives free memory back to the system, on another thread. */
+  /** Returns free memory to the system, on another thread. */
   releaseFreeMemory(): void;
 
   CancelToken: new () => NativeCancelToken;
@@ -316,14 +316,14 @@ export interface NativeBinding {
     expected: { verify: boolean; dimension: number | undefined; fingerprint: string | undefined },
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
-  /** Plain hnswlib files: the caller says the dimension and the space, because the file does not. */
+  /** Imports a plain hnswlib file, which stores neither dimension nor space. */
   importHnswlib(
     path: string,
     dimension: number,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeVectorIndex>;
 
-  /** The slowest first. Settles which set the process uses. */
+  /** Slowest first. Fixes the set that the process uses. */
   distanceKernels(): NativeDistanceKernels;
 
   buildTextIndex(
@@ -367,7 +367,7 @@ export interface NativeBinding {
   ): Promise<NativeStorage>;
 
   readRecords(path: string, fields: unknown, cancel: NativeCancelToken | undefined): Promise<NativeRecords>;
-  /** The records that an index file carries, or a sentence that says why the records file must be read. */
+  /** Returns the records in an index file, or a sentence that says why the records file must be read. */
   openIndexedRecords(
     indexPath: string,
     recordsPath: string,
@@ -380,7 +380,7 @@ export interface NativeBinding {
     threads: number,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeTextIndex>;
-  /** Takes the records' content, also when it fails; shares the indexes, which may be closed afterwards. */
+  /** Consumes the records' content, even if it fails; shares the indexes, which may be closed afterwards. */
   assembleStorage(
     records: NativeRecords,
     vectors: NativeVectorIndex,
@@ -395,7 +395,7 @@ export interface NativeBinding {
   ): Promise<NativeFileDescription>;
   describeModel(path: string, cancel: NativeCancelToken | undefined): Promise<NativeModelDescription>;
 
-  /** `key` names what embeddings depend on beside the text; a file of another key is not used. */
+  /** `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. */
   matchEmbeddings(
     records: NativeRecords,
     dimension: number,
@@ -404,16 +404,16 @@ export interface NativeBinding {
     cutToo: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeEmbeddingRows>;
-  /** Takes the rows, also when it fails. */
+  /** Consumes the rows, even if it fails. */
   indexEmbeddings(
     rows: NativeEmbeddingRows,
     options: NativeHnswOptions,
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeVectorIndex>;
-  /** Removes the temporary files that killed writers of this file left; resolves to how many. */
+  /** Removes temporary files left by killed writers of this file; resolves to their number. */
   removeStrays(path: string): Promise<number>;
-  /** Rejects unless a file of that kind may be written there. */
+  /** Rejects unless a file of this kind may be written there. */
   checkDestination(
     path: string,
     kind: 'index' | 'text index' | 'embeddings',
@@ -435,14 +435,14 @@ export interface NativeBeneathRequest {
 
 export interface NativeBeneathResult {
   reached: 'opened' | 'outside' | 'no folder' | 'absent' | 'closed' | 'forbidden';
-  /** Real path of what the path may not leave, and relative to it that of what was opened. */
+  /** Real path of the enclosing folder; `path` is that of the opened file, relative to it. */
   folder: string;
   name: string;
-  /** The caller's to close; -1 unless `reached` is "opened". */
+  /** The caller must close it; -1 unless `reached` is "opened". */
   descriptor: number;
 }
 
-/** The export list, for the loader's check that the file is not stale. */
+/** The export list, by which the loader detects a stale file. */
 export const nativeExports = [
   'stop',
   'setSearchThreads',

@@ -6,8 +6,8 @@ export type BeneathRequest = NativeBeneathRequest;
 export type BeneathResult = NativeBeneathResult;
 
 /**
- * Opens a file by a path that somebody else chose, without leaving a folder (native/core/beneath.h).
- * @throws IO when the system fails; UNSUPPORTED on Windows
+ * Opens a file by an untrusted path that must stay inside a folder (native/core/beneath.h).
+ * @throws IO if the system fails; UNSUPPORTED on Windows
  * @internal
  */
 export function openBeneath(request: BeneathRequest): Promise<BeneathResult> {

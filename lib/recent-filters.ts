@@ -4,12 +4,12 @@ const mostFilters = 16;
 const longestKey = 2000;
 
 /**
- * The compiled filters of a storage's latest searches, by what their expressions say. A program that gives the same
- * expression to search after search has it compiled once, and the addon knows then which records it lets through.
+ * Caches the compiled filters of a storage's latest searches by the content of their expressions. An expression that is
+ * used repeatedly is compiled once, and the addon can reuse its set of matching records.
  */
 export class RecentFilters {
   readonly #compile: (expression: FilterExpression) => Filter;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #filters = new Map<string, Filter>();
 
   constructor(compile: (expression: FilterExpression) => Filter) {
@@ -20,7 +20,7 @@ export class RecentFilters {
     this.#filters.clear();
   }
 
-  /** @throws whatever compiling throws. */
+  /** Returns the filter of an expression. @throws the errors of compileFilter() */
   get(expression: FilterExpression): Filter {
     const key = keyOf(expression);
     if (key === undefined) return this.#compile(expression);
@@ -36,9 +36,8 @@ export class RecentFilters {
 }
 
 /**
- * The same for expressions that mean the same by their operators, fields and values, in this order. Undefined for long
- * ones, which are costly to tell apart, and for what holds anything but plain data: whether that is an error is for the
- * compiler to say.
+ * Returns the cache key of an expression: equal for equal operators, fields and values in the same order. Undefined for
+ * long expressions, which are costly to compare, and for anything but plain data, which the compiler judges.
  */
 function keyOf(expression: unknown): string | undefined {
   let key = '';

@@ -6,19 +6,19 @@ import type { NativeRecords } from './native.js';
 import { type CallOptions, callNative } from './native-call.js';
 
 export interface ReadRecordsOptions extends CallOptions {
-  /** The records' typed metadata fields. Default: none, and metadata are not kept. */
+  /** The records' typed metadata fields. Default: none; metadata is then dropped. */
   fields?: readonly FieldDefinition[] | undefined;
 }
 
 /**
- * The records of a JSON file, in native memory: files of gigabytes are read record by record, and texts come to
- * JavaScript only as hits. Made into a storage by Storage.fromRecords(), which takes the content.
+ * The records of a JSON file, in native memory. Even gigabytes are read record by record, and texts reach JavaScript only
+ * in hits. Storage.fromRecords() makes a storage of them and consumes the content.
  */
 export class Records extends Handle<NativeRecords> {
   /**
    * Reads a JSON array of `{id, text, metadata?}`.
-   * @throws NOT_FOUND, IO, CORRUPT (not such an array), INVALID_ARGUMENT (records that break a rule); the message lists
-   * the first 20 issues with line, record and field, `detail` is about the first. CANCELLED, OUT_OF_MEMORY.
+   * @throws NOT_FOUND, IO, CORRUPT (not such an array), INVALID_ARGUMENT (invalid records; the message lists the first 20
+   * issues with line, record and field, `detail` describes the first), CANCELLED, OUT_OF_MEMORY.
    */
   static async read(path: string, options: ReadRecordsOptions = {}): Promise<Records> {
     const file = stringArgument('path', path);
@@ -29,9 +29,9 @@ export class Records extends Handle<NativeRecords> {
   }
 
   /**
-   * The records that an index file carries (VectorIndex.save() with `records`): mapped, not parsed. They are right as
-   * long as the records file has the size and time that it had then, or else the same content, and the fields are the same.
-   * Otherwise the answer is the reason for which the records file has to be read.
+   * Opens the records in an index file (VectorIndex.save() with `records`), mapped instead of parsed. They are valid if the
+   * fields are the same and the records file has the same size and time as then, or the same content. Otherwise returns
+   * the reason why the records file must be read.
    * @throws NOT_FOUND, IO for either file; CORRUPT, UNSUPPORTED for the index file; CANCELLED.
    */
   static async fromIndexFile(
@@ -51,7 +51,7 @@ export class Records extends Handle<NativeRecords> {
     return this.read((native) => native.size);
   }
 
-  /** 16 hexadecimal digits that differ when any text or their order does. Index files remember it. */
+  /** 16 hexadecimal digits over the texts and their order. Index files store it. */
   get fingerprint(): string {
     return this.read((native) => native.fingerprint);
   }
@@ -60,7 +60,7 @@ export class Records extends Handle<NativeRecords> {
     return this.read((native) => native.memoryBytes);
   }
 
-  /** The id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */
+  /** Returns the id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */
   idOf(ordinal: number): string {
     return this.handle.id(integerArgument('ordinal', ordinal, 0, 0, this.size - 1));
   }

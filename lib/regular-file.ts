@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+/** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
 
-/** Opens a file to read it. @throws system errors; an Error for a pipe, a device, a socket or a folder */
+/** Opens a file for reading. @throws system errors; an Error for a pipe, a device, a socket or a folder */
 export async function openRegular(path: string, flags = 0): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | waitForNobody | flags);
   try {
@@ -18,7 +18,7 @@ export async function openRegular(path: string, flags = 0): Promise<FileHandle> 
   }
 }
 
-/** The text of a regular file. @throws as openRegular(); an Error for more than `mostBytes` */
+/** Reads the text of a regular file. @throws as openRegular(); an Error for more than `mostBytes` */
 export async function readRegular(path: string, mostBytes: number, flags = 0): Promise<string> {
   await using file = await openRegular(path, flags);
   const { size } = await file.stat();
@@ -26,16 +26,17 @@ export async function readRegular(path: string, mostBytes: number, flags = 0): P
   return await file.readFile('utf8');
 }
 
-/** What may be replaced, from its content. */
+/** Decides by content whether a file may be replaced. */
 export interface ReplaceRule {
   isOurs(content: string): boolean;
-  /** Bytes: a longer file is not ours. */
+  /** Largest file in bytes that is read to decide; a larger one is not ours. */
   most: number;
 }
 
 /**
- * Writes a file beside its place and renames it, folders included. What is there must be absent, empty, or a regular file of
- * ours; it is looked at before and, by device and inode, just before the rename. @throws system errors; an Error for what is not ours
+ * Writes a file beside `path`, creating folders, and renames it into place. The existing file must be absent, empty, or a
+ * regular file of ours. It is checked first, and again by device and inode just before the rename.
+ * @throws system errors; an Error for a file that is not ours
  */
 export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
@@ -60,7 +61,7 @@ export async function replaceFile(path: string, content: string, rule: ReplaceRu
   }
 }
 
-/** Device and inode of what was found to be ours; undefined when nothing is there. */
+/** Returns device and inode of a file that is ours; undefined if there is none. */
 async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<string | undefined> {
   let file: FileHandle;
   try {
@@ -79,7 +80,7 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<s
   }
 }
 
-/** Removes the temporary files of writers that were killed. */
+/** Removes the temporary files of killed writers. */
 async function removeStrays(path: string): Promise<void> {
   const folder = dirname(path);
   for (const name of await readdir(folder)) {

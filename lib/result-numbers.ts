@@ -2,7 +2,7 @@ import { indexHit, searchPaths } from './layout.gen.js';
 
 let numbers = new Float64Array(1024);
 
-/** Where the addon writes the numbers of a search that runs now: the same memory each time, to be read at once. */
+/** Returns the buffer for a synchronous search's result. It is reused: read it before the next search. */
 export function resultNumbers(length: number): Float64Array {
   if (numbers.length < length) numbers = new Float64Array(2 * length);
   return numbers;
@@ -12,7 +12,7 @@ export type SearchPath = (typeof searchPaths)[number];
 
 export const searchPathOf = (number: number): SearchPath => searchPaths[number] as SearchPath;
 
-/** The `count` hits of an index from `begin` on: ordinals, and scores or distances. */
+/** Reads `count` index hits from `begin` on: ordinals, and scores or distances. */
 export function readHits(
   numbers: Float64Array,
   begin: number,

@@ -5,32 +5,32 @@ import { packageFolder } from './binding.js';
 import type { NativeKnownSettings } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
 
-/** How a model is computed best on a machine, and what that was measured with. */
+/** The fastest settings measured for a model on one machine, and what they were measured with. */
 export interface ComputeSettings extends NativeKnownSettings {
-  /** The model's own name, for people. */
+  /** The model's display name. */
   name: string;
-  /** The file that it was loaded from. */
+  /** Path of the model file. */
   path: string;
-  /** The processor, and the version of this package. */
+  /** Processor name; `version` is that of this package. */
   processor: string;
   version: string;
 }
 
-/** What is known when a model is loaded. */
+/** The settings that a load reports. */
 type Measured = Omit<ComputeSettings, 'processor' | 'version'>;
 
-/** An entry of the file. Versions before wrote neither the candidates nor the path. */
+/** An entry of the file. Earlier versions wrote neither candidates nor path. */
 type Stored = Omit<ComputeSettings, 'candidates' | 'path'> & {
   candidates?: readonly string[];
   path?: string;
 };
 
-/** Models of several machines may share a home folder; the oldest entries go. */
+/** Machines may share a home folder; beyond this number the oldest entries are dropped. */
 const mostEntries = 200;
-/** Longest file: far more than so many entries take. */
+/** Largest file in bytes: far more than `mostEntries` need. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** The folder for what can be made again: LOREKEEP_CACHE, else the platform's. */
+/** Returns the folder for files that can be recreated: LOREKEEP_CACHE, else the platform's cache folder. */
 export function cacheFolder(): string {
   const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
@@ -39,7 +39,7 @@ export function cacheFolder(): string {
   return join(XDG_CACHE_HOME || join(home(), '.cache'), 'lorekeep');
 }
 
-/** A user who is in no list, as in some containers, has no home folder. */
+/** Returns the home folder, if any: in some containers the user is in no user database. */
 function home(): string {
   try {
     return homedir();
@@ -49,8 +49,8 @@ function home(): string {
 }
 
 /**
- * The settings that were measured on this machine, in a JSON file. It saves time and nothing else: a file that is absent,
- * damaged or cannot be written means that models are measured again.
+ * The settings measured on this machine, in a JSON file. The file only saves time: if it is absent, damaged or read-only,
+ * models are measured again.
  */
 export class ComputeSettingsCache {
   constructor(
@@ -67,18 +67,18 @@ export class ComputeSettingsCache {
     return new ComputeSettingsCache(join(cacheFolder(), 'embedding-settings.json'), processor, version);
   }
 
-  /** What was measured with this processor and this version, the oldest first. */
+  /** Returns the entries for this processor and version, oldest first. */
   async read(): Promise<ComputeSettings[]> {
     return (await this.readAll()).filter((entry) => this.isOwn(entry)).filter(isComplete);
   }
 
-  /** Adds what a load has measured, and says anew where the model is when the file of `known` has gone. */
+  /** Adds the settings that a load measured, and updates the path if the model file in `known` no longer exists. */
   async keep(loaded: Measured & { measured: boolean }, known: readonly ComputeSettings[]): Promise<void> {
     const kept = known.find((entry) => isSame(entry, loaded));
     if (loaded.measured || (kept !== undefined && !existsSync(kept.path))) await this.add(loaded);
   }
 
-  /** Adds a model's settings, in place of older ones of the same candidates, processor and version. */
+  /** Adds a model's settings, replacing older ones with the same candidates, processor and version. */
   async add(measured: Measured): Promise<void> {
     const others = (await this.readAll()).filter((entry) => !(this.isOwn(entry) && isSame(entry, measured)));
     const { fingerprint, candidates, name, path, runtime, batchTokens } = measured;
@@ -102,23 +102,23 @@ export class ComputeSettingsCache {
 
   private async write(entries: Stored[]): Promise<void> {
     const text = `${JSON.stringify({ entries }, undefined, 1)}\n`;
-    // The settings are measured again where they cannot be kept.
+    // If the file cannot be written, the next load measures again.
     await replaceFile(this.file, text, { isOurs: isSettings, most: mostBytes }).catch(() => {});
   }
 }
 
-/** What was measured on this machine, by this version, the oldest first, and the file that says so. Never fails. */
+/** Returns this version's entries for this machine, oldest first, and the path of their file. Never rejects. */
 export async function measuredSettings(): Promise<{ file: string; entries: ComputeSettings[] }> {
   const cache = ComputeSettingsCache.ofUser();
   return { file: cache.file, entries: await cache.read() };
 }
 
-/** Whether a file's content is one of write(), of any version; damaged ones begin in the same way. */
+/** Returns whether a file begins as any version of this class writes it; the rest may be damaged. */
 function isSettings(content: string): boolean {
   return /^\s*\{\s*"entries"\s*:\s*\[/.test(content);
 }
 
-/** Whether both are of one model, chosen among the same runtimes. */
+/** Returns whether both are for the same model and the same candidate runtimes. */
 function isSame(entry: Stored, { fingerprint, candidates }: Measured): boolean {
   return entry.fingerprint === fingerprint && entry.candidates?.join() === candidates.join();
 }

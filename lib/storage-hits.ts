@@ -1,4 +1,4 @@
-/** Turns the result that crosses (layout.gen.ts), numbers and an array of the rest, into objects. */
+/** Converts the addon's result, an array of numbers (layout.gen.ts) and an array of other values, into objects. */
 import type { MetadataValue } from './filter.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField } from './native.js';
@@ -11,26 +11,26 @@ export interface StorageHit {
   ordinal: number;
   id: string;
   text: string;
-  /** Values of the fields that the record has, defaults included; absent when the storage has no fields. */
+  /** Values of the record's fields, defaults included; absent if the storage has no fields. */
   metadata?: Record<string, MetadataValue>;
-  /** What the hits are ordered by: 1 - distance, BM25 score or fused score, by mode. */
+  /** Orders the hits. Dense mode: 1 - distance; lexical: the BM25 score; hybrid: the fused score. */
   score: number;
   /** Position among the hits, from 1. */
   rank: number;
   /** Cosine distance, 0 to 2; absent in lexical mode. */
   distance?: number;
-  /** Absent in dense mode; 0 for a record that holds none of the query's words. */
+  /** Absent in dense mode; 0 for a record without any of the query's words. */
   bm25Score?: number;
-  /** Position in the dense leg, from 1, when that leg found it. */
+  /** Position in the dense leg, from 1; absent if that leg did not find it. */
   denseRank?: number;
-  /** Position in the lexical leg, from 1, when that leg found it. */
+  /** Position in the lexical leg, from 1; absent if that leg did not find it. */
   lexicalRank?: number;
 }
 
 export interface LexicalPlan {
-  /** Words of the query after the tokenizer. 0: it has none, and nothing can be found by words. */
+  /** Words in the tokenized query. With 0, the lexical leg finds nothing. */
   tokens: number;
-  /** Different words among them that occur in any record. */
+  /** Distinct query words that occur in any record. */
   terms: number;
   /** Records whose score was computed; the rest could not reach the top. */
   scored: number;
@@ -49,12 +49,12 @@ export interface StorageSearchResult {
   plan: StoragePlan;
 }
 
-/** The most numbers in a result of this many hits. */
+/** Returns the largest number of values in a result with this many hits. */
 export function resultLength(hits: number, fields: readonly NativeField[] | undefined): number {
   return head.numbers + hits * (at.numbers + (fields?.length ?? 0));
 }
 
-/** Reads a result once, from front to back. */
+/** Reads a result once, front to back. */
 class ResultReader {
   readonly #numbers: Float64Array;
   readonly #rest: readonly unknown[];
@@ -114,7 +114,7 @@ class ResultReader {
   }
 }
 
-/** As an assignment does, but a field may be called "__proto__". */
+/** Sets a property like an assignment, but also works for a field named "__proto__". */
 function setMember(metadata: Record<string, MetadataValue>, name: string, value: MetadataValue): void {
   if (name === '__proto__') {
     Object.defineProperty(metadata, name, { value, enumerable: true, configurable: true, writable: true });

@@ -14,34 +14,34 @@ export interface FusionOptions {
   k?: number | undefined;
   /** Default 1 each. */
   weights?: { dense?: number | undefined; lexical?: number | undefined } | undefined;
-  /** How deep each leg goes; default max(50, 4 topK). */
+  /** Depth of each leg; default max(50, 4 topK). */
   candidates?: number | undefined;
 }
 
 export interface StorageSearchOptions extends CallOptions {
   /** Default "dense". */
   mode?: SearchMode | undefined;
-  /** The query's embedding: needed by dense and hybrid. */
+  /** The query's embedding; required in dense and hybrid mode. */
   vector?: Float32Array | undefined;
-  /** The query's words: needed by lexical and hybrid. */
+  /** The query's text; required in lexical and hybrid mode. */
   text?: string | undefined;
   /** Hits, 1 to 1000, default 5. */
   topK?: number | undefined;
-  /** Largest cosine distance of the dense leg, 0 to 2. Records that only the lexical leg found are kept. */
+  /** Largest cosine distance in the dense leg, 0 to 2. Records found only by the lexical leg are kept. */
   threshold?: number | undefined;
   /**
-   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or twice topK, or in hybrid
-   * mode `rrf.candidates` (twice them under a filter): the largest.
+   * Candidates held during a graph search; higher improves recall and takes longer. Default: the largest of 96, 2 topK
+   * and, in hybrid mode, `rrf.candidates` (doubled under a filter).
    */
   ef?: number | undefined;
   rrf?: FusionOptions | undefined;
-  /** Which records may be found, in every mode. An expression is compiled; the latest few are kept for searches that give them again. */
+  /** Restricts the hits, in every mode. Expressions are compiled; the latest ones are cached. */
   filter?: Filter | FilterExpression | undefined;
   /** Values of the filter's variables, by name. */
   variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The options of a search, checked and with every default. */
+/** The options of a search, checked and with all defaults. */
 export interface StorageRequest {
   mode: SearchMode;
   topK: number;
@@ -50,13 +50,13 @@ export interface StorageRequest {
   rrfK: number;
   denseWeight: number;
   lexicalWeight: number;
-  /** 0: the addon's default. */
+  /** 0 selects the addon's default. */
   candidates: number;
   vector: Float32Array | undefined;
   text: string | undefined;
 }
 
-/** `ef`: the storage's own, 0 for the addon's. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
+/** `ef`: the storage's default, or 0 for the addon's. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
 export function storageRequest(options: StorageSearchOptions, ef: number, dimension: number): StorageRequest {
   if (typeof options !== 'object' || options === null) {
     throw new LorekeepError('INVALID_ARGUMENT', `a search: an object is expected, not ${describe(options)}`);
@@ -82,7 +82,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
 
 const numbers = new Float64Array(at.numbers);
 
-/** The request's numbers, in the same array each time: to be handed over before the next call. */
+/** Returns the request as numbers. The array is reused: hand it over before the next call. */
 export function requestNumbers(request: StorageRequest): Float64Array {
   numbers[at.mode] = searchModes.indexOf(request.mode);
   numbers[at.topK] = request.topK;

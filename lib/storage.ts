@@ -28,10 +28,10 @@ import { type TextIndex, type Tokenizer, tokenizerArgument } from './text-index.
 import { type HnswOptions, hnswOptions, type VectorIndex } from './vector-index.js';
 
 export interface StorageRecord {
-  /** Returned with hits; unique within the storage. */
+  /** Unique within the storage; hits carry it. */
   id: string;
   text: string;
-  /** Values of the storage's fields; other keys are ignored. */
+  /** Values for the storage's fields; other keys are ignored. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface StorageOptions extends HnswOptions {
 }
 
 export interface AssembleOptions extends CallOptions {
-  /** Candidates held during a graph search that does not say how many. 1 to 100,000; default: see `ef` of search(). */
+  /** Candidates held during a graph search without its own `ef`. 1 to 100,000; default: see `ef` of search(). */
   ef?: number | undefined;
 }
 
@@ -87,9 +87,9 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   /**
-   * Puts a storage together from the records of a file and indexes over them, without copying any. The records are
-   * given up, also when this fails; the indexes are shared and may be closed afterwards.
-   * @throws INVALID_ARGUMENT when an index has another number of records; CLOSED, CANCELLED.
+   * Makes a storage from the records of a file and indexes over them, without copying. Consumes the records, even if it
+   * fails; the indexes are shared and may be closed afterwards.
+   * @throws INVALID_ARGUMENT if an index has another number of records; CLOSED, CANCELLED.
    */
   static async fromRecords(
     records: Records,
@@ -113,7 +113,7 @@ export class Storage extends Handle<NativeStorage> {
     return super.close();
   }
 
-  /** Records. */
+  /** Number of records. */
   get size(): number {
     return this.read((native) => native.size);
   }
@@ -123,38 +123,38 @@ export class Storage extends Handle<NativeStorage> {
     return this.read((native) => native.dimension);
   }
 
-  /** What cuts texts and queries into words. */
+  /** Splits texts and queries into words. */
   get tokenizer(): Tokenizer {
     return this.read((native) => native.tokenizer as Tokenizer);
   }
 
-  /** Bytes held. */
+  /** Memory in bytes. */
   get memoryBytes(): number {
     return this.read((native) => native.memoryBytes);
   }
 
   /**
    * Checks a filter against the storage's fields and compiles it for many searches.
-   * @throws INVALID_ARGUMENT with the JSON path, what was expected and the nearest field name in `detail`.
+   * @throws INVALID_ARGUMENT with the JSON path, the expected value and the nearest field name in `detail`.
    */
   compileFilter(expression: FilterExpression): Filter {
     return new Filter(this.read((native) => native.compileFilter(expression)));
   }
 
   /**
-   * As compileFilter(), but the storage keeps the latest few and gives the same one for the same expression.
-   * @internal Not the caller's to close.
+   * Like compileFilter(), but caches the latest filters and returns the same one for the same expression.
+   * @internal The caller must not close it.
    */
   keptFilter(expression: Filter | FilterExpression): Filter {
     return expression instanceof Filter ? expression : this.#filters.get(expression);
   }
 
-  /** @internal Records that hold the word, which is one of tokenize(). @throws CORRUPT for a forged index */
+  /** @internal Returns how many records contain a word, as tokenize() returns it. @throws CORRUPT for a forged index */
   documentFrequency(word: string): number {
     return this.read((native) => native.documentFrequency(word));
   }
 
-  /** The best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
+  /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
@@ -168,7 +168,7 @@ export class Storage extends Handle<NativeStorage> {
     });
   }
 
-  /** The result of a search that is short enough to be done on this thread. */
+  /** Searches on this thread. Returns undefined if the search takes too long for it. */
   #searchNow(
     request: StorageRequest,
     filter: Filter | undefined,

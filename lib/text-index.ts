@@ -11,11 +11,11 @@ import { readHits, resultNumbers } from './result-numbers.js';
 import type { SaveIndexOptions } from './vector-index.js';
 
 /**
- * "basic": Unicode casefold, split on everything that is not a letter or a number.
- * "enhanced": the same, then English stopwords are dropped and a light suffix strip is applied.
- * "multilingual": compatibility folding too; overlapping pairs of characters where a script puts no spaces between words
- * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and in Korean; marks stay in words; diacritics need not be typed; words
- * that begin with the same five letters find each other.
+ * "basic": Unicode casefold, split at every character that is not a letter or a number.
+ * "enhanced": the same, then drops English stopwords and strips common suffixes.
+ * "multilingual": also compatibility folding; overlapping pairs of characters for scripts without spaces between words
+ * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and for Korean; marks stay in words; diacritics may be omitted; words
+ * match if their first five letters do.
  */
 export type Tokenizer = 'basic' | 'enhanced' | 'multilingual';
 
@@ -24,22 +24,22 @@ const tokenizers: readonly Tokenizer[] = ['basic', 'enhanced', 'multilingual'];
 export interface TextIndexOptions {
   /** Default "basic". */
   tokenizer?: Tokenizer | undefined;
-  /** Threads that build, 0 (default): all that the process may use. */
+  /** Building threads; 0 (default): all that the process may use. */
   threads?: number | undefined;
 }
 
 export interface LoadTextIndexOptions extends CallOptions {
-  /** What the file must have been made from. Default: anything. */
+  /** Required properties of the file. Default: any. */
   expected?: { tokenizer: Tokenizer; documents: number; fingerprint: string } | undefined;
   /**
-   * Check all postings now, about 10 ns each, instead of a word's when it is first asked for. Damage is found in either
-   * case, by checksums; this finds a file that was forged. Default false.
+   * Check all posting lists now, about 10 ns per posting, instead of each at its first use. Checksums detect damage in
+   * either case; this detects forged files. Default false.
    */
   complete?: boolean | undefined;
 }
 
 export interface TextSearchOptions extends CallOptions {
-  /** Hits, 1 to 10,000, default 10. Fewer come back only when fewer texts hold any of the words. */
+  /** Hits, 1 to 10,000, default 10. Fewer come back only when fewer texts contain any of the words. */
   k?: number | undefined;
   /** Ordinals of the texts that may be found, in any order. Default: all. */
   filter?: Uint32Array | undefined;
@@ -50,18 +50,18 @@ export interface TextHits {
   ordinals: Uint32Array;
   /** Okapi BM25 scores (k1 1.2, b 0.75), greater than 0. */
   scores: Float32Array;
-  /** The query's words after the tokenizer. Empty: the query had none, and nothing can be found. */
+  /** The words of the tokenized query. If empty, nothing can be found. */
   terms: string[];
-  /** Texts whose score was computed; the rest was skipped because it could not reach the top k. */
+  /** Texts whose score was computed; the others could not reach the top k. */
   scored: number;
 }
 
 export interface TokenizerFit {
-  /** Texts without a single word, which are never found. */
+  /** Texts without a word, which are never found. */
   emptyTexts: number;
   /**
-   * Share of the different words, 0 to 1, estimated from a sample, that are of scripts which "basic" and "enhanced" do not
-   * take apart rightly; 0 for "multilingual".
+   * Share of distinct words, 0 to 1, estimated from a sample, in scripts that "basic" and "enhanced" split wrongly; 0 for
+   * "multilingual".
    */
   unsuitedWords: number;
 }
@@ -70,7 +70,7 @@ export function tokenizerArgument(value: Tokenizer | undefined): Tokenizer {
   return choiceArgument('tokenizer', value, 'basic', tokenizers);
 }
 
-/** The words that an index would make of a text. Invalid UTF-16 becomes U+FFFD, which separates words. */
+/** Returns the words under which an index would store a text. Invalid UTF-16 becomes U+FFFD, which separates words. */
 export function tokenize(text: string, tokenizer: Tokenizer = 'basic'): string[] {
   if (typeof text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
@@ -87,7 +87,7 @@ function textHits(numbers: Float64Array, terms: string[]): TextHits {
   return { ordinals, scores: values, terms, scored: numbers[head.scored] as number };
 }
 
-/** Texts, searched by their words with Okapi BM25. Immutable once built; holds the words, not the texts. */
+/** Texts searched by words with Okapi BM25. Immutable once built; stores the words, not the texts. */
 export class TextIndex extends Handle<NativeTextIndex> {
   /**
    * Indexes `texts`; a text's number is its position. Empty texts are allowed and never found.
@@ -107,10 +107,10 @@ export class TextIndex extends Handle<NativeTextIndex> {
   }
 
   /**
-   * Opens a file written by save(). It is memory-mapped; its checksums are checked now, and what a word's postings say of
-   * themselves when the word is first asked for: search() then throws CORRUPT, if the file was forged.
-   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version, or not what is expected; `detail.mismatch` says
-   * which: "version", "tokenizer", "analysis", "documents" or "fingerprint").
+   * Opens a file written by save(), memory-mapped. Checksums are checked now, the structure of each posting list at its
+   * first use: with a forged file, search() then throws CORRUPT.
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another format version, or a mismatch with `expected`; `detail.mismatch`
+   * is "version", "tokenizer", "analysis", "documents" or "fingerprint").
    */
   static async load(path: string, options: LoadTextIndexOptions = {}): Promise<TextIndex> {
     const file = stringArgument('path', path);
@@ -121,7 +121,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
     );
   }
 
-  /** Indexes the texts of records where they are. @throws OUT_OF_MEMORY, CANCELLED. */
+  /** Indexes the texts of records without copying them. @throws OUT_OF_MEMORY, CANCELLED. */
   static async fromRecords(
     records: Records,
     options: TextIndexOptions & CallOptions = {},
@@ -134,12 +134,12 @@ export class TextIndex extends Handle<NativeTextIndex> {
     );
   }
 
-  /** Texts. */
+  /** Number of texts. */
   get size(): number {
     return this.read((native) => native.size);
   }
 
-  /** Different words. */
+  /** Number of distinct words. */
   get terms(): number {
     return this.read((native) => native.terms);
   }
@@ -148,17 +148,17 @@ export class TextIndex extends Handle<NativeTextIndex> {
     return this.read((native) => native.tokenizer as Tokenizer);
   }
 
-  /** Whether the tokenizer suits the texts. @throws CLOSED */
+  /** Returns how well the tokenizer suits the texts. @throws CLOSED */
   tokenizerFit(): TokenizerFit {
     return this.handle.tokenizerFit();
   }
 
-  /** Bytes held, mapped files included. */
+  /** Memory in bytes, mapped files included. */
   get memoryBytes(): number {
     return this.read((native) => native.memoryBytes);
   }
 
-  /** The k best texts for the words of `query`. @throws INVALID_ARGUMENT, CLOSED, CANCELLED. */
+  /** Returns the k best texts for the words of `query`. @throws INVALID_ARGUMENT, CLOSED, CANCELLED. */
   async search(query: string, options: TextSearchOptions = {}): Promise<TextHits> {
     const k = hitsArgument(options.k);
     if (typeof query !== 'string') {
@@ -171,7 +171,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
     );
   }
 
-  /** The hits of a search that is short enough to be done on this thread. */
+  /** Searches on this thread. Returns undefined if the search takes too long for it. */
   #searchNow(query: string, k: number): TextHits | undefined {
     const numbers = resultNumbers(head.numbers + indexHit.numbers * k);
     const terms = this.read((native) => native.searchNow(query, k, numbers));
@@ -180,8 +180,8 @@ export class TextIndex extends Handle<NativeTextIndex> {
   }
 
   /**
-   * Writes the index beside `path` and renames it into place. @throws INVALID_ARGUMENT (another file than a text index is
-   * there), IO, CLOSED, CANCELLED.
+   * Writes the index beside `path` and renames it into place. @throws INVALID_ARGUMENT (`path` is a file that is not a text
+   * index), IO, CLOSED, CANCELLED.
    */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);

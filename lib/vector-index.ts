@@ -21,43 +21,43 @@ import { readHits, resultNumbers, type SearchPath, searchPathOf } from './result
 
 export type VectorType = 'f32' | 'f16' | 'i8';
 
-/** How a graph is built. The defaults suit text embeddings of 100 to 1,000 dimensions. */
+/** Options for building a graph. The defaults suit text embeddings of 100 to 1,000 dimensions. */
 export interface HnswOptions {
-  /** "hnsw" (default) builds a graph; "flat" keeps the rows alone and searches them all, exactly. */
+  /** "hnsw" (default) builds a graph; "flat" stores only the rows and compares all of them, exactly. */
   kind?: 'flat' | 'hnsw' | undefined;
   /** Links per node on the upper levels, twice as many on the lowest. 2 to 128, default 16. */
   m?: number | undefined;
-  /** Candidates held while a row is linked: higher is slower to build and finds more. 1 to 4096, default 200. */
+  /** Candidates held while linking a row: higher builds more slowly and improves recall. 1 to 4096, default 200. */
   efConstruction?: number | undefined;
   /**
-   * How vectors are held: "f32" (default), "f16" or "i8" (ten bits, of which the graph is walked with eight, and one scale per
-   * row). The smaller ones take six tenths and a quarter of the memory, and find nearly the same records.
+   * How vectors are stored: "f32" (default), "f16", or "i8" (ten bits per number and one scale per row; the graph is walked
+   * with eight of them). "f16" takes 0.6 of the memory of "f32", "i8" a quarter; recall is nearly the same.
    */
   vectorType?: VectorType | undefined;
   /** Seed of the level generator. With `threads: 1`, the same rows and seed give the same graph. Default 100. */
   seed?: number | undefined;
-  /** Threads that build, 0 (default): all that the process may use. */
+  /** Building threads; 0 (default): all that the process may use. */
   threads?: number | undefined;
 }
 
 export interface LoadIndexOptions extends CallOptions {
   /**
-   * Read every vector and compare checksums, which takes as long as reading the file. Default true. Without it the file
-   * opens at once, and a damaged vector gives wrong distances, never a crash.
+   * Read every vector and compare checksums, which takes as long as reading the file. Default true. If false, the file
+   * opens at once; a damaged vector then gives wrong distances, never a crash.
    */
   verify?: boolean | undefined;
-  /** Numbers per row: another number is an error. Needed for a plain hnswlib file, which does not hold it. Default: any. */
+  /** Required numbers per row. Needed for a plain hnswlib file, which does not store it. Default: any. */
   dimension?: number | undefined;
-  /** What the file must have been made from, if it says so: 16 hexadecimal digits. Default: anything. */
+  /** Required fingerprint, 16 hexadecimal digits; a file without one is accepted. Default: any. */
   fingerprint?: string | undefined;
 }
 
 export interface SaveIndexOptions extends CallOptions {
-  /** 16 hexadecimal digits that name what the index was made from. Default: nothing. */
+  /** Fingerprint of the indexed data, 16 hexadecimal digits. Default: none. */
   fingerprint?: string | undefined;
-  /** The records of the rows: the file then carries them, and Records.fromIndexFile() need not parse. Default: none. */
+  /** The rows' records, stored in the file for Records.fromIndexFile(), which need not parse. Default: none. */
   records?: Records | undefined;
-  /** The knowledge base that the file is for: one that belongs to another is not replaced. Default: it belongs to none. */
+  /** The knowledge base that owns the file. A file of another owner is not replaced. Default: no owner. */
   owner?: FileOwner | undefined;
 }
 
@@ -65,8 +65,8 @@ export interface VectorSearchOptions extends CallOptions {
   /** Hits per query, 1 to 10,000, default 10. Fewer come back only when fewer rows match. */
   k?: number | undefined;
   /**
-   * Candidates held during a graph search; higher finds more and takes longer. Default 96, or 2k where that is more;
-   * less than k counts as k.
+   * Candidates held during a graph search; higher improves recall and takes longer. Default max(96, 2k); less than k
+   * counts as k.
    */
   ef?: number | undefined;
   /** Search all rows instead of the graph. Default false. */
@@ -75,18 +75,18 @@ export interface VectorSearchOptions extends CallOptions {
   filter?: Uint32Array | undefined;
 }
 
-/** How the hits of one query were found. */
+/** How one query was searched. */
 export interface VectorPlan {
   /**
    * "exact": every matching row was compared; "graph": the HNSW graph was walked; "cells": the matching rows of the
-   * groups of rows that may hold near ones were.
+   * nearest cells were scanned.
    */
   path: SearchPath;
-  /** Rows that the filter let through. */
+  /** Rows that match the filter. */
   matched: number;
   /** Rows whose distance was computed. */
   visited: number;
-  /** Whether the hits are certainly the nearest ones. */
+  /** Whether the hits are guaranteed to be the nearest rows. */
   exact: boolean;
 }
 
@@ -109,19 +109,19 @@ export function hnswOptions(options: HnswOptions): NativeHnswOptions {
   };
 }
 
-/** Queries, and hits, of one call: enough to keep all threads busy, few enough that copying them does not hold the event loop. */
+/** Most queries, and hits, per native call: enough to keep all threads busy, few enough to copy without blocking. */
 const queriesPerCall = 256;
 const hitsPerCall = 100_000;
 
-/** Queries, and hits, of one call that may be searched on this thread: with more of them none is short. */
+/** Most queries, and hits, of a call that may run on this thread; a larger call is never short enough. */
 const mostQueriesNow = 16;
 const mostHitsNow = 10_000;
 
-/** The most numbers in a result of this many queries and hits each. */
+/** Returns the largest number of values in a result with this many queries and hits per query. */
 const resultLength = (queries: number, hits: number): number =>
   head.numbers + queries * (at.numbers + hits * indexHit.numbers);
 
-/** The results of queries, one after another. */
+/** Reads the results of consecutive queries. */
 function readResults(numbers: Float64Array, queries: number): VectorHits[] {
   const all: VectorHits[] = [];
   let next: number = head.numbers;
@@ -141,11 +141,11 @@ function readResults(numbers: Float64Array, queries: number): VectorHits[] {
   return all;
 }
 
-/** Rows of numbers, searched by cosine distance: an HNSW graph, or flat. Immutable once built. */
+/** Vectors searched by cosine distance, through an HNSW graph or flat. Immutable once built. */
 export class VectorIndex extends Handle<NativeVectorIndex> {
   /**
    * Builds an index over a copy of row-major `vectors` (rows x dimension); rows need not be normalised. A zero row has
-   * distance 1 to everything. Changing the array before the promise settles may or may not be seen.
+   * distance 1 to everything. Do not change the array before the promise settles.
    * @throws INVALID_ARGUMENT for a row that holds NaN or infinity, DIMENSION_MISMATCH, OUT_OF_MEMORY.
    */
   static async build(
@@ -164,10 +164,10 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * Opens a file written by save(), memory-mapped; header and graph are always checked in full. With `dimension`, also a plain
-   * hnswlib file.
-   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (another format version; `detail.mismatch` is
-   * "fingerprint" for a file made from something else).
+   * Opens a file written by save(), memory-mapped; header and graph are always checked in full. With `dimension`, also
+   * opens a plain hnswlib file.
+   * @throws NOT_FOUND, IO, CORRUPT, DIMENSION_MISMATCH, UNSUPPORTED (another format version; or another fingerprint, then
+   * `detail.mismatch` is "fingerprint").
    */
   static async load(path: string, options: LoadIndexOptions = {}): Promise<VectorIndex> {
     const file = stringArgument('path', path);
@@ -180,8 +180,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * Imports a plain hnswlib file (`save_index` of the Python and C++ libraries; cosine or inner-product space, where
-   * the label of a row is its ordinal). hnswlib does not write the dimension down, so the caller says it.
+   * Imports a plain hnswlib file (`save_index` of the Python and C++ libraries; cosine or inner-product space, labels equal
+   * to ordinals). hnswlib does not store the dimension, so the caller gives it.
    * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED, DIMENSION_MISMATCH.
    */
   static async importHnswlib(
@@ -197,7 +197,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     );
   }
 
-  /** Rows. */
+  /** Number of rows. */
   get size(): number {
     return this.read((native) => native.size);
   }
@@ -215,13 +215,13 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     return this.read((native) => native.vectorType);
   }
 
-  /** Bytes held, mapped files included. */
+  /** Memory in bytes, mapped files included. */
   get memoryBytes(): number {
     return this.read((native) => native.memoryBytes);
   }
 
   /**
-   * The k nearest rows to one query of `dimension` numbers. Ties are broken by row order.
+   * Returns the k rows nearest to one query of `dimension` numbers. Ties are broken by row order.
    * @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED.
    */
   async search(query: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits> {
@@ -234,8 +234,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * The same for many queries in one call (row-major, queries x dimension), searched on all threads, or on this one where they
-   * are few and short.
+   * Runs many queries in one call (row-major, queries x dimension) on all threads, or on this one if they are few and short.
+   * @throws as search()
    */
   async searchMany(queries: Float32Array, options: VectorSearchOptions = {}): Promise<VectorHits[]> {
     const k = hitsArgument(options.k);
@@ -257,7 +257,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
     );
   }
 
-  /** The hits of searches that are short enough, all together, to be done on this thread. */
+  /** Searches on this thread. Returns undefined if the searches together take too long for it. */
   #searchNow(queries: Float32Array, count: number, k: number, ef: number): VectorHits[] | undefined {
     const numbers = resultNumbers(resultLength(count, k));
     const asked = vectorsArgument('query', queries, queries.length);
@@ -286,8 +286,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   /**
    * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
-   * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records; another file than an
-   * index of lorekeep is there), IO, CLOSED, CANCELLED.
+   * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records, or `path` is a file that is
+   * not a lorekeep index), IO, CLOSED, CANCELLED.
    */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
@@ -297,8 +297,8 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * @internal Builds an index over the embeddings of records, which are given up, also when this fails.
-   * @throws INVALID_ARGUMENT when they are in use; OUT_OF_MEMORY, CANCELLED.
+   * @internal Builds an index over the embeddings of records. Consumes the embeddings, even if it fails.
+   * @throws INVALID_ARGUMENT if they are in use; OUT_OF_MEMORY, CANCELLED.
    */
   static async fromEmbeddings(
     rows: EmbeddingRows,
