@@ -1,17 +1,17 @@
 /** Every error code of the library, with its meaning. */
 export const errorCodes = {
-  INVALID_ARGUMENT: 'an argument can never work; `message` names it and what was expected',
+  INVALID_ARGUMENT: 'an argument can never work; `message` names it and the expected values',
   NOT_FOUND: 'a named file does not exist',
   IO: 'the operating system refused a read or a write',
   CORRUPT: "a file's content contradicts itself or its checksum",
-  UNSUPPORTED: 'well-formed, but not something that this version handles',
+  UNSUPPORTED: 'well-formed, but not supported by this version',
   DIMENSION_MISMATCH: 'a vector or a file has another dimension than the index or the model',
   TEXT_TOO_LONG: "a text has more tokens than the model's context; `detail` has index, tokens and limit",
-  MODEL_INVALID: 'a model file that cannot be used; `message` says why',
+  MODEL_INVALID: 'a model file cannot be used; `message` gives the reason',
   CANCELLED: "the caller's AbortSignal; `cause` is the signal's reason",
   CLOSED: 'the object was closed before the call',
-  OUT_OF_MEMORY: 'the machine could not give the memory asked for',
-  INTERNAL: "a defect of lorekeep's own",
+  OUT_OF_MEMORY: 'an allocation failed',
+  INTERNAL: 'a bug in lorekeep',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
