@@ -87,13 +87,13 @@ export class Agent {
   /** A turn waits for the agent's earlier ones and until its client can be sent more; a cancelled one does not. */
   async #take(turn: Turn, outlet: TurnOutlet): Promise<void> {
     const { signal } = turn;
-    const ready = untilAborted(this.#tail, signal).then(() => outlet.room(signal));
+    const ready = untilAborted(this.#tail, signal).then(() => outlet.waitForOutput(signal));
     const complete = await turn.run(ready, this.#nodes, this.#flow);
     this.#turns.delete(turn.id);
     outlet.send(complete);
     turn.release();
-    const giveRoomBack = await ready.catch(() => undefined);
-    giveRoomBack?.();
+    const releaseOutput = await ready.catch(() => undefined);
+    releaseOutput?.();
   }
 
   /** Cancels its turns, waits for their end and gives back what the nodes hold. */

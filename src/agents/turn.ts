@@ -4,8 +4,8 @@ import type { Log } from '../log/log.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import type { Flow } from './flow.js';
 import { Interaction } from './interaction.js';
-import { milliseconds } from './milliseconds.js';
 import type { AgentNode, NodeOutcome } from './node.js';
+import { milliseconds } from './node.js';
 
 export interface TurnOptions {
   text: string;
@@ -23,7 +23,7 @@ export interface TurnOptions {
 export interface TurnOutlet {
   send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
   /** Resolves when the client can be sent more; the result must be called when all is sent. @throws the signal's reason */
-  room(signal: AbortSignal): Promise<() => void>;
+  waitForOutput(signal: AbortSignal): Promise<() => void>;
   /** Counts memory for results of a search, once there is room; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
 }

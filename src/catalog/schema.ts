@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelFusionSchema } from '../fusion/model-fusion.js';
+import { jsonSchemaText } from '../schema/json-schema-text.js';
 
 /** One file of a model. Exactly one of `file` and `url` is set. */
 export const variantSchema = z.strictObject({
@@ -59,3 +60,12 @@ export const catalogSchema = z.strictObject({
 
 export type CatalogEntry = z.output<typeof catalogEntrySchema>;
 export type ModelVariant = z.output<typeof variantSchema>;
+
+/** The text of schemas/model-catalog.schema.json. */
+export function catalogJsonSchema(): string {
+  return jsonSchemaText('lorekeep model catalog', catalogSchema, ({ zodSchema, jsonSchema }) => {
+    if (zodSchema !== (variantSchema as unknown)) return;
+    // What Catalog.load() checks beside the schema.
+    jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }];
+  });
+}

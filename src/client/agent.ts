@@ -1,6 +1,6 @@
-import type { CallOptions } from './call-options.js';
 import type { Channel, TurnEvent } from './channel.js';
 import type { ServerFrames, SessionFields } from './frames.js';
+import type { CallOptions } from './link.js';
 import { streamTurn } from './turn-stream.js';
 
 export interface TurnOptions extends CallOptions {

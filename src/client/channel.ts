@@ -5,9 +5,13 @@ import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
-import { ConnectionLostError } from './connection-lost-error.js';
 import type { ReplyTo, RequestFields, ServerFrames } from './frames.js';
 import { fromWire, toWire } from './names.js';
+
+/** The error of every pending call once the connection is lost. */
+export class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError';
+}
 
 /** The most that `max_frame_mb` can be set to; the server's own limit may be lower, and it says so. */
 const maxFrameBytes = 1024 ** 3;

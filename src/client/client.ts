@@ -1,6 +1,5 @@
-import type { CallOptions } from './call-options.js';
 import type { RequestFields, ServerFrames } from './frames.js';
-import { type ConnectionState, Link, openChannel } from './link.js';
+import { type CallOptions, type ConnectionState, Link, openChannel } from './link.js';
 import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';
 import { ClientSession } from './session.js';
 

@@ -2,14 +2,18 @@ import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { protocolVersion, serverSchemas } from '../protocol/frames.js';
-import { abortable, Channel } from './channel.js';
-import { ConnectionLostError } from './connection-lost-error.js';
+import { abortable, Channel, ConnectionLostError } from './channel.js';
 import type { ServerFrames } from './frames.js';
 import { delayOf, type ReconnectPolicy } from './reconnect.js';
 
 export interface Address {
   host: string;
   port: number;
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
 }
 
 /** connected: requests are sent. reconnecting: they wait. closed: they are refused, for good. */

@@ -1,11 +1,9 @@
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
-import type { CallOptions } from './call-options.js';
-import type { Channel } from './channel.js';
-import { ConnectionLostError } from './connection-lost-error.js';
+import { type Channel, ConnectionLostError } from './channel.js';
 import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './frames.js';
-import type { Link, Restorable } from './link.js';
+import type { CallOptions, Link, Restorable } from './link.js';
 
 /**
  * What a server says of itself rather than of the session: ServerShuttingDown, TooManyWrongTokens (of others), OutOfMemory,

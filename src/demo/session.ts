@@ -64,13 +64,13 @@ async function makeStorages(session: ClientSession, embedding_model: string): Pr
   const opened = performance.now();
   const counts = `${docs.recordCount} records, ${docs.embeddingDim} dimensions`;
   printStep('storage', `"docs" from files: ${counts}, opened in ${Math.round(opened - started)} ms`);
-  const virtual = await session.createEmbeddedStringStorage({
+  const inline = await session.createEmbeddedStringStorage({
     name: 'notes',
     strings: notes,
     embeddingModel: embedding_model,
   });
   const took = `embedded and indexed in ${Math.round(performance.now() - opened)} ms`;
-  printStep('storage', `"notes" from ${virtual.recordCount} strings of the request, ${took}`);
+  printStep('storage', `"notes" from ${inline.recordCount} strings of the request, ${took}`);
 }
 
 async function showTurn(agent: ClientAgent, { question, pages }: (typeof turns)[number]): Promise<void> {

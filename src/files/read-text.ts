@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/errors.js';
-import { largestConfigBytes, readConfig } from './read-config.js';
+
+/** Largest config file in bytes. A larger file is not a config. */
+export const largestConfigBytes = 4 * 1024 * 1024;
 
 /** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -34,4 +36,13 @@ async function readBytes(path: string): Promise<Buffer> {
     const reason = code === 'EISDIR' ? 'is a folder; a file is expected' : `cannot be read: ${message}`;
     throw LorekeepError.about('IO', { file: path, reason }, { cause });
   }
+}
+
+/** The content of an open file, up to one byte more than allowed: a device or a pipe has no size and may have no end. */
+export async function readConfig(file: FileHandle): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of file.createReadStream({ autoClose: false, end: largestConfigBytes })) {
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
 }

@@ -1,4 +1,4 @@
-import { Background } from '../lifecycle/background.js';
+import { PendingWork } from '../lifecycle/pending-work.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import { type Holdable, Holders, type Pin } from './pin.js';
 
@@ -51,7 +51,7 @@ export class PinCache<T extends Cacheable> {
   readonly #entries = new Map<string, Entry<T>>();
   /** OnDemand entries, the least recently used first. */
   readonly #idle = new Set<Entry<T>>();
-  readonly #background = new Background();
+  readonly #pending = new PendingWork();
   #bytes = 0;
   #closing = false;
 
@@ -111,7 +111,7 @@ export class PinCache<T extends Cacheable> {
   async close(): Promise<void> {
     this.#closing = true;
     for (const entry of this.#idle) this.#evict(entry);
-    await this.#background.settled();
+    await this.#pending.settled();
   }
 
   #start(key: string, name: string, load: (signal: AbortSignal) => Promise<T>): Entry<T> {
@@ -136,7 +136,7 @@ export class PinCache<T extends Cacheable> {
       if (entry.waiting === 0) this.#settle(entry);
       this.#shrink();
     };
-    this.#background.track(entry.loading.then(keep, () => this.#forget(entry)));
+    this.#pending.track(entry.loading.then(keep, () => this.#forget(entry)));
     return entry;
   }
 
@@ -185,7 +185,7 @@ export class PinCache<T extends Cacheable> {
     this.#forget(entry);
     this.#bytes -= bytes;
     this.#onEvict(name, bytes);
-    await this.#background.track(value.close());
+    await this.#pending.track(value.close());
   }
 
   #forget(entry: Entry<T>): void {

@@ -9,7 +9,7 @@ import {
   type StorageSearchResult,
 } from '../../lib/index.js';
 import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
-import { Background } from '../lifecycle/background.js';
+import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
 import { type KnowledgeSearchOptions, searchOptions } from './search-options.js';
@@ -29,7 +29,7 @@ export class SearchableStorage implements AsyncDisposable {
   readonly model: KnowledgeModel;
   /** Where the records' embeddings came from; undefined when an index file had them. */
   readonly embeddings: EmbeddingCounts | undefined;
-  readonly #searches = new Background();
+  readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
   /** @internal Use openKnowledgeBase() or createStorage(). */

@@ -318,12 +318,12 @@ export class Connection {
       sessions: this.#sessions,
       memory: this.#memory.ledger,
       send: (frame) => this.#send(frame),
-      room: (signal) => this.#gate.enter(signal),
+      waitForOutput: (signal) => this.#gate.enter(signal),
       reserve: async (bytes, signal) => {
         const giveBack = await this.#memory.reserve(bytes, signal);
         return () => this.#whenWritten(giveBack);
       },
-      hold: (until) => held.push(until),
+      holdRequest: (until) => held.push(until),
     };
   }
 

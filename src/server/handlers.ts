@@ -17,11 +17,11 @@ export interface HandlerContext {
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
   /** Waits until the client can be sent more; the result is called when all is sent. @throws the signal's reason */
-  room(signal: AbortSignal): Promise<() => void>;
+  waitForOutput(signal: AbortSignal): Promise<() => void>;
   /** Counts memory for results, once there is room for it; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
   /** Tells that what the request brought is held until then, though it is answered before. */
-  hold(until: Promise<void>): void;
+  holdRequest(until: Promise<void>): void;
 }
 
 /** A reply without the id that it answers, or undefined when the handler has sent it itself. */
@@ -59,10 +59,10 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  async SearchEmbeddedStringStorageRequest({ sessions, send, room, reserve }, request) {
+  async SearchEmbeddedStringStorageRequest({ sessions, send, waitForOutput, reserve }, request) {
     const type = 'SearchEmbeddedStringStorageResponse';
     await sessions.get(request.session_id).search(request.name, request, {
-      room,
+      waitForOutput,
       reserve,
       send: ({ hits, plan }) => send({ type, reply_to: request.id, hits, plan }),
     });
@@ -90,11 +90,13 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   TurnRequest(
-    { services, sessions, send, room, reserve, hold },
+    { services, sessions, send, waitForOutput, reserve, holdRequest },
     { id, session_id, agent_id, text, variables },
   ) {
-    const turn = sessions.get(session_id).startTurn(agent_id, { text, variables }, { room, reserve, send });
-    hold(turn.ended);
+    const turn = sessions
+      .get(session_id)
+      .startTurn(agent_id, { text, variables }, { waitForOutput, reserve, send });
+    holdRequest(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: id, turn_id: turn.id });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ServerConfig } from '../config/schema.js';
-import type { OwnFiles } from '../storages/own-files.js';
+import type { OwnFiles } from '../storages/storage-root.js';
 
 /** `configFile`: where the config is, or would be. */
 export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {

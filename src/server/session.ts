@@ -7,8 +7,8 @@ import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
-import { Background } from '../lifecycle/background.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import { PendingWork } from '../lifecycle/pending-work.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { agentBytes, turnBytes } from '../limits/estimates.js';
@@ -46,7 +46,7 @@ export interface SearchRequest extends Retrieval {
 export interface SearchOutlet {
   send(outcome: WireOutcome): void;
   /** As a turn's. */
-  room: TurnOutlet['room'];
+  waitForOutput: TurnOutlet['waitForOutput'];
   reserve: TurnOutlet['reserve'];
 }
 
@@ -60,7 +60,7 @@ export class Session {
   readonly #log: Log;
   readonly #ending = new AbortController();
   readonly #agents = new Map<string, Agent>();
-  readonly #background = new Background();
+  readonly #pending = new PendingWork();
   /** Which agent each unfinished turn belongs to. */
   readonly #turns = new Map<string, Agent>();
   #agentsMade = 0;
@@ -88,7 +88,7 @@ export class Session {
   async createAgent(graph: Graph, options: AgentOptions): Promise<string> {
     const types = this.#nodeTypes;
     const plan = isLargeGraph(graph, types)
-      ? await this.#background.track(planLargeGraph(graph, types, this.signal))
+      ? await this.#pending.track(planLargeGraph(graph, types, this.signal))
       : planGraph(graph, types);
     if (this.#agents.size + this.#agentsOpening >= maxAgents) {
       fail(4013, `the session has ${maxAgents} agents, as many as it may have; destroy one before`, {
@@ -97,7 +97,7 @@ export class Session {
     }
     this.#agentsOpening++;
     try {
-      return await this.#background.track(this.#openAgent(plan, agentBytes(graph), options));
+      return await this.#pending.track(this.#openAgent(plan, agentBytes(graph), options));
     } finally {
       this.#agentsOpening--;
     }
@@ -107,7 +107,7 @@ export class Session {
   destroyAgent(id: string): Promise<void> {
     const agent = this.#agent(id);
     this.#agents.delete(id);
-    return this.#background.track(agent.close());
+    return this.#pending.track(agent.close());
   }
 
   /** Searches a storage without an agent; resolves when the outcome is sent. */
@@ -115,7 +115,7 @@ export class Session {
     const template = new QueryTemplate(request.query, 'query', 1004);
     const text = template.render(new Interaction(request.text, request.variables));
     const places = { text: template.origin, filter: 'filter', rrf: 'rrf', invalid: 1004 } as const;
-    return this.#background.track(this.#search(name, { ...request, text }, places, outlet));
+    return this.#pending.track(this.#search(name, { ...request, text }, places, outlet));
   }
 
   /**
@@ -138,7 +138,7 @@ export class Session {
     this.#turns.set(id, agent);
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
       agent.start(id, turn, {
-        room: (signal) => outlet.room(signal),
+        waitForOutput: (signal) => outlet.waitForOutput(signal),
         reserve: (bytes, signal) => outlet.reserve(bytes, signal),
         send: (frame) => {
           if (frame.type === 'TurnComplete') this.#turns.delete(id);
@@ -161,7 +161,7 @@ export class Session {
   async close(reason: ServerError): Promise<void> {
     this.#ending.abort(reason);
     await Promise.all([...this.#agents.values()].map((agent) => agent.close()));
-    await this.#background.settled();
+    await this.#pending.settled();
     await this.storages.close();
   }
 
@@ -185,16 +185,16 @@ export class Session {
     outlet: SearchOutlet,
   ): Promise<void> {
     const pin = await this.storages.pin(name, 'name');
-    let giveRoomBack = () => {};
+    let releaseOutput = () => {};
     let giveMemoryBack = () => {};
     try {
       const search = new StorageSearch(pin, request, places, this.#resources.threads);
-      giveRoomBack = await outlet.room(this.signal);
+      releaseOutput = await outlet.waitForOutput(this.signal);
       giveMemoryBack = await outlet.reserve(search.resultBytes, this.signal);
       outlet.send(await search.run(request.text, request.variables, this.signal));
     } finally {
       giveMemoryBack();
-      giveRoomBack();
+      releaseOutput();
       await pin.release();
     }
   }

@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { fail } from '../protocol/errors.js';
-import type { OwnFiles } from './own-files.js';
-import { StorageRoot } from './storage-root.js';
+import { type OwnFiles, StorageRoot } from './storage-root.js';
 
 export interface SessionFolderOptions {
   /** Absolute. */

@@ -10,8 +10,17 @@ import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import { type ErrorCode, type ErrorDetails, fail, serverError } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
 import { openByNames } from './open-by-names.js';
-import { noOwnFiles, type OwnFiles } from './own-files.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
+
+/** The server's own files, as absolute paths: no request opens them, by any of their names. */
+export interface OwnFiles {
+  /** Files, and folders with all that is in them. */
+  readonly closed: readonly string[];
+  /** Folder of the logs, whose files are closed also where the folder cannot be; "": none. */
+  readonly logs: string;
+}
+
+export const noOwnFiles: OwnFiles = { closed: [], logs: '' };
 
 /** No system has longer ones. */
 const longestPath = 4096;

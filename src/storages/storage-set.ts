@@ -1,7 +1,7 @@
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
-import { Background } from '../lifecycle/background.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import { PendingWork } from '../lifecycle/pending-work.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { storageNameBytes } from '../limits/estimates.js';
@@ -42,7 +42,7 @@ export class StorageSet {
   /** The session's own pins. */
   readonly #named = new Map<string, Promise<Pin<SearchableStorage>>>();
   /** Creations and destructions under way, whose names may be gone from #named. */
-  readonly #background = new Background();
+  readonly #pending = new PendingWork();
 
   /** `signal` is the session's: aborted, creations end. */
   constructor(sources: StorageSources, signal: AbortSignal) {
@@ -68,7 +68,7 @@ export class StorageSet {
     const making = this.#find(name, 'name');
     this.#named.delete(name);
     const releasing = making.then((claim) => claim.release());
-    await this.#background.track(releasing.catch(() => this.#refuse(name, 'name')));
+    await this.#pending.track(releasing.catch(() => this.#refuse(name, 'name')));
   }
 
   /**
@@ -77,13 +77,13 @@ export class StorageSet {
    */
   async pin(name: string, where: string): Promise<Pin<SearchableStorage>> {
     const making = isPath(name) ? undefined : this.#named.get(name);
-    if (making === undefined) return this.#background.track(this.#pinUnnamed(name, where));
+    if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where));
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
   /** Releases the session's claims once the creations under way have ended; the signal must be aborted before. */
   async close(): Promise<void> {
-    await this.#background.settled();
+    await this.#pending.settled();
     const named = await Promise.allSettled(this.#named.values());
     this.#named.clear();
     await Promise.all(named.map((made) => (made.status === 'fulfilled' ? made.value.release() : undefined)));
@@ -111,7 +111,7 @@ export class StorageSet {
   async #create(name: string, make: () => Promise<Pin<SearchableStorage>>): Promise<StorageFacts> {
     const memory = this.#sources.memory.hold('storages');
     memory.add(storageNameBytes, 'the storage is not made');
-    const making = this.#background.track(make().then((pin) => releasing(pin, memory)));
+    const making = this.#pending.track(make().then((pin) => releasing(pin, memory)));
     this.#named.set(name, making);
     try {
       const { value } = await making;

@@ -29,7 +29,7 @@ describe('an agent', () => {
     let completed = 0;
     const outlet = {
       send: () => completed++,
-      room: () => Promise.resolve(() => {}),
+      waitForOutput: () => Promise.resolve(() => {}),
       reserve: () => Promise.resolve(() => {}),
     };
     const take = async (turns: number) => {

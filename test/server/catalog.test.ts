@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
-import { catalogJsonSchema } from '../../src/catalog/json-schema.js';
+import { catalogJsonSchema } from '../../src/catalog/schema.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();

@@ -1,4 +1,4 @@
-import { cells } from '../terminal/columns.js';
+import { graphemes } from '../terminal/columns.js';
 import type { Piece } from '../terminal/pieces.js';
 import { printableLine } from '../terminal/printable.js';
 import type { Match, Matcher } from './matches.js';
@@ -62,10 +62,13 @@ function cut(
   width: number,
   extra: number,
 ): { start: number; end: number } {
-  const all = [...cells(text)].map((cell) => ({ ...cell, end: cell.index + cell.text.length }));
+  const all = [...graphemes(text)].map((grapheme) => ({
+    ...grapheme,
+    end: grapheme.index + grapheme.text.length,
+  }));
   const starts = new Set(matches.map(({ start }) => start));
-  const costs = all.map((cell) => cell.width + (starts.has(cell.index) ? extra : 0));
-  let left = all.findIndex((cell) => cell.end > from);
+  const costs = all.map((grapheme) => grapheme.width + (starts.has(grapheme.index) ? extra : 0));
+  let left = all.findIndex((grapheme) => grapheme.end > from);
   if (left < 0) return { start: 0, end: text.length };
   let right = left;
   let used = 0;

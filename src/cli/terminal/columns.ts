@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Number of columns of a printable text. */
 export function columns(text: string): number {
@@ -8,8 +8,8 @@ export function columns(text: string): number {
 }
 
 /** The graphemes of a text, with their columns. */
-export function* cells(text: string): Generator<{ text: string; width: number; index: number }> {
-  for (const { segment, index } of graphemes.segment(text)) {
+export function* graphemes(text: string): Generator<{ text: string; width: number; index: number }> {
+  for (const { segment, index } of segmenter.segment(text)) {
     yield { text: segment, width: stringWidth(segment), index };
   }
 }
@@ -20,10 +20,10 @@ export function ellipsize(text: string, width: number): string {
   if (width < 1) return '';
   let taken = '';
   let used = 0;
-  for (const cell of cells(text)) {
-    if (used + cell.width > width - 1) break;
-    taken += cell.text;
-    used += cell.width;
+  for (const grapheme of graphemes(text)) {
+    if (used + grapheme.width > width - 1) break;
+    taken += grapheme.text;
+    used += grapheme.width;
   }
   return columns(text) <= width ? text : `${taken}…`;
 }

@@ -1,4 +1,4 @@
-import { cells, columns } from './columns.js';
+import { columns, graphemes } from './columns.js';
 
 /** A piece of text, highlighted or not. */
 export interface Piece {
@@ -56,14 +56,14 @@ function* broken(word: readonly Piece[], width: number, extra: number): Generato
     const room = width - (matched ? extra : 0);
     let part = '';
     let used = 0;
-    for (const cell of cells(text)) {
-      if (part !== '' && used + cell.width > room) {
+    for (const grapheme of graphemes(text)) {
+      if (part !== '' && used + grapheme.width > room) {
         yield [{ text: part, matched }];
         part = '';
         used = 0;
       }
-      part += cell.text;
-      used += cell.width;
+      part += grapheme.text;
+      used += grapheme.width;
     }
     yield [{ text: part, matched }];
   }

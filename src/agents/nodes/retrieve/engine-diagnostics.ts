@@ -1,7 +1,7 @@
 import { backends } from '../../../../lib/index.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
 import type { EngineDiagnostics } from '../../../protocol/frames.js';
-import { milliseconds } from '../../milliseconds.js';
+import { milliseconds } from '../../node.js';
 
 /** What computes embeddings in this process; asked for once, when models are loaded already. */
 let backend: string | undefined;

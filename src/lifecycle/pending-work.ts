@@ -1,5 +1,5 @@
-/** Pending work that must settle before its owner may close. */
-export class Background {
+/** Work that must settle before its owner may close. */
+export class PendingWork {
   readonly #pending = new Set<Promise<unknown>>();
 
   /** Tracks a promise and returns it. Its rejection is the caller's to handle. */

@@ -1,4 +1,0 @@
-/** What every call takes. */
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-}
