@@ -8,11 +8,11 @@ import type { AgentNode, NodeResources } from './node.js';
 import { Turn, type TurnOptions, type TurnOutlet } from './turn.js';
 
 export interface AgentOptions {
-  /** The client's wish; the others are the operator's consent. */
+  /** Requested by the client; the other options are the operator's. */
   enableDiagnostics: boolean;
   includeInteraction: boolean;
   includeEngine: boolean;
-  /** Most that the components of one turn may take together, in bytes. */
+  /** Most bytes that the components of one turn may take together. */
   largestInteraction: number;
 }
 
@@ -22,7 +22,7 @@ interface AgentParts {
   memory: Holding;
 }
 
-/** A graph with what its nodes hold. Its turns run one after the other, those of other agents beside them. */
+/** A graph with its opened nodes. Its turns run one after another, concurrently with those of other agents. */
 export class Agent {
   readonly id: string;
   readonly #nodes: readonly AgentNode[];
@@ -43,7 +43,7 @@ export class Agent {
     this.#log = log.child({ agent: id });
   }
 
-  /** Opens every node; when one fails, those already open are closed again. */
+  /** Opens every node; if one fails, closes those already open. */
   static async open(
     id: string,
     { nodes: plans, flow }: GraphPlan,
@@ -54,7 +54,7 @@ export class Agent {
     const nodes: AgentNode[] = [];
     try {
       for (const plan of plans) {
-        // A node may have a filter to compile: others are served in between.
+        // Opening a node may compile a filter: let the event loop run in between.
         if (nodes.length > 0) await nextTurnOfLoop();
         nodes.push(await plan.open(resources));
       }
@@ -70,7 +70,7 @@ export class Agent {
     return this.#turns.get(id);
   }
 
-  /** Queues a turn. Its frames go to the outlet, later than this returns; the promise says when it has ended. */
+  /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */
   start(
     id: string,
     { text, variables }: Pick<TurnOptions, 'text' | 'variables'>,
@@ -79,12 +79,12 @@ export class Agent {
     const turn = new Turn(id, { text, variables, ...this.#options }, outlet, this.#log);
     this.#turns.set(id, turn);
     const ended = this.#take(turn, outlet);
-    // Without a result: it would hold that of every turn before.
+    // Drop the result: it would keep those of all earlier turns alive.
     this.#tail = Promise.allSettled([this.#tail, ended]).then(() => {});
     return ended;
   }
 
-  /** A turn waits for the agent's earlier ones and until its client can be sent more; a cancelled one does not. */
+  /** Runs a turn after the agent's earlier ones and once its client accepts output; a cancelled turn does not wait. */
   async #take(turn: Turn, outlet: TurnOutlet): Promise<void> {
     const { signal } = turn;
     const ready = untilAborted(this.#tail, signal).then(() => outlet.waitForOutput(signal));
@@ -96,7 +96,7 @@ export class Agent {
     releaseOutput?.();
   }
 
-  /** Cancels its turns, waits for their end and gives back what the nodes hold. */
+  /** Cancels the agent's turns, waits for them and closes the nodes. */
   async close(): Promise<void> {
     for (const turn of this.#turns.values()) turn.cancel();
     await this.#tail;

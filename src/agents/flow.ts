@@ -1,15 +1,15 @@
-/** A graph as its turns walk it; node ids stand for nodes. */
+/** A graph by node ids, as turns walk it. */
 export interface FlowShape {
-  /** All nodes, in the order in which they run. */
+  /** All nodes in execution order. */
   order: readonly string[];
   edges: readonly (readonly [from: string, to: string])[];
-  /** Nodes that run only when another node leads to them (`on_match`). */
+  /** Nodes that run only after a jump to them (`on_match`). */
   targets: ReadonlySet<string>;
 }
 
 /**
- * Which nodes of a graph run in one turn. A target runs only after a jump to it, and what lies behind it alone only
- * then. After a jump, the target runs and what its edges lead to, and nothing else.
+ * Decides which nodes of a graph run in a turn. A jump target, and nodes reachable only through it, run only after a jump
+ * to it. After a jump, only the target and the nodes reachable from it run.
  */
 export class Flow {
   readonly #shape: FlowShape;
@@ -24,7 +24,7 @@ export class Flow {
     }
   }
 
-  /** The nodes of one turn. */
+  /** Starts the walk of one turn. */
   walk(): Walk {
     return new Walk(this);
   }
@@ -37,12 +37,12 @@ export class Flow {
     return this.#shape.targets.has(id);
   }
 
-  /** Nodes whose edges lead to this one. */
+  /** Returns the nodes with an edge to this one. */
   sources(id: string): readonly string[] {
     return this.#sources.get(id) ?? [];
   }
 
-  /** A node and all that can be reached from it by edges. */
+  /** Returns a node and all nodes reachable from it by edges. */
   reach(id: string): ReadonlySet<string> {
     const reached = new Set([id]);
     for (const from of reached) for (const to of this.#successors.get(from) ?? []) reached.add(to);
@@ -50,7 +50,7 @@ export class Flow {
   }
 }
 
-/** One turn's way through the graph: ask for each node, in order, whether it is due, and say when it has run. */
+/** One turn's walk through the graph. Ask for each node in order whether it is due, and report when it has run. */
 export class Walk {
   readonly #flow: Flow;
   readonly #ran = new Set<string>();
@@ -67,7 +67,7 @@ export class Walk {
     return sources.length === 0 || sources.some((source) => this.#ran.has(source));
   }
 
-  /** `jump`: the target that the turn goes on with. */
+  /** `jump`: the target that the turn continues with. */
   hasRun(id: string, jump?: string): void {
     this.#ran.add(id);
     if (jump !== undefined) this.#jump = { target: jump, reach: this.#flow.reach(jump) };

@@ -5,25 +5,26 @@ import { didYouMean, nearestName } from '../schema/nearest.js';
 import { Flow } from './flow.js';
 import type { NodePlan, NodeType } from './node.js';
 
-/** A checked graph: its nodes in the order in which they run, and how a turn goes through them. */
+/** A checked graph: its nodes in execution order, and the flow of a turn through them. */
 export interface GraphPlan {
   readonly nodes: readonly NodePlan[];
   readonly flow: Flow;
 }
 
-/** Types of nodes by name. */
+/** Node types by name. */
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 
-/** Characters of templates parsed between two pauses: some milliseconds. */
+/** Characters of templates parsed between two pauses: a few milliseconds. */
 const templatesAtOnce = 32_768;
 
-/** Whether checking the graph takes so long that the event loop should be given back meanwhile. */
+/** Returns whether checking the graph takes long enough to need pauses for the event loop. */
 export function isLargeGraph({ nodes }: Graph, types: NodeTypes): boolean {
   return nodes.reduce((sum, node) => sum + templateLength(node, types), 0) > templatesAtOnce;
 }
 
 /**
- * Checks what a graph means. The order is edges and branches (`on_match`) first, then the order written.
+ * Checks the types, params and edges of a graph. Execution order follows edges and branches (`on_match`), then the written
+ * order.
  * @throws UnknownNodeType, UnknownParam, InvalidParam, DuplicateNodeId, DanglingEdge, GraphCycle with the path
  */
 export function planGraph(graph: Graph, types: NodeTypes): GraphPlan {
@@ -34,7 +35,7 @@ export function planGraph(graph: Graph, types: NodeTypes): GraphPlan {
   }
 }
 
-/** The same with pauses, in which others are served. @throws the signal's reason, too */
+/** Like planGraph(), with pauses for the event loop. @throws as planGraph(); the signal's reason */
 export async function planLargeGraph(
   graph: Graph,
   types: NodeTypes,
@@ -49,7 +50,7 @@ export async function planLargeGraph(
   }
 }
 
-/** Yields wherever a pause is due. */
+/** Yields at each point where a pause is due. */
 function* planInSteps(graph: Graph, types: NodeTypes): Generator<void, GraphPlan> {
   const positions = new Map<string, number>();
   graph.nodes.forEach(({ id }, index) => {
@@ -87,7 +88,7 @@ function templateLength({ type, params }: Graph['nodes'][number], types: NodeTyp
   return types.get(type)?.templateLength?.(params) ?? 0;
 }
 
-/** For each node, the positions of the nodes that its edges and its branch lead to. */
+/** Returns, for each node, the positions of its successors by edges and branch. */
 function successors(
   { nodes, edges }: Graph,
   plans: readonly NodePlan[],
@@ -109,7 +110,7 @@ function successors(
   return next;
 }
 
-/** Kahn's algorithm; among nodes that may run, the first written goes first. */
+/** Sorts topologically (Kahn's algorithm); among ready nodes, the first written comes first. */
 function executionOrder({ nodes }: Graph, next: readonly number[][]): number[] {
   const waitingFor = nodes.map(() => 0);
   for (const to of next.flat()) waitingFor[to] = (waitingFor[to] ?? 0) + 1;
@@ -125,7 +126,7 @@ function executionOrder({ nodes }: Graph, next: readonly number[][]): number[] {
   return order;
 }
 
-/** Every node left lies on a cycle or behind one: walking backwards from any of them must meet a node twice. */
+/** Reports a cycle: each remaining node is on a cycle or after one, so walking backwards must meet a node twice. */
 function refuseCycle(nodes: Graph['nodes'], next: readonly number[][], done: ReadonlySet<number>): never {
   const walk: number[] = [];
   let at = nodes.findIndex((_, position) => !done.has(position));

@@ -3,34 +3,34 @@ import type { Bytes } from '../limits/bytes.js';
 import type { Citation, SharedComponent } from '../protocol/components.js';
 import { fail } from '../protocol/errors.js';
 
-/** What nodes read and append; each type of node may have some of its own. */
+/** An entry of an interaction. Node types may add their own component types. */
 export type Component = SharedComponent | { readonly _type: string };
 
-/** Behind the knowledge components of one node: what was looked for, and where. It is never sent. */
+/** The query and the storage behind the knowledge components of one node. Never sent. */
 export interface KnowledgeSource {
   readonly query: string;
   readonly storage: Pick<Storage, 'tokenizer' | 'size' | 'documentFrequency'>;
 }
 
-/** A citation whose places in the reply are those within one node's part of it. */
+/** A citation with positions relative to one node's part of the reply. */
 export type OwnCitation = Omit<Citation, 'node'>;
 
-/** What one turn is about: the user's message, the turn's variables, and all that its nodes have added. */
+/** The data of one turn: the user's message, the variables, and the components that nodes have appended. */
 export class Interaction {
   readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly components: Component[];
-  /** By the id of the node that found the knowledge. */
+  /** By id of the node that found the knowledge. */
   readonly sources: Map<string, KnowledgeSource> = new Map();
   readonly citations: Citation[] = [];
-  /** Waits until there is memory for results that a node is about to get, and counts it until the turn has ended. */
+  /** Waits for memory for a node's results, and counts it until the turn ends. */
   readonly reserve: (bytes: Bytes, signal: AbortSignal) => Promise<void>;
   readonly #onText: (piece: string) => void;
   readonly #limit: number;
   #size = 0;
   #replyText = '';
 
-  /** `onText` gets the reply in pieces, as nodes make it; `limit` is for what they append, as sizeOf() counts it. */
+  /** `onText` receives the pieces of the reply; `limit` bounds the appended components, as counted by sizeOf(). */
   constructor(
     text: string,
     variables: Readonly<Record<string, unknown>>,
@@ -46,12 +46,12 @@ export class Interaction {
     this.#limit = limit;
   }
 
-  /** The reply so far: all pieces together. */
+  /** The reply so far. */
   get replyText(): string {
     return this.#replyText;
   }
 
-  /** @throws InteractionTooLarge, with nothing appended */
+  /** @throws InteractionTooLarge, then nothing is appended */
   append(components: readonly Component[]): void {
     this.#size += sizeOf(components);
     if (this.#size > this.#limit) {
@@ -61,7 +61,7 @@ export class Interaction {
     for (const component of components) this.components.push(component);
   }
 
-  /** Adds a whole reply of a node, unless it is too large; replies of several nodes are lines of one text. */
+  /** Appends a node's whole reply. Replies of several nodes become lines of one text. @throws as append() */
   reply(node: string, text: string, citations: readonly OwnCitation[] = []): void {
     const separator = this.#replyText === '' ? '' : '\n';
     const offset = this.#replyText.length + separator.length;
@@ -81,10 +81,10 @@ export class Interaction {
   }
 }
 
-/** What a value and a key take beside their text, about. */
+/** Approximate bytes of a value and its key, besides their text. */
 const valueBytes = 16;
 
-/** About what a value takes in memory, and as JSON: its texts, and a little for each value in it. */
+/** Estimates the bytes of a value in memory and as JSON: its texts, plus `valueBytes` for each nested value. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return valueBytes + value.length;
   if (typeof value !== 'object' || value === null) return valueBytes;

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import type { NodeType } from './node.js';
 
-/** What a type of node adds to the protocol: pure schemas, which clients may import as well. */
+/** The schemas that a node type adds to the protocol. Free of server code, so that clients may import them. */
 export interface NodeSchema {
-  /** Its name in a graph, and the name of its folder. */
+  /** Name of the type in a graph, and of its folder. */
   readonly type: string;
   readonly params: z.ZodObject;
-  /** What diagnostics tell about a run, beside its time; every field is optional. */
+  /** Fields of the diagnostics of a run, besides its time; all optional. */
   readonly report: Readonly<Record<string, z.ZodOptional>>;
-  /** Components that only nodes of this type append. */
+  /** Components appended only by this type. */
   readonly components: readonly z.ZodObject[];
 }
 
-/** A type of node as the registry has it: the schemas at once, the code when a server asks for it. */
+/** A node type in the registry: its schemas, and its code, loaded on demand. */
 export interface RegisteredNode extends NodeSchema {
   load(): Promise<NodeType>;
 }

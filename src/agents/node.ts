@@ -6,51 +6,51 @@ import type { StorageSet } from '../storages/storage-set.js';
 import type { Interaction } from './interaction.js';
 import type { NodeLists } from './lists/node-lists.js';
 
-/** What nodes take from the session that their agent is made in. */
+/** Resources of an agent's session, for its nodes. */
 export interface NodeResources {
   readonly storages: StorageSet;
-  /** What the paths of text files start at. */
+  /** The root for paths of text files. */
   readonly root: StorageRoot;
   readonly lists: NodeLists;
-  /** The client's share of the threads that search. */
+  /** The client's share of the search threads. */
   readonly threads: SlotShare;
-  /** What the agent holds; released with the agent. */
+  /** Memory counted for the agent; released with it. */
   readonly memory: Holding;
 }
 
-/** What a node tells about one run, beside its time. */
+/** A node's diagnostics of one run, besides its time. */
 type NodeReport = Readonly<Record<string, unknown>>;
 
 export interface NodeOutcome {
   readonly report?: NodeReport;
-  /** What the engine did; never any text. */
+  /** The engine's diagnostics; never contain text. */
   readonly engine?: EngineDiagnostics;
-  /** Id of the node that the turn goes on with; one that the plan's `branch` names. */
+  /** Id of the node that the turn continues with: the target of the plan's `branch`. */
   readonly jump?: string | undefined;
 }
 
-/** A node of a checked graph, holding what it needs until close(). */
+/** A node of a checked graph, with its resources until close(). */
 export interface AgentNode {
   readonly id: string;
   readonly type: string;
-  /** Reads and appends components. Runs of one agent never overlap. @throws the signal's reason, ServerError */
+  /** Reads and appends components. Runs in one agent never overlap. @throws the signal's reason, ServerError */
   run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome>;
   close(): Promise<void>;
 }
 
-/** A node whose params are right, but which holds nothing yet. */
+/** A node with valid params, not opened yet. */
 export interface NodePlan {
   readonly id: string;
   readonly type: string;
-  /** The node that this one may lead to beside its edges, and the path of the param that says so. */
+  /** The node that this one may jump to, and the path of the param that names it. */
   readonly branch?: { readonly target: string; readonly path: string };
-  /** Takes what the node needs from the session. @throws ServerError that names the param */
+  /** Opens the node with resources of the session. @throws ServerError that names the param */
   open(resources: NodeResources): Promise<AgentNode>;
 }
 
-/** A kind of node. `where` is the node's path in the graph, for errors. */
+/** A node type. `where`: the node's path in the graph, for errors. */
 export interface NodeType {
-  /** Characters of templates that plan() parses: many of them are planned with pauses. */
+  /** Returns the characters of templates that plan() parses, which decide whether planning needs pauses. */
   templateLength?(params: Record<string, unknown>): number;
   plan(id: string, params: Record<string, unknown>, where: string): NodePlan;
 }

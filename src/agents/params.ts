@@ -3,7 +3,7 @@ import { fail } from '../protocol/errors.js';
 import { fieldIssue } from '../schema/field-issue.js';
 import { plainMessage } from '../schema/messages.js';
 
-/** The params of one node, with defaults. @throws UnknownParam, InvalidParam with the path in the graph */
+/** Returns the params of one node, with defaults. @throws UnknownParam, InvalidParam with the path in the graph */
 export function parseParams<Schema extends z.ZodType>(
   schema: Schema,
   params: unknown,

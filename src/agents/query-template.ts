@@ -3,18 +3,18 @@ import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
 import { messageAlone, Template } from './template.js';
 
-/** Characters of Mustache's message that a client gets: it may quote the template. */
+/** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
 const longestReason = 200;
 
 /** The `query` of a search: a template whose errors name its place in the request. */
 export class QueryTemplate {
   readonly #template: Template;
   readonly #path: string;
-  /** Which field of the request the query comes from: `text`, unless a template makes it. */
+  /** The field of the request that the query comes from: `text`, or the template's. */
   readonly origin: string;
   readonly #invalid: 1004 | 4003;
 
-  /** `path` is its place in the request, `invalid` the code of what is wrong there. @throws `invalid` */
+  /** `path`: the template's place in the request; `invalid`: the code for an invalid template. @throws `invalid` */
   constructor(source: string, path: string, invalid: 1004 | 4003) {
     this.#path = path;
     this.origin = source === messageAlone ? 'text' : path;
@@ -27,12 +27,12 @@ export class QueryTemplate {
     }
   }
 
-  /** What the template takes beside its text. */
+  /** Memory besides the template's text. */
   get bytes(): Bytes {
     return this.#template.bytes;
   }
 
-  /** @throws `invalid` for a template that cannot be rendered over this interaction, or that gives nothing */
+  /** @throws `invalid` if rendering this interaction fails or gives an empty text */
   render(interaction: Interaction): string {
     const path = this.#path;
     let query: string;

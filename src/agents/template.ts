@@ -3,37 +3,37 @@ import type { Bytes } from '../limits/bytes.js';
 import { CompactTemplate } from './compact-template.js';
 import type { Interaction } from './interaction.js';
 
-/** The template that is the user's message and nothing else. */
+/** The template that renders the user's message unchanged. */
 export const messageAlone = '{{text}}';
 
-/** Characters looked up and sections entered by one rendering: nested sections over lists would take for ever. */
+/** Most characters looked up plus sections entered in one rendering: nested sections over lists multiply. */
 const renderingBudget = 262_144;
 
-/** A template without its text and tokens. */
+/** Bytes of a template without its text and tokens. */
 const templateHeap = 1024;
 
 /**
- * A Mustache template over an interaction, without HTML escaping. It sees `text` (the user's message), `variables`, and
- * lists of the components by type, as in `{{#knowledge}}{{text}} {{/knowledge}}`. Values have no prototype, so that a
- * name in a template reaches data and nothing else.
+ * A Mustache template over an interaction, without HTML escaping. Its names are `text` (the user's message), `variables`,
+ * and lists of components by type, as in `{{#knowledge}}{{text}} {{/knowledge}}`. Values have no prototype, so that names
+ * reach only data.
  */
 export class Template {
   readonly #length: number;
-  /** Undefined for the message alone. */
+  /** Undefined for `messageAlone`. */
   readonly #parsed: CompactTemplate | undefined;
 
-  /** @throws Error with Mustache's own message for a template that cannot be parsed. */
+  /** @throws Error with Mustache's message if the template cannot be parsed */
   constructor(source: string) {
     this.#length = source.length;
     this.#parsed = source === messageAlone ? undefined : new CompactTemplate(source);
   }
 
-  /** What it takes beside its text. */
+  /** Memory besides the template's text. */
   get bytes(): Bytes {
     return { heap: templateHeap, native: this.#parsed?.bytes ?? 0 };
   }
 
-  /** @throws Error for a template that cannot be rendered over this interaction, or not within the budget. */
+  /** @throws Error if rendering this interaction fails or exceeds the budget */
   render(interaction: Interaction): string {
     if (this.#parsed === undefined) return interaction.text;
     const budget = { left: renderingBudget, perSection: this.#length };
@@ -81,7 +81,7 @@ function viewOf({ text, variables, components }: Interaction): object {
   return withoutPrototype({ ...byType, text, variables }) as object;
 }
 
-/** A deep copy whose objects and arrays inherit nothing. Nesting is bounded, because it came in a frame. */
+/** Returns a deep copy without prototypes. Frames bound the nesting depth. */
 function withoutPrototype(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.setPrototypeOf(Array.from(value, withoutPrototype), null);

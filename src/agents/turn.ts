@@ -11,20 +11,23 @@ export interface TurnOptions {
   text: string;
   variables: Readonly<Record<string, unknown>>;
   enableDiagnostics: boolean;
-  /** Whether diagnostics carry the components: the operator's choice. */
+  /** Whether diagnostics include the components; set by the operator. */
   includeInteraction: boolean;
-  /** Whether debug_info carries what the engine did: the operator's choice too. */
+  /** Whether debug_info includes the engine's diagnostics; set by the operator. */
   includeEngine: boolean;
-  /** Most that all components together may take, in bytes. */
+  /** Most bytes that all components together may take. */
   largestInteraction: number;
 }
 
 /** Where a turn's frames go. */
 export interface TurnOutlet {
   send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
-  /** Resolves when the client can be sent more; the result must be called when all is sent. @throws the signal's reason */
+  /** Resolves when the client accepts more output. Call the result after sending. @throws the signal's reason */
   waitForOutput(signal: AbortSignal): Promise<() => void>;
-  /** Counts memory for results of a search, once there is room; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
+  /**
+   * Waits for memory for search results and counts it; the result releases it.
+   * @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason
+   */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
 }
 
@@ -36,7 +39,7 @@ export class Turn {
   readonly #log: Log;
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
-  /** Gives back what its results took. */
+  /** Release the memory of its results. */
   readonly #reserved: (() => void)[] = [];
   readonly #ran: NodeDiagnostics[] = [];
   readonly #skipped: string[] = [];
@@ -63,17 +66,17 @@ export class Turn {
     return this.#cancelling.signal;
   }
 
-  /** To be called when its TurnComplete is sent. */
+  /** Call after sending its TurnComplete. */
   release(): void {
     for (const giveBack of this.#reserved.splice(0)) giveBack();
   }
 
-  /** Ends the turn as soon as its current step notices; its TurnComplete has the status "cancelled". */
+  /** Ends the turn once its current step notices; its TurnComplete has the status "cancelled". */
   cancel(): void {
     this.#cancelling.abort();
   }
 
-  /** Waits until it is the turn's time, runs the nodes that are due and gives the TurnComplete. Never rejects. */
+  /** Waits for `ready`, runs the due nodes and returns the TurnComplete. Never rejects. */
   async run(
     ready: Promise<unknown>,
     nodes: readonly AgentNode[],
@@ -130,7 +133,7 @@ export class Turn {
     started: number | undefined,
   ): ServerFrames['TurnComplete'] {
     const now = performance.now();
-    // One that was cancelled before its time has only waited.
+    // A turn cancelled before its start has only waited.
     const queued = (started ?? now) - this.#created;
     const ms = now - (started ?? now);
     const { status, error } = outcome;

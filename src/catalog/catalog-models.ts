@@ -7,28 +7,28 @@ import { LoadedModel } from './loaded-model.js';
 import { ModelLoadError } from './model-load-error.js';
 import type { CatalogEntry } from './schema.js';
 
-/** The catalog of the package: lorekeep-mini, which comes with it, and models whose files are to be put beside it. */
+/** The package's catalog: lorekeep-mini, which is included, and models whose files users put beside it. */
 const shippedCatalog = join(homeFolder, 'data', 'models.json');
 
-/** Where it is told what was loaded and unloaded; a server's log is one. */
+/** Receives messages about loaded and unloaded models, such as a server's log. */
 export interface ModelLog {
   info(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
 
 export interface CatalogModelsOptions {
-  /** Longest text in tokens where the catalog says nothing. */
+  /** Longest text in tokens for models whose catalog entry has no limit. */
   defaultContext: number;
-  /** Threads that embed; 0: all that the process may use. */
+  /** Embedding threads; 0: all that the process may use. */
   threads: number;
-  /** How long a model that nothing uses stays in memory, in ms; 0: until close(). */
+  /** How long an idle model stays in memory, in ms; 0: until close(). */
   idleMs: number;
   log: ModelLog;
-  /** What can be done about a name that the catalog does not have. */
+  /** Advice in the error for a name that is not in the catalog. */
   remedy: string;
 }
 
-/** A server that runs without a config file uses the same numbers. */
+/** The same values as those of a server without a config file. */
 export const defaultOptions: CatalogModelsOptions = {
   defaultContext: 512,
   threads: 0,
@@ -37,12 +37,12 @@ export const defaultOptions: CatalogModelsOptions = {
   remedy: 'correct embedding_model, or open another catalog',
 };
 
-/** Names that a message lists; `detail` has them all. */
+/** Most names in a message; `detail` has all of them. */
 const longestList = 8;
 
 /**
- * The embedding models of a catalog file, for `openKnowledgeBase(path, { models })`. Each is loaded when it is first asked for,
- * and shared; close() frees them all.
+ * The embedding models of a catalog file, for `openKnowledgeBase(path, { models })`. Each is loaded at its first use and
+ * shared; close() frees them all.
  */
 export class CatalogModels implements AsyncDisposable {
   readonly #catalog: Catalog;
@@ -57,8 +57,8 @@ export class CatalogModels implements AsyncDisposable {
   }
 
   /**
-   * Reads a catalog; no model is loaded yet. Default: the one of the package, which has `lorekeep-mini`.
-   * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and what is expected
+   * Reads a catalog without loading models. Default: the package's catalog, which has `lorekeep-mini`.
+   * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and expected value
    */
   static async open(file: string = shippedCatalog): Promise<CatalogModels> {
     return new CatalogModels(await Catalog.load(resolve(file)));
@@ -74,12 +74,12 @@ export class CatalogModels implements AsyncDisposable {
     return this.#catalog.embeddingModels;
   }
 
-  /** One sentence per key of the catalog that has no effect. */
+  /** One sentence per key of the catalog without effect. */
   get warnings(): readonly string[] {
     return this.#catalog.warnings;
   }
 
-  /** @internal The catalog's entry of an embedding model. @throws INVALID_ARGUMENT for an unknown name */
+  /** @internal Returns the catalog entry of an embedding model. @throws INVALID_ARGUMENT for an unknown name */
   entry(name: string): CatalogEntry {
     const entry = this.#catalog.find(name);
     if (entry?.model_type === 'embedding') return entry;
@@ -87,9 +87,9 @@ export class CatalogModels implements AsyncDisposable {
   }
 
   /**
-   * The model of that name, in memory. It stays this object's; one that is not held is unloaded after `idleMs`. A load that
-   * failed is tried again by the next call.
-   * @throws LorekeepError: INVALID_ARGUMENT for an unknown name, ModelLoadError with the code of what is wrong; CLOSED
+   * Returns a model by name, loaded. This object owns it and unloads it after `idleMs` unless it is held. After a failed
+   * load, the next call tries again.
+   * @throws LorekeepError: INVALID_ARGUMENT for an unknown name, ModelLoadError, CLOSED
    */
   async resolve(name: string): Promise<LoadedModel> {
     const entry = this.entry(name);
@@ -100,13 +100,13 @@ export class CatalogModels implements AsyncDisposable {
       await model.inMemory();
       return model;
     } catch (error) {
-      // Its file is another one now, and the new one is loaded under the same name.
+      // The file was replaced: load the new one under the same name.
       if (this.#models.get(name) === known) throw error;
       return this.resolve(name);
     }
   }
 
-  /** Frees the models, once what they are embedding is done. What was opened with them embeds no more queries. */
+  /** Frees the models after their pending embeddings. Storages opened with them can no longer embed queries. */
   async close(): Promise<void> {
     this.#closing.abort();
     const models = await Promise.allSettled(this.#models.values());

@@ -6,9 +6,9 @@ import type { JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
 import { type CatalogEntry, catalogSchema } from './schema.js';
 
-/** The models that may be used, by name. Their files are looked at when a model is first used. */
+/** The available models, by name. A model's files are checked when it is first used. */
 export class Catalog {
-  /** Its path. */
+  /** Path of the catalog. */
   readonly file: string;
   readonly warnings: readonly string[];
   readonly #entries: ReadonlyMap<string, CatalogEntry>;
@@ -19,7 +19,7 @@ export class Catalog {
     this.warnings = warnings;
   }
 
-  /** @throws LorekeepError that names the file, the line and the entry */
+  /** Reads a catalog. @throws LorekeepError that names the file, the line and the entry */
   static async load(path: string): Promise<Catalog> {
     const json = await readCatalog(path);
     const at = (keys: readonly PropertyKey[]) => {
@@ -62,7 +62,7 @@ export class Catalog {
     return this.entries.filter((entry) => entry.model_type === 'embedding').map(({ name }) => name);
   }
 
-  /** The path of a variant's `file`. */
+  /** Returns the absolute path of a variant's `file`. */
   resolveFile(file: string): string {
     return resolve(dirname(this.file), file);
   }
@@ -78,7 +78,7 @@ async function readCatalog(path: string): Promise<JsonText> {
   }
 }
 
-/** `model "e5": ` when `keys` lead into an entry that has a name. */
+/** Returns `model "e5": ` if `keys` lead into an entry with a name. */
 function entryName(written: unknown, [list, index]: readonly PropertyKey[]): string {
   if (list !== 'models' || typeof index !== 'number') return '';
   const name = (written as { models: { name?: unknown }[] }).models[index]?.name;

@@ -3,23 +3,23 @@ import type { ModelFusion } from '../fusion/model-fusion.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import type { CatalogEntry } from './schema.js';
 
-/** How a model that nothing uses is unloaded, and comes back. */
+/** How an idle model is unloaded and loaded again. */
 export interface ModelLife {
   /** Loads the file again. */
   reload(): Promise<EmbeddingModel>;
-  /** The error for a model that cannot be loaded again, because nothing is any more or its file is another one. */
+  /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
   refuse(why: 'CLOSED' | 'CHANGED'): Error;
-  /** How long it stays when nothing uses it, in ms; 0: for ever. */
+  /** Idle time in ms before the model is unloaded; 0: never. */
   idleMs: number;
-  /** Told when it was unloaded because nothing used it. */
+  /** Called after the idle model was unloaded. */
   onUnloaded(): void;
-  /** Told when its file is another one than before: this object cannot be used any more. */
+  /** Called when the model file turns out to be replaced: this object is then unusable. */
   onChanged(): void;
 }
 
 /**
- * An embedding model together with what the catalog knows about it. It stays in memory while it is held and while it
- * embeds; after that it may be unloaded, and the next text loads it again.
+ * An embedding model with its catalog entry. It stays in memory while it is held or embedding; afterwards it may be
+ * unloaded, and the next text loads it again.
  */
 export class LoadedModel {
   readonly dimension: number;
@@ -41,28 +41,28 @@ export class LoadedModel {
     this.#idle = new IdleTimer(life?.idleMs ?? 0, () => this.#unload());
   }
 
-  /** The model itself. Precondition: it has been held, and in memory(), since. */
+  /** The model. Precondition: it is held, and inMemory() has been awaited since. */
   get model(): EmbeddingModel {
     if (this.#native === undefined) throw new Error(`model ${this.name}: used without being held`);
     return this.#native;
   }
 
-  /** What is known of it, in memory or not. */
+  /** Facts about the model, available even while it is unloaded. */
   get facts(): ModelFacts {
     return this.#facts;
   }
 
-  /** Whether it takes memory. */
+  /** Whether the model is loaded. */
   get isInMemory(): boolean {
     return this.#native !== undefined;
   }
 
-  /** It is not unloaded until the result is called; calling that twice is fine. */
+  /** Keeps the model from being unloaded until the result is called, which is idempotent. */
   hold(): () => void {
     return this.#idle.hold();
   }
 
-  /** Loads it when it was unloaded; many callers share one load. @throws ModelLoadFailed */
+  /** Loads the model if it was unloaded; concurrent callers share one load. @throws ModelLoadError */
   async inMemory(): Promise<EmbeddingModel> {
     if (this.#native !== undefined) return this.#native;
     this.#reloading ??= this.#reload().finally(() => {
@@ -83,12 +83,12 @@ export class LoadedModel {
     return this.#entry.document_prefix;
   }
 
-  /** Fusion that suits the model, from the catalog. */
+  /** The catalog's fusion settings for the model. */
   get fusion(): ModelFusion | undefined {
     return this.#entry.fusion;
   }
 
-  /** Waits for what it embeds. */
+  /** Frees the model after its pending embeddings. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#idle.stop();

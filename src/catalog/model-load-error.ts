@@ -1,12 +1,12 @@
 import { type ErrorCode, LorekeepError } from '../../lib/errors.js';
 
-/** Why a model of the catalog cannot be had. `message` may name files of the machine. */
+/** A model of the catalog failed to load. `message` may contain paths on this machine. */
 export class ModelLoadError extends LorekeepError {
   /** The model's name. */
   readonly model: string;
-  /** In one word: the code, or CHANGED for a file that is another one than before. */
+  /** The error code, or CHANGED if the model file was replaced since the first load. */
   readonly why: ErrorCode | 'CHANGED';
-  /** What may be told to whom files of the machine are no business of. */
+  /** The message for clients, without paths on this machine. */
   readonly told: string;
 
   constructor(code: ErrorCode, failure: ModelFailure, options?: ErrorOptions) {
@@ -21,10 +21,10 @@ export class ModelLoadError extends LorekeepError {
 
 interface ModelFailure {
   model: string;
-  /** The catalog's path. */
+  /** Path of the catalog. */
   file: string;
   reason: string;
-  /** The reason without paths, where they differ. */
+  /** The reason without paths, if it differs. */
   told?: string;
   why?: 'CHANGED';
 }

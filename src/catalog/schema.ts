@@ -28,7 +28,7 @@ export const variantSchema = z.strictObject({
   placement: z.string().optional().describe('Where its memory is. No effect yet.'),
 });
 
-/** One model. Fields that only embedding models have are ignored on the others. */
+/** One model. Fields for embedding models are ignored on others. */
 const catalogEntrySchema = z.strictObject({
   name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
   model_type: z
@@ -61,11 +61,11 @@ export const catalogSchema = z.strictObject({
 export type CatalogEntry = z.output<typeof catalogEntrySchema>;
 export type ModelVariant = z.output<typeof variantSchema>;
 
-/** The text of schemas/model-catalog.schema.json. */
+/** Returns the text of schemas/model-catalog.schema.json. */
 export function catalogJsonSchema(): string {
   return jsonSchemaText('lorekeep model catalog', catalogSchema, ({ zodSchema, jsonSchema }) => {
     if (zodSchema !== (variantSchema as unknown)) return;
-    // What Catalog.load() checks beside the schema.
+    // Catalog.load() checks this in code.
     jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }];
   });
 }

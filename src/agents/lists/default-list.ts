@@ -5,21 +5,21 @@ import { isOutOfDescriptors } from '../../failure/failure.js';
 import { fail } from '../../protocol/errors.js';
 import { readOpen, type TextSource } from './text-file.js';
 
-/** A list of the server's own, read when a node first asks for it, kept, and read anew when its file has changed. */
+/** A default list of the server, read at its first use and again when its file has changed. */
 export class DefaultList<Item> {
   readonly #field: string;
   readonly #path: string;
   readonly #parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>;
   #kept: { identity: string; items: Promise<Item[]> } | undefined;
 
-  /** `field` is the config's field that names the file `path`. */
+  /** `field`: the config field that names the file `path`. */
   constructor(field: string, path: string, parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>) {
     this.#field = field;
     this.#path = path;
     this.#parse = parse;
   }
 
-  /** `where` names the param that would replace it. @throws DefaultListMissing, InvalidStringStorage */
+  /** `where`: the param that overrides the list. @throws DefaultListMissing, InvalidStringStorage */
   async load(where: string): Promise<Item[]> {
     const file = await this.#open(where);
     try {

@@ -4,13 +4,13 @@ import { DefaultList } from './default-list.js';
 import { compilePatterns, type Pattern } from './patterns.js';
 import { parseLines, readInside, type TextSource } from './text-file.js';
 
-/** Absolute paths of the server's own lists; either file may be absent while no node asks for it. */
+/** Absolute paths of the server's default lists. A file may be absent as long as no node needs it. */
 export interface DefaultListPaths {
   readonly default_canned_responses_path: string;
   readonly default_guardrail_patterns_path: string;
 }
 
-/** The text lists that nodes work with: from a file inside the session's storage root, or the server's defaults. */
+/** The text lists of nodes: from a file inside the session's storage root, or the server's defaults. */
 export class NodeLists {
   readonly #responses: DefaultList<string>;
   readonly #patterns: DefaultList<Pattern>;
@@ -22,14 +22,14 @@ export class NodeLists {
     this.#patterns = new DefaultList(patterns, paths[patterns], parsePatterns);
   }
 
-  /** At least one. `where` is the param's path. @throws as readInside(), parseLines() and DefaultList.load() do */
+  /** Returns at least one response. `where`: the param's path. @throws as readInside(), parseLines(), DefaultList.load() */
   async responses(path: string | undefined, where: string, root: StorageRoot): Promise<string[]> {
     if (path === undefined) return this.#responses.load(where);
     const source = { file: path, where };
     return parseResponses(await readInside(root, source), source);
   }
 
-  /** At least one. Those of a file count for `memory` as they are compiled. @throws as responses() does; ClientMemoryExceeded */
+  /** Returns at least one pattern. Counts those of a file for `memory`. @throws as responses(); ClientMemoryExceeded */
   async patterns(
     path: string | undefined,
     where: string,

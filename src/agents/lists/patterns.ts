@@ -4,27 +4,27 @@ import type { Holding } from '../../limits/client-memory.js';
 import { patternBytes } from '../../limits/estimates.js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
 
-/** Most patterns of one list, and the longest one: a search tries each. */
+/** Most patterns in one list, and longest pattern in characters: a search tries every pattern. */
 const maxPatterns = 1000;
 const maxPatternLength = 1000;
 
-/** A regular expression of a guardrail list. Matching takes time linear in the text, whatever the pattern. */
+/** A regular expression of a guardrail list. Matching takes time linear in the text for every pattern. */
 export interface Pattern {
-  /** As it is written in its file, from 1. */
+  /** The pattern as written in its file; `line` counts from 1. */
   readonly source: string;
   readonly line: number;
   readonly compiled: RE2JS;
-  /** Instructions of the compiled pattern: for each character of a text, at most so many are looked at. */
+  /** Number of instructions in the compiled pattern. Matching visits each at most once per character. */
   readonly size: number;
 }
 
-/** Instructions compiled between two pauses: some milliseconds. */
+/** Instructions compiled between two pauses: a few milliseconds. */
 const compiledAtOnce = 1000;
 
-/** What compiling takes however small a pattern is, in instructions. */
+/** Fixed cost of compiling a pattern, in instructions. */
 const perPattern = 50;
 
-/** Counts each pattern for `memory`. @throws InvalidStringStorage with the file, the line and the pattern */
+/** Compiles patterns, counting each for `memory`. @throws InvalidStringStorage with file, line and pattern */
 export async function compilePatterns(
   lines: readonly TextLine[],
   source: TextSource,

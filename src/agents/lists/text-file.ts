@@ -2,35 +2,35 @@ import type { FileHandle } from 'node:fs/promises';
 import { fail } from '../../protocol/errors.js';
 import type { StorageRoot } from '../../storages/storage-root.js';
 
-/** Largest text file of responses or patterns. */
+/** Largest text file of responses or patterns, in bytes. */
 const maxListBytes = 1024 * 1024;
 
-/** A line that counts: not blank, not a comment. */
+/** A line that is neither blank nor a comment. */
 export interface TextLine {
   readonly text: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
-/** Where a text file was named, and how messages call it. */
+/** Where a text file was named, and its name in messages. */
 export interface TextSource {
   readonly file: string;
-  /** The param of the graph that asked for it. */
+  /** The param in the graph that needs it. */
   readonly where: string;
 }
 
-/** The content of a text file inside a storage root. @throws StorageOutsideRoot, StorageFileNotFound, InvalidStringStorage */
+/** Reads a text file inside a storage root. @throws StorageOutsideRoot, StorageFileNotFound, InvalidStringStorage */
 export function readInside(root: StorageRoot, source: TextSource): Promise<Buffer> {
   return root.read(source.file, source.where, maxListBytes, () => refuseSize(source));
 }
 
-/** The content of an open file. @throws InvalidStringStorage when it is too large */
+/** Reads an open file. @throws InvalidStringStorage if it is too large */
 export async function readOpen(file: FileHandle, source: TextSource): Promise<Buffer> {
   const { size } = await file.stat();
   return size > maxListBytes ? refuseSize(source) : file.readFile();
 }
 
-/** Lines of UTF-8 text without blank ones and those that start with `#`, and without blanks at their ends. @throws InvalidStringStorage */
+/** Returns the trimmed lines of UTF-8 text, except blank ones and comments (`#`). @throws InvalidStringStorage */
 export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
   let text: string;
   try {
@@ -47,7 +47,7 @@ export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
   return lines;
 }
 
-/** The same text in memory of its own: a part of a text keeps the whole. */
+/** Copies a text, because a substring keeps the whole text alive. */
 function ownCopy(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

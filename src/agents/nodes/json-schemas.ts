@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { protocolVersion } from '../../protocol/frames.js';
 import { componentSchema, nodeParams, requestSchemas, serverSchemas } from './wire.js';
 
-/** Params of the node types, under the names that `$defs` has for them: `RetrieveParams`. */
+/** Params of the node types by their name in `$defs`: `RetrieveParams`. */
 const paramSchemas = Object.fromEntries(
   Object.entries(nodeParams).map(([type, params]) => [
     `${type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Params`,
@@ -10,7 +10,7 @@ const paramSchemas = Object.fromEntries(
   ]),
 );
 
-/** The text of schemas/protocol.schema.json, by name: every frame of either side, for clients in other languages. */
+/** Returns the text of schemas/protocol.schema.json by file name: all frames, for clients in other languages. */
 export function jsonSchemas(): Record<string, string> {
   const reference = (name: string) => ({ $ref: `#/$defs/${name}` });
   const union = (description: string, names: string[]) => ({ description, oneOf: names.map(reference) });

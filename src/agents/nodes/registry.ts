@@ -1,4 +1,4 @@
-/** Every type of node that a graph may have: one line per type, and its folder has the rest. */
+/** All node types: one line per type; everything else is in the type's folder. */
 export { cannedResponse } from './canned_response/index.js';
 export { quote } from './quote/index.js';
 export { regexGuardrail } from './regex_guardrail/index.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The param that names a text file of responses or patterns. */
+/** Returns the schema of a param that names a text file of responses or patterns. */
 export const stringStorage = (what: string) =>
   z
     .string()

@@ -19,7 +19,7 @@ type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never
 
 const schemas: readonly Schemas[] = Object.values(registry);
 
-/** Every component that a turn of this server may have, told apart by `_type`. */
+/** Every component of this server's turns, discriminated by `_type`. */
 export const componentSchema = z.discriminatedUnion('_type', [
   ...sharedComponents,
   ...(schemas.flatMap(({ components }) => [...components]) as Schemas['components'][number][]),
@@ -27,7 +27,7 @@ export const componentSchema = z.discriminatedUnion('_type', [
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** What all types of nodes tell about a run; each description begins with the types that do. */
+/** The diagnostics fields of all node types; each description begins with its types. */
 const reports = Object.assign(
   {},
   ...schemas.map(({ type, report }) =>
@@ -42,7 +42,7 @@ const reports = Object.assign(
 
 type NodeSchemas = { [Name in Schemas as Name['type']]: Name };
 
-/** A node of a graph, by type, with its params. */
+/** A node of a graph, with the params of its type. */
 const nodeSchema = z.discriminatedUnion(
   'type',
   schemas.map(({ type, params }) =>
@@ -54,7 +54,7 @@ export type NodeInput = {
   [Type in keyof NodeSchemas]: { id: string; type: Type; params?: z.input<NodeSchemas[Type]['params']> };
 }[keyof NodeSchemas];
 
-/** What clients send, with the params of the node types. The server checks those after the shape of the graph. */
+/** Client frames, with the params of the node types. The server checks the params after the shape of the graph. */
 export const requestSchemas = {
   ...baseRequests,
   CreateAgentRequest: baseRequests.CreateAgentRequest.extend({
@@ -64,7 +64,7 @@ export const requestSchemas = {
   }),
 };
 
-/** What the server sends, with what the node types add to it. */
+/** Server frames, with the additions of the node types. */
 export const serverSchemas = {
   ...baseSchemas,
   TurnComplete: turnCompleteSchema(z.object({ ...nodeDiagnosticsSchema.shape, ...reports }), componentSchema),
@@ -77,7 +77,7 @@ export type ServerFrames = {
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 export type ServerFrame = ServerFrames[BaseFrame['type']];
 
-/** Params by type of node. */
+/** Param schemas by node type. */
 export const nodeParams: Readonly<Record<string, z.ZodObject>> = Object.fromEntries(
   schemas.map(({ type, params }) => [type, params]),
 );

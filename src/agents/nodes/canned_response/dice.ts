@@ -1,7 +1,7 @@
-/** Seeds are integers from 0, below this. */
+/** Seeds are integers in [0, seeds). */
 export const seeds: number = 2 ** 32;
 
-/** A sequence of numbers that its seed decides (splitmix32). The same seed gives the same sequence in every version. */
+/** A seeded random sequence (splitmix32). A seed gives the same sequence in every version. */
 export class Dice {
   #state: number;
 
@@ -9,7 +9,7 @@ export class Dice {
     this.#state = seed >>> 0;
   }
 
-  /** An integer from 0, below `count`; about equally likely each. */
+  /** Returns an integer in [0, count), nearly uniformly distributed. */
   below(count: number): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0;
     let mixed = this.#state;

@@ -6,7 +6,7 @@ import { parseParams } from '../../params.js';
 import { Dice, seeds } from './dice.js';
 import { schema } from './schema.js';
 
-/** Replies with a line of a text file, chosen at random or by a seed. */
+/** Replies with a line of a text file, chosen at random or by seed. */
 export const node: NodeType = {
   plan(id, params, where): NodePlan {
     const { string_storage, seed } = parseParams(schema.params, params, where);

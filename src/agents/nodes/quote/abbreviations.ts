@@ -1,8 +1,8 @@
-/** Abbreviations by what a full stop behind them means. Lower case, without the last full stop. */
+/** Abbreviations, by the meaning of the full stop after them. Lower case, without the last full stop. */
 
 const words = (text: string) => new Set(text.split(/\s+/).filter(Boolean));
 
-/** Always stand before something else: titles, and words that point at what follows. */
+/** Never end a sentence: titles, and words that refer to the next word. */
 const leading = words(`
   mr mrs ms mx messrs dr drs prof rev fr hon gov sen rep pres gen col lt sgt cpl capt cmdr adm maj st ste mt ft
   vs cf ca approx viz e.g i.e e.g., i.e., al
@@ -10,12 +10,12 @@ const leading = words(`
   sig sigg dott avv on av vb örn yrd doç им ул т.е т.к т.н напр акад проф св стр рис гл вып κ κα κος π.χ βλ
 `);
 
-/** Stand before a number or a Roman numeral: "No. 5", "p. xii". */
+/** Precede a number or a Roman numeral: "No. 5", "p. xii". */
 const beforeNumbers = words(
   'no nos nr n art fig figs eq vol vols ch sec p pp op ed bd num núm pág s г № тел',
 );
 
-/** May end a sentence: they do before a word that commonly begins one. */
+/** End a sentence only if a common sentence starter follows. */
 const either = words(`
   etc inc ltd co corp bros llc plc jr sr esq dept est univ assn ave blvd rd no.s
   jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
@@ -23,13 +23,13 @@ const either = words(`
   a.m p.m u.s u.k u.n u.s.a e.u d.c ph.d m.d b.a m.a b.c a.d ee.uu
 `);
 
-/** Months that German and its neighbours write behind an ordinal: "am 3. Oktober". */
+/** Months, which German and related languages write after an ordinal: "am 3. Oktober". */
 const months = words(`
   januar jänner februar märz april mai juni juli august september oktober november dezember
   januari februari mars maj marts maart mei augusti augustus oktobar
 `);
 
-/** Words that commonly begin a sentence and seldom follow an abbreviation within one. */
+/** Common sentence starters that rarely follow an abbreviation within a sentence. */
 const starters = words(`
   the a an this that these those it its he she they we you i his her their our my there here in on at by for from
   after before during when while if as although though because since however but and or so then thus also what who
@@ -39,8 +39,8 @@ const starters = words(`
 `);
 
 /**
- * Whether the full stop at the end of `word` (given without it) leaves the sentence open, when `next` follows: the text
- * up to the next blank.
+ * Returns whether the sentence continues after `word` and a full stop (not part of `word`). `next`: the following text up
+ * to a blank.
  */
 export function leavesOpen(word: string, next: string): boolean {
   const lower = word.toLowerCase();

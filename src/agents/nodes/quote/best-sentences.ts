@@ -4,13 +4,13 @@ import type { KnowledgeSource } from '../../interaction.js';
 import { SentenceScorer } from './scorer.js';
 import { type Span, sentences } from './sentences.js';
 
-/** Text of the knowledge that one run looks at, in UTF-16 units, the best records first. */
+/** Most text that one run examines, in UTF-16 units, best records first. */
 export const mostText = 1_048_576;
 
-/** Text looked at between two pauses: a few milliseconds. */
+/** Text examined between two pauses, in UTF-16 units: a few milliseconds. */
 const textAtOnce = 16_384;
 
-/** How much less the sentences of the next record are worth: by 1 + this for the second, and so on. */
+/** The score of the n-th record's sentences is divided by 1 + (n - 1) * rankDiscount. */
 const rankDiscount = 0.2;
 
 /** A sentence of a record. */
@@ -18,18 +18,18 @@ export interface Quotable extends Span {
   readonly knowledge: Knowledge;
   readonly text: string;
   readonly score: number;
-  /** The score, less for records that were found further down. */
+  /** The score after the rank discount. */
   readonly order: number;
 }
 
 export interface BestSentences {
   /** Best first. */
   readonly best: readonly Quotable[];
-  /** Sentences looked at. */
+  /** Sentences examined. */
   readonly count: number;
 }
 
-/** The sentences of the knowledge that have the most of the queries' words. @throws the signal's reason */
+/** Returns the sentences of the knowledge with the best scores for the queries. @throws the signal's reason */
 export async function bestSentences(
   knowledge: readonly Knowledge[],
   sources: ReadonlyMap<string, KnowledgeSource>,
@@ -61,7 +61,7 @@ export async function bestSentences(
   return { best: best.items, count };
 }
 
-/** The first few of many by `order`; of equal ones those that came first. The same text counts once. */
+/** Keeps the best few sentences by `order`; the earlier of equal ones. Equal texts count once. */
 class Best {
   readonly items: Quotable[] = [];
   readonly #most: number;

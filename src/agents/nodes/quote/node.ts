@@ -5,7 +5,7 @@ import { parseParams } from '../../params.js';
 import { bestSentences, type Quotable } from './best-sentences.js';
 import { type QuoteParams, schema } from './schema.js';
 
-/** Replies with the sentences of the knowledge so far that fit the query best, and cites their records. */
+/** Replies with the sentences of the knowledge that match the query best, and cites their records. */
 export const node: NodeType = {
   plan(id, params, where): NodePlan {
     const checked = parseParams(schema.params, params, where);
@@ -40,7 +40,7 @@ class QuoteNode implements AgentNode {
   async close(): Promise<void> {}
 }
 
-/** The record with the best sentence goes first; the sentences of one record stay in its order. */
+/** Composes the reply: the record with the best sentence comes first; sentences of one record keep their order. */
 function composeReply(
   best: readonly Quotable[],
   separator: string,

@@ -1,13 +1,13 @@
 import { tokenize } from '../../../../lib/index.js';
 import type { KnowledgeSource } from '../../interaction.js';
 
-/** Scores sentences by the words that they share with a query. */
+/** Scores sentences by the words they share with a query. */
 export class SentenceScorer {
   readonly #tokenizer: KnowledgeSource['storage']['tokenizer'];
   readonly #weights = new Map<string, number>();
   readonly #total: number;
 
-  /** A word weighs as in BM25: the logarithm of how rare it is among the records of the storage. */
+  /** Weights each query word by its BM25 idf in the storage. */
   constructor({ query, storage }: KnowledgeSource) {
     this.#tokenizer = storage.tokenizer;
     for (const word of tokenize(query, this.#tokenizer)) {
@@ -18,7 +18,7 @@ export class SentenceScorer {
     this.#total = [...this.#weights.values()].reduce((sum, weight) => sum + weight, 0);
   }
 
-  /** The share of the query's weight that the sentence's words have, 0 to 1. */
+  /** Returns the share of the query's total weight that the sentence's words cover, 0 to 1. */
   score(sentence: string): number {
     if (this.#total === 0) return 0;
     let found = 0;

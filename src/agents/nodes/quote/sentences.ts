@@ -1,24 +1,24 @@
 import { leavesOpen } from './abbreviations.js';
 
-/** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */
+/** A range of a text, in UTF-16 code units: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Longest sentence, in UTF-16 code units. Longer ones are cut, at a blank where there is one. */
+/** Longest sentence, in UTF-16 code units. Longer ones are cut, at a blank if possible. */
 export const longestSentence = 1000;
 
-/** Text that Intl.Segmenter sees at once: its time grows faster than the text. */
+/** UTF-16 units per call of Intl.Segmenter, whose time is superlinear. */
 const windowLength = 4096;
 
-/** A line at least this long that ends without a full stop goes on in the next line. */
+/** A line at least this long that ends without a full stop continues on the next line. */
 const wrappedLine = 60;
 
-/** Where a script has no sentence marks, clauses are gathered to at least this length. */
+/** Shortest group of clauses in scripts without sentence marks. */
 const shortestClauses = 60;
 
-/** Text on either side of a break that decides whether it is one. */
+/** UTF-16 units examined on each side of a possible sentence end. */
 const lookedAt = 128;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
@@ -29,12 +29,12 @@ const openersAtEnd = new RegExp(`[${openers}]+$`, 'u');
 const beginsLower = new RegExp(`^["'${openers}]*\\p{Ll}`, 'u');
 const terminated = new RegExp(`[.!?…:;\\p{Sentence_Terminal}][${closers}]*$`, 'u');
 const lastWord = new RegExp(`([^\\s${openers}"'][^\\s${openers}"]*)\\.$`, 'u');
-/** Ends that Intl.Segmenter overlooks: an ellipsis, the Greek question mark, the Tibetan shad. */
+/** Sentence ends that Intl.Segmenter misses: an ellipsis, the Greek question mark, the Tibetan shad. */
 const otherEnds = new RegExp(
   `(?:…[${closers}]*|(?<=\\p{Script=Greek})[;\\u037e])\\s+(?=["'${openers}]*\\p{Lu})|[།༎]+\\s+`,
   'gu',
 );
-/** A marker of a list's item and nothing else: "1.", "(b)", "iv)". */
+/** A list item's marker alone: "1.", "(b)", "iv)". */
 const markerAlone = /^[([]?(?:\p{N}{1,3}|\p{L}|[ivxlc]{1,5})[.)\]]$/iu;
 const bullet = /^(?:[-*+•‣◦▪·–—]|#{1,6}|>)\s+/u;
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g;
@@ -43,7 +43,7 @@ const word = /[\p{L}\p{N}]/u;
 const spacedClauses = /(?<=[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}])\s+/gu;
 const hasSpacedClauses = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** The sentences of a text in order, without the blanks and list markers around them. Takes time linear in the text. */
+/** Yields the sentences of a text in order, without surrounding blanks and list markers, in linear time. */
 export function* sentences(text: string): Generator<Span, void, undefined> {
   let open: Span | undefined;
   for (const piece of pieces(text)) {
@@ -57,13 +57,13 @@ export function* sentences(text: string): Generator<Span, void, undefined> {
   if (open !== undefined) yield* cut(text, open);
 }
 
-/** What Intl.Segmenter takes for sentences, and what it overlooks; together they are the text. */
+/** Yields the pieces of a text between the sentence ends of Intl.Segmenter and those that it misses. */
 function* pieces(text: string): Generator<Span, void, undefined> {
   let at = 0;
   while (at < text.length) {
     const end = unsplit(text, at + windowLength);
     const found = segment(text.slice(at, end));
-    // The last one may go on behind the window.
+    // The last piece may continue beyond the window.
     if (end < text.length && found.length > 1) found.pop();
     for (const length of found) {
       yield { start: at, end: at + length };
@@ -72,7 +72,7 @@ function* pieces(text: string): Generator<Span, void, undefined> {
   }
 }
 
-/** The lengths of a window's parts. */
+/** Returns the lengths of a window's pieces. */
 function segment(window: string): number[] {
   const ends: number[] = [];
   for (const { segment: part, index } of segmenter.segment(window)) {
@@ -80,7 +80,7 @@ function segment(window: string): number[] {
     if (ends.length > 0 && part.trimStart() === '') ends.pop();
     const breaks = hasSpacedClauses.test(part) ? clauses(part) : matchEnds(part, otherEnds);
     for (const inner of breaks) ends.push(index + inner);
-    // An opening bracket belongs to what follows.
+    // An opening bracket belongs to the next piece.
     const strayOpeners = end < window.length ? (openersAtEnd.exec(part)?.[0].length ?? 0) : 0;
     if (strayOpeners < part.length) ends.push(end - strayOpeners);
   }
@@ -91,7 +91,7 @@ function matchEnds(part: string, pattern: RegExp): number[] {
   return [...part.matchAll(pattern)].map(({ 0: match, index }) => index + match.length);
 }
 
-/** Ends of clauses of at least `shortestClauses` each, but for the last. */
+/** Returns the ends of groups of clauses, each of at least `shortestClauses` except the last. */
 function clauses(part: string): number[] {
   const ends: number[] = [];
   for (const end of matchEnds(part, spacedClauses)) {
@@ -100,7 +100,7 @@ function clauses(part: string): number[] {
   return ends;
 }
 
-/** Whether `next` belongs to the sentence of `open`. */
+/** Returns whether `next` continues the sentence of `open`. */
 function goesOn(text: string, open: Span, next: Span): boolean {
   if (next.end - open.start > longestSentence) return false;
   const tail = text.slice(Math.max(open.start, open.end - lookedAt), open.end);
@@ -120,7 +120,7 @@ function goesOn(text: string, open: Span, next: Span): boolean {
 
 const lastLine = (text: string) => text.split(lineBreak).at(-1) ?? '';
 
-/** A sentence without what surrounds it, in parts where it is too long. */
+/** Yields a sentence without surrounding blanks and markers, in several parts if it is too long. */
 function* cut(text: string, { start, end }: Span): Generator<Span, void, undefined> {
   let from = start;
   while (from < end) {
@@ -131,7 +131,7 @@ function* cut(text: string, { start, end }: Span): Generator<Span, void, undefin
   }
 }
 
-/** Behind the last blank within the longest sentence, else wherever no character is taken apart. */
+/** Returns the position after the last blank within the longest sentence, else one that splits no character. */
 function cutPoint(text: string, from: number): number {
   const limit = unsplit(text, from + longestSentence);
   const part = text.slice(from, limit);
@@ -148,7 +148,7 @@ function trimmed(text: string, from: number, to: number): Span | undefined {
   return { start, end: start + content.trimEnd().length };
 }
 
-/** The position at or before `end` that does not take a character apart: no surrogate pair, no mark from its letter. */
+/** Returns the last position up to `end` that splits neither a surrogate pair nor a mark from its letter. */
 function unsplit(text: string, end: number): number {
   if (end >= text.length) return text.length;
   for (let at = end; at > end - 32; at--) {

@@ -6,22 +6,22 @@ import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
 import { type GuardrailMatch, schema } from './schema.js';
 
-/** Longest message that is looked at, in UTF-16 units. */
+/** Longest message that is searched, in UTF-16 units. */
 const maxMessageLength = 131_072;
 
 /**
- * Most work of one pattern, which cannot be interrupted, in instructions times UTF-16 units. Each takes at most some 20 ns,
- * and commonly far less: the default list has a pattern of 203 instructions.
+ * Most work for one pattern, which cannot be interrupted, in instructions x UTF-16 units. One unit of work takes at most
+ * about 20 ns, usually far less. The longest pattern of the default list has 203 instructions.
  */
 const maxPatternWork = 256 * maxMessageLength;
 
-/** Work between two pauses, in the same measure: a few milliseconds. */
+/** Work between two pauses, in the same unit: a few milliseconds. */
 const searchedAtOnce = 300_000;
 
-/** Characters of a match that its component shows. */
+/** Longest match shown in a component, in characters. */
 const longestShownMatch = 256;
 
-/** Looks for patterns in the user's message, adds one component per pattern found, and may send the turn elsewhere. */
+/** Searches the user's message for patterns, appends one component per match, and may jump to another node. */
 export const node: NodeType = {
   plan(id, params, where): NodePlan {
     const { string_storage, on_match } = parseParams(schema.params, params, where);

@@ -3,7 +3,7 @@ import { nodeIdSchema } from '../../../protocol/graph.js';
 import type { NodeSchema } from '../../node-schema.js';
 import { stringStorage } from '../string-storage.js';
 
-/** A pattern that the user's message contains, at its first match. */
+/** A pattern found in the user's message, at its first match. */
 const guardrailMatch = z.object({
   _type: z.literal('guardrail_match'),
   node: z.string().describe('Id of the guardrail node.'),

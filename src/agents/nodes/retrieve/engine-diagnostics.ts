@@ -3,10 +3,10 @@ import type { KnowledgeModel } from '../../../knowledge/index.js';
 import type { EngineDiagnostics } from '../../../protocol/frames.js';
 import { milliseconds } from '../../node.js';
 
-/** What computes embeddings in this process; asked for once, when models are loaded already. */
+/** The compute backend of this process; read once, after a model has been loaded. */
 let backend: string | undefined;
 
-/** What the embedding of one query took. The model must be in memory. */
+/** Returns the cost of embedding one query. Precondition: the model is in memory. */
 export function engineDiagnostics(
   { name, model }: KnowledgeModel,
   { tokens, batches }: { tokens: number; batches: number },

@@ -10,7 +10,7 @@ import { QueryTemplate } from '../../query-template.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { schema } from './schema.js';
 
-/** Searches a storage with a query made from the interaction, and appends one knowledge component per hit. */
+/** Searches a storage with a query rendered from the interaction, and appends one knowledge component per hit. */
 export const node: NodeType = {
   templateLength: ({ query }) => (typeof query === 'string' ? query.length : 0),
   plan(id, params, where): NodePlan {
@@ -43,7 +43,7 @@ export const node: NodeType = {
 };
 
 interface RetrieveParts {
-  /** As the params name it. */
+  /** The storage's name or path in the params. */
   storage: string;
   pin: Pin<SearchableStorage>;
   query: QueryTemplate;
