@@ -78,7 +78,6 @@ describe('a text index file is made anew, once, with the reason', () => {
     ],
     ['is cut short', () => writeFileSync(sidecar, readFileSync(sidecar).subarray(0, size - 1)), sidecar],
     ['is empty', () => writeFileSync(sidecar, ''), sidecar],
-    ['is a file of another kind', () => copyFileSync(file('version-1.embeddings'), sidecar), sidecar],
     ['has a flipped bit in its header', () => flip(20), sidecar],
     ['has a flipped bit in its last byte', () => flip(size - 1), sidecar],
   ])('when it %s', async (_, spoil, reason) => {
@@ -87,5 +86,12 @@ describe('a text index file is made anew, once, with the reason', () => {
     const { told } = await open();
     expect(told.filter((line) => line.includes(reason))).toHaveLength(1);
     expect((await open()).told).toEqual([]);
+  });
+
+  test('but not over a file of another kind, which stays as it is', async () => {
+    restore();
+    copyFileSync(file('version-1.embeddings'), sidecar);
+    await expect(open()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', detail: { file: sidecar } });
+    expect(readFileSync(sidecar)).toEqual(readFileSync(file('version-1.embeddings')));
   });
 });
