@@ -7,8 +7,8 @@ import { readText } from './read-text.js';
  * @throws LorekeepError as readText(); CORRUPT for what is not JSON, INVALID_ARGUMENT for a key that occurs twice and for a value
  * nested too deeply; with file, line and column in the message
  */
-export async function readJson(path: string): Promise<JsonText> {
-  const json = parse(path, await readText(path));
+export async function readJson(path: string, mostBytes?: number): Promise<JsonText> {
+  const json = parse(path, await readText(path, mostBytes));
   const shape = json.shapeProblem();
   if (shape === undefined) return json;
   throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, {

@@ -9,10 +9,10 @@ export const largestConfigBytes = 4 * 1024 * 1024;
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** The text of a file that people write: a config, a catalog. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */
-export async function readText(path: string): Promise<string> {
-  const bytes = await readBytes(path);
-  if (bytes.length > largestConfigBytes) {
-    const reason = `is longer than ${largestConfigBytes} bytes, so it is no config file`;
+export async function readText(path: string, mostBytes = largestConfigBytes): Promise<string> {
+  const bytes = await readBytes(path, mostBytes);
+  if (bytes.length > mostBytes) {
+    const reason = `is longer than ${mostBytes} bytes, so it is no config file`;
     throw LorekeepError.about('CORRUPT', { file: path, reason });
   }
   try {
@@ -22,12 +22,12 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-async function readBytes(path: string): Promise<Buffer> {
+async function readBytes(path: string, mostBytes: number): Promise<Buffer> {
   try {
     await using file = await open(path, readOnly);
     const found = await file.stat();
     if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
-    return await readConfig(file);
+    return await readConfig(file, mostBytes);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') {
@@ -38,10 +38,10 @@ async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** The content of an open file, up to one byte more than allowed: a device or a pipe has no size and may have no end. */
-export async function readConfig(file: FileHandle): Promise<Buffer> {
+/** The content of an open file, up to one byte more than `mostBytes`: a device or a pipe has no size and may have no end. */
+async function readConfig(file: FileHandle, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of file.createReadStream({ autoClose: false, end: largestConfigBytes })) {
+  for await (const chunk of file.createReadStream({ autoClose: false, end: mostBytes })) {
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

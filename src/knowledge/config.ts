@@ -5,6 +5,9 @@ import { parseLenient } from '../schema/lenient.js';
 import { listed, mostListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 
+/** Largest config file in bytes: clients name files that are none, and JSON.parse and the checks hold the event loop. */
+const mostBytes = 64 * 1024;
+
 export interface LoadedKnowledgeBaseConfig {
   config: KnowledgeBaseConfig;
   /** One sentence per key that has no effect. */
@@ -13,11 +16,11 @@ export interface LoadedKnowledgeBaseConfig {
 
 /**
  * Reads a knowledge base's config file. A byte order mark is skipped.
- * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON), INVALID_ARGUMENT with file, line, field and what is
+ * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON, more than 64 KiB), INVALID_ARGUMENT with file, line, field and what is
  * wrong: the first 20 issues, a line each; `detail` is about the first.
  */
 export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
-  const json = await readJson(path);
+  const json = await readJson(path, mostBytes);
   const parsed = parseLenient(knowledgeBaseSchema, json.value);
   const place = ({ keys }: FieldIssue) => {
     const { line, column } = json.positionOf(keys);

@@ -1,4 +1,4 @@
-import { findNodeAtLocation, type ParseError, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, type Node as JsonNode, type ParseError, parseTree } from 'jsonc-parser';
 import { checkJsonShape, type ShapeProblem } from './json-shape.js';
 
 /** A place in a text as editors count: both from 1, columns in UTF-16 code units. */
@@ -22,6 +22,7 @@ export class JsonSyntaxError extends Error {
 export class JsonText {
   readonly value: unknown;
   readonly #text: string;
+  #tree: JsonNode | undefined;
 
   /** A byte order mark is skipped. @throws JsonSyntaxError */
   constructor(text: string) {
@@ -41,7 +42,8 @@ export class JsonText {
   /** The start of the value at `keys`, or of its nearest existing ancestor. */
   positionOf(keys: readonly PropertyKey[]): TextPosition {
     const path = keys.map((key) => (typeof key === 'number' ? key : String(key)));
-    const tree = treeOf(this.#text);
+    this.#tree ??= treeOf(this.#text);
+    const tree = this.#tree;
     for (let length = path.length; tree !== undefined && length > 0; length--) {
       const node = findNodeAtLocation(tree, path.slice(0, length));
       if (node !== undefined) return positionAt(this.#text, node.offset);

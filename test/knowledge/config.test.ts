@@ -35,6 +35,13 @@ describe('the config file', () => {
     },
   );
 
+  test('has at most 64 KiB: a client may name any file, and parsing one holds the others up', async () => {
+    const padded = (bytes: number) => JSON.stringify(least).padEnd(bytes);
+    expect((await load(padded(65_536))).config.embedding_model).toBe('m');
+    const message = 'kb.json: is longer than 65536 bytes, so it is no config file';
+    expect(await refusal(padded(65_537), 'CORRUPT')).toEqual([message]);
+  });
+
   test('has a default for everything but model and records', async () => {
     const { config, warnings } = await load(least);
     expect(warnings).toEqual([]);
@@ -104,7 +111,7 @@ describe('the config file', () => {
   });
 
   test('is refused when it is nested deeply, also where nothing is known', async () => {
-    const deep = `{"x": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const deep = `{"x": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
     expect(await refusal(deep)).toEqual(['kb.json: nested deeper than 64 levels']);
     expect((await load({ ...least, $schema: '['.repeat(1000) })).warnings).toEqual([]);
   });
