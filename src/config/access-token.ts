@@ -2,23 +2,23 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { StartupError } from './startup-error.js';
 
-/** Longest access token, in bytes; its file may be as long. */
+/** Longest access token, and longest token file, in bytes. */
 export const longestToken = 4096;
 
-/** Shorter ones can be guessed. */
+/** Shorter tokens can be guessed. */
 const shortestGood = 16;
 
 export interface AccessToken {
-  /** Without the blanks and line ends around it. */
+  /** Trimmed. */
   token: string;
-  /** One sentence for each thing that is probably not as it was meant. None has the token. */
+  /** One sentence per probable mistake; never contains the token. */
   warnings: string[];
 }
 
-/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+/** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** The secret in a file: one line of UTF-8 text. `what` is what messages begin with. @throws StartupError */
+/** Reads the secret in a file: one line of UTF-8 text. `what` starts the messages. @throws StartupError */
 export async function readAccessToken(path: string, what: string): Promise<AccessToken> {
   const refuse = (problem: string): never => {
     throw new StartupError(`${what}: ${path}: ${problem}`);

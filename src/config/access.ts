@@ -1,24 +1,24 @@
 import type { ServerConfig } from './schema.js';
 
-/** What the config says about who may read what. */
+/** The config fields about access. */
 export type AccessConfig = Pick<
   ServerConfig,
   'network_access' | 'session_folders' | 'access_token_file' | 'storage_root'
 >;
 
-/** Which folders sessions may name: `session_folders`, or its default. */
+/** Returns the folders that sessions may name: `session_folders`, or its default. */
 export function sessionFolders({ session_folders, network_access }: AccessConfig) {
   return session_folders ?? (network_access === 'local' ? 'any' : 'storage_root');
 }
 
-/** A sentence for the operator about a field; `remedy` when it is probably not as it was meant. */
+/** A sentence for the operator about a field; with `remedy` if the value is probably a mistake. */
 export interface AccessNote {
   field: 'session_folders' | 'access_token_file';
   message: string;
   remedy?: string;
 }
 
-/** What is open, and to whom. `root`: the storage root. */
+/** Returns what is open, and to whom. `root`: the storage root. */
 export function accessNotes(config: AccessConfig, root: string): AccessNote[] {
   const network = config.network_access === 'local_network';
   const secret = config.access_token_file !== '';

@@ -3,8 +3,8 @@ import { type ConfigProblem, parseConfig, readTextFile } from './file.js';
 import { StartupError } from './startup-error.js';
 
 /**
- * Everything that is wrong with a config file, errors first; empty: nothing is. Starts nothing and looks at no other
- * file. Never rejects: a file that is absent or cannot be read is a problem too.
+ * Returns all problems of a config file, errors first. Starts nothing and reads no other file. Never rejects: an absent or
+ * unreadable file is a problem too.
  */
 export async function checkServerConfig(file: string): Promise<ConfigProblem[]> {
   const path = resolve(file);

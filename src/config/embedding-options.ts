@@ -1,6 +1,6 @@
 import type { ServerConfig } from './schema.js';
 
-/** What a config says about embedding models: options of CatalogModels. */
+/** Returns the options of CatalogModels from a config. */
 export function embeddingOptions({ engines, embedding_model_idle_timeout }: ServerConfig) {
   const { embedding, n_threads_batch } = engines.llm_engine;
   return {

@@ -4,7 +4,7 @@ import { boolean, choice, fieldFacts, integer, object } from './field-types.js';
 const generation = { later: 'generation' } as const;
 const scheduling = { later: 'the scheduler' } as const;
 
-/** How one class of consumers shares a model with the others. */
+/** Returns the schema for one class of consumers that share a model. */
 function consumerClass(quantum: number, scaling: boolean, pause: number) {
   return object({
     prefill_quantum_tokens: integer(1, 1_048_576)
@@ -40,7 +40,7 @@ const scheduler = object({
   background: consumerClass(128, true, 50),
 }).prefault({});
 
-/** `engines.llm_engine`: what runs models. */
+/** `engines.llm_engine`: settings for running models. */
 export const llmEngineSchema = object({
   backend: choice('auto', 'cuda', 'vulkan', 'hip', 'cpu')
     .default('auto')

@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { shownValue } from '../schema/messages.js';
 
-/** What is known of a field beside its type, default, range and description. */
+/** Facts about a field besides its type, default, range and description. */
 export interface FieldFacts {
-  /** Relative values of the file start at the file's folder, built-in defaults at the folder of the package. */
+  /** A path. In a file, relative ones start at the file's folder; built-in defaults at the package's folder. */
   path?: true;
-  /** As `path`, for each folder of a list. */
+  /** Like `path`, for each folder in a list. */
   folders?: true;
-  /** The command-line flag that beats the file, as `--help` shows it. */
+  /** The command-line flag that overrides the file, as `--help` shows it. */
   flag?: string;
-  /** What the field belongs to, when this version lacks it: the field is checked and has no effect. */
+  /** The feature that the field belongs to, if this version lacks it: the field is checked but has no effect. */
   later?: string;
-  /** With `later`: values that say what this version does anyway. */
+  /** With `later`: values that describe what this version does. */
   holdsFor?: readonly unknown[];
-  /** How documentation shows a default that depends on the machine. */
+  /** The default in the documentation, if it depends on the machine. */
   computedDefault?: string;
-  /** Ignored, with a warning when it is set. */
+  /** Ignored, with a warning if set. */
   deprecated?: true;
-  /** Not in lorekeep's contract but its own. */
+  /** An extension of lorekeep beyond its contract. */
   extension?: true;
 }
 
 export const fieldFacts = z.registry<FieldFacts>();
 
-/** The message of a refused value: what is allowed, and what was found. */
+/** Returns the error message for a refused value: the allowed values, and the one found. */
 function expected(what: string) {
   return { error: ({ input }: { input?: unknown }) => `${what} is expected, not ${shownValue(input)}` };
 }
 
-/** Both ends included. */
+/** An integer in [min, max]. */
 export function integer(min: number, max: number) {
   const message = expected(`an integer from ${min} to ${max}`);
   return z.int(message).min(min, message).max(max, message);
@@ -43,7 +43,7 @@ export function boolean() {
   return z.boolean(expected('true or false'));
 }
 
-/** May be empty. */
+/** A text, which may be empty. */
 export function text() {
   return z
     .string(expected('a string'))
@@ -56,7 +56,7 @@ export function nonEmptyText() {
 
 export function object<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
-    // Undefined leaves an unknown key to whoever reads the issue.
+    // Undefined: whoever reads the issue reports unknown keys.
     error: (issue) =>
       issue.code === 'invalid_type' ? `an object is expected, not ${shownValue(issue.input)}` : undefined,
   });

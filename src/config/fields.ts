@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldFacts, fieldFacts } from './field-types.js';
 import { configSchema } from './schema.js';
 
-/** A field of server-config.json that is not an object of fields itself. */
+/** A leaf field of server-config.json. */
 export interface ConfigField {
   /** `["monitor", "port"]`; fields of an array's items have `[]` after the array's name. */
   readonly keys: readonly string[];
@@ -37,7 +37,7 @@ function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** Sets a value, making the objects on its way. Precondition: none of these is anything else. */
+/** Sets a value, creating the objects on its path. Precondition: existing values on the path are objects. */
 export function setValue(root: object, keys: readonly string[], value: unknown): void {
   let holder = root as Record<string, unknown>;
   for (const key of keys.slice(0, -1)) {

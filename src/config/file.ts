@@ -7,22 +7,22 @@ import { configFields } from './fields.js';
 import { configSchema, type ServerConfig } from './schema.js';
 import { orStartupError } from './startup-error.js';
 
-/** What is wrong with a config file. Errors keep the server from starting, warnings do not. */
+/** A problem in a config file. Errors prevent the server from starting, warnings do not. */
 export interface ConfigProblem {
   severity: 'error' | 'warning';
-  /** `file:line:column: field: what is expected`: complete in itself. */
+  /** `file:line:column: field: expected value`; complete by itself. */
   message: string;
 }
 
 export interface ParsedConfig {
-  /** The object of the file, unchecked. */
+  /** The object in the file, unchecked. */
   written: object;
-  /** With defaults, paths as written; undefined when there is an error among the problems. */
+  /** With defaults, and paths as written; undefined if any problem is an error. */
   config: ServerConfig | undefined;
   problems: ConfigProblem[];
 }
 
-/** The text of a config file, or undefined when there is none. @throws StartupError that names the file */
+/** Reads a config file; undefined if it is absent. @throws StartupError that names the file */
 export function readTextFile(path: string): Promise<string | undefined> {
   const text = readText(path).catch((error) => {
     if (error instanceof LorekeepError && error.code === 'NOT_FOUND') return undefined;
@@ -31,7 +31,7 @@ export function readTextFile(path: string): Promise<string | undefined> {
   return orStartupError(text);
 }
 
-/** Checks the text of a config file. `path` is for the messages. */
+/** Checks the text of a config file. `path` is used in messages. */
 export function parseConfig(path: string, text: string): ParsedConfig {
   const at = ({ line, column }: TextPosition) => `${path}:${line}:${column}`;
   let json: JsonText;

@@ -12,11 +12,11 @@ export interface ConfigFlag {
   /** `LOREKEEP_PORT` */
   readonly variable: string;
   readonly description: string;
-  /** The field that it beats; --config has none. */
+  /** The field that the flag overrides; absent for --config. */
   readonly field?: ConfigField;
 }
 
-/** `--config` first, then those of the fields. */
+/** `--config`, then the flags of fields. */
 export const configFlags: readonly ConfigFlag[] = [
   named('--config <path>', 'The config file. Default: data/server-config.json in the package.'),
   ...configFields.flatMap((field) => {
@@ -25,19 +25,19 @@ export const configFlags: readonly ConfigFlag[] = [
   }),
 ];
 
-/** What a command line gave, by flag name (`--port`); a flag without a value is `true`. */
+/** The values on a command line by flag name (`--port`); a flag without a value is `true`. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
-/** A value that beats the file's, and where it came from. */
+/** A value that overrides the file's, and its source. */
 export interface Override {
   readonly field: ConfigField;
   readonly value: unknown;
 }
 
 /**
- * The values of flags and environment variables; a flag beats its variable, an empty variable is none. Relative paths
- * start at the working directory.
- * @throws FlagError or, for a variable, StartupError, that names it and what is allowed.
+ * Returns the values of flags and environment variables. A flag overrides its variable; an empty variable counts as unset.
+ * Relative paths start at the working directory.
+ * @throws FlagError or, for a variable, StartupError, with its name and the allowed values
  */
 export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv): Override[] {
   return configFlags.flatMap(({ name, variable, field }) => {
@@ -48,7 +48,7 @@ export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv)
   });
 }
 
-/** The config file that a flag or LOREKEEP_CONFIG names, else undefined. @throws FlagError */
+/** Returns the config file named by --config or LOREKEEP_CONFIG, else undefined. @throws FlagError */
 export function configPath(flags: FlagValues, environment: NodeJS.ProcessEnv): string | undefined {
   const given = flags['--config'];
   if (typeof given !== 'string') return environment.LOREKEEP_CONFIG || undefined;
@@ -70,7 +70,7 @@ function parse(
 ): unknown {
   const parsed = schema.safeParse(fromText(schema, given));
   if (!parsed.success) {
-    // The message shows what was given, not what it was converted to.
+    // The message shows the given text, not the converted value.
     const [issue] = (schema.safeParse(given).error ?? parsed.error).issues;
     throw new Refusal(`${source}: ${issue?.message}`);
   }
@@ -78,7 +78,7 @@ function parse(
   return facts.path && data !== '' ? resolve(data as string) : data;
 }
 
-/** The value that a text stands for in a field of this type; what does not fit stays a text, for the schema to refuse. */
+/** Converts a text to the field's type. A text that does not fit is returned unchanged, for the schema to refuse. */
 function fromText(schema: z.ZodType, given: string | boolean): unknown {
   if (typeof given === 'boolean') return given;
   const { type } = z.toJSONSchema(schema, { io: 'input' });

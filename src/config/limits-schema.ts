@@ -2,7 +2,7 @@ import { fieldFacts, integer, object } from './field-types.js';
 
 const extension = { extension: true } as const;
 
-/** What clients may make the server wait for and hold. */
+/** Limits on the memory and time that clients may cost the server. */
 export const limitsSchema = object({
   drain_timeout_ms: integer(0, 3_600_000)
     .default(10_000)

@@ -9,26 +9,25 @@ import { configSchema, type ServerConfig } from './schema.js';
 import { FlagError, StartupError } from './startup-error.js';
 
 export interface LoadedConfig {
-  /** Complete; its paths are absolute, or empty. */
+  /** Complete; paths are absolute or empty. */
   config: ServerConfig;
-  /** The file that was read; absent when the server runs on defaults. */
+  /** The file that was read; absent if the server runs on defaults. */
   file?: string;
-  /** Where that file is, or would be. */
+  /** Path of that file, existing or not. */
   place: string;
-  /** One sentence for each thing that is probably not as it was meant. */
+  /** One sentence per probable mistake. */
   warnings: string[];
-  /** Which of the fields that were set do nothing in this version, in one sentence. */
+  /** One sentence that names the set fields without effect in this version. */
   withoutEffect?: string;
 }
 
-/** Where a config file is looked for when none is named. */
+/** Default path of the config file. */
 const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 
 /**
- * The configuration: a flag beats an environment variable, which beats the file, which beats the default. A file that is
- * absent is no error, and a warning when it was named.
- * @throws StartupError that names the file with line and column, the field, and what was expected; FlagError for what stands
- * on the command line
+ * Loads the configuration. Precedence: flag, environment variable, file, default. An absent file is not an error, but a
+ * warning if it was named.
+ * @throws StartupError with file, line, column, field and expected value; FlagError for the command line
  */
 export async function loadConfig(
   flags: FlagValues = {},

@@ -17,13 +17,13 @@ import { limitsSchema } from './limits-schema.js';
 
 const path = { path: true } as const;
 
-/** The longest wait that a timer takes is 2^31 - 1 ms. */
+/** The longest delay of a timer: 2^31 - 1 ms. */
 const longestTimerMs = 2_147_483_647;
 const longestTimerSeconds = Math.floor(longestTimerMs / 1000);
 
 const bytesPerMiB = 1024 * 1024;
 
-/** server-config.json: the one source of its fields, types, defaults, ranges, flags and descriptions. */
+/** server-config.json: the only source of its fields, types, defaults, ranges, flags and descriptions. */
 export const configSchema = object({
   $schema: text().optional().describe('JSON Schema for editors; no effect on the server.'),
 

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 
 const kernelFolder = /^\/(proc|sys|dev)(\/|$)/;
 
-/** Why no client finds a file in the storage root, as a sentence without its path; undefined when it is a folder. */
+/** Returns why the storage root is unusable, as a sentence without its path; undefined if it is a folder. */
 export function storageRootProblem(folder: string): string | undefined {
   const what = wrongWith(folder);
   return what && `${what}: no knowledge base is found`;

@@ -6,8 +6,8 @@ import { libraryError } from './wire-errors.js';
 export { isOutOfDescriptors };
 
 /**
- * What a client is told about something that was thrown. An abort is told as its reason: whoever aborts gives a
- * ServerError. Defects show neither stack nor message.
+ * Converts a thrown value to the error for the client. An abort becomes its reason, which is always a ServerError. Defects
+ * show neither stack nor message.
  */
 export function toServerError(thrown: unknown): ServerError {
   if (thrown instanceof ServerError) return thrown;
@@ -18,19 +18,19 @@ export function toServerError(thrown: unknown): ServerError {
   return serverError(1009, 'the server failed to do this; its log says why', {}, { cause: thrown });
 }
 
-/** The process has as many files and connections open as it may have. */
+/** Returns the error for a process without free file descriptors. */
 export function outOfDescriptors(options?: ErrorOptions): ServerError {
   const message =
     'the server has as many files and connections open as it may have (EMFILE); try again later';
   return serverError(6005, message, {}, options);
 }
 
-/** An error as frames carry it. */
+/** Returns the fields of an error in a frame. */
 export function errorFields({ code, name, message, details }: ServerError) {
   return { code, name, message, details };
 }
 
-/** Whether it is lorekeep's own defect, which the log should show in full. */
+/** Returns whether the error is a defect of lorekeep, which the log shows in full. */
 export function isDefect(error: ServerError): boolean {
   return error.code === 1009;
 }

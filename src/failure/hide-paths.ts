@@ -1,12 +1,12 @@
 import { basename, isAbsolute, join, sep } from 'node:path';
 
-/** What stands before a path in a sentence, and a path without blanks. Quoted texts are content of files. */
+/** A character before a path, and a path without blanks. Text in double quotes is file content. */
 const absolutePath = /(^|[\s'`(=,])((?:\/|[A-Za-z]:[\\/])[^\s"'`(),:;]+)/g;
 
-/** Facts of errors that are paths. */
+/** Error facts that are paths. */
 const pathFacts: ReadonlySet<string> = new Set(['file', 'path', 'folder', 'records', 'index']);
 
-/** A message and facts without absolute paths: those below one of `roots` start at it, of others the last name stays. */
+/** Removes absolute paths: those below one of `roots` become relative to it, others are reduced to their last name. */
 export function hidePaths<Facts extends object>(
   message: string,
   facts: Facts,
@@ -21,7 +21,7 @@ export function hidePaths<Facts extends object>(
     pathFacts.has(name) && typeof value === 'string' && isAbsolute(value);
   const entries = Object.entries(facts);
   const paths = entries.filter(isPath).map(([, value]) => value as string);
-  // In a root that is the whole disk every slash would be one.
+  // If the root is the whole disk, every slash would match.
   const removable = prefixes.filter((prefix) => prefix !== sep);
   let text = message;
   for (const path of paths) text = text.replaceAll(path, short(path));

@@ -5,11 +5,10 @@ import { type ErrorCode, type ServerError, serverError } from '../protocol/error
 import { hidePaths } from './hide-paths.js';
 
 /**
- * The one place where errors of the library become those of the protocol. What a function here does not know is given back
- * as it is.
+ * The only place that converts library errors to protocol errors. The functions return errors they do not know unchanged.
  */
 
-/** What is the same for every request; undefined for anything else. */
+/** Converts errors that mean the same in every request; undefined for others. */
 export function libraryError(error: unknown): ServerError | undefined {
   if (!(error instanceof LorekeepError)) return undefined;
   const { code, message, detail } = error;
@@ -29,7 +28,7 @@ export function libraryError(error: unknown): ServerError | undefined {
 const changedInPlace =
   'a file of the storage was changed in place while it was in use; load the storage again, and replace files by renaming';
 
-/** Where the parts of a search are in a request, and the code of what is wrong with its filter or its fusion. */
+/** The places of a search's parts in the request, and the code for an invalid filter or fusion. */
 export interface SearchPlaces {
   readonly text: string;
   readonly filter: string;
@@ -37,7 +36,7 @@ export interface SearchPlaces {
   readonly invalid: 1004 | 4003;
 }
 
-/** What is wrong with a search. */
+/** Converts the error of a search. */
 export function searchError(error: unknown, places: SearchPlaces): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { field, reason, path, ...facts } = error.detail;
@@ -67,7 +66,7 @@ const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {
   MODEL_INVALID: 5005,
 };
 
-/** What is wrong with a storage's strings, or with the name of its model. */
+/** Converts an error about an inline storage's strings or model name. */
 export function inlineError(error: unknown): unknown {
   if (!(error instanceof LorekeepError) || error instanceof ModelLoadError) return error;
   const { field: path, reason, file, remedy, ...facts } = error.detail;
@@ -75,7 +74,7 @@ export function inlineError(error: unknown): unknown {
   return serverError(8003, `${path}: ${reason}`, { ...facts, path }, { cause: error });
 }
 
-/** What is wrong with a config that the request names, and with the files that it names: one code, without paths outside the root. */
+/** Converts an error about a config or the files that it names: one code, without paths outside the root. */
 export async function configError(
   error: unknown,
   { path: file, where }: { path: string; where: string },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files the process may have open, which Node.js raises at its start to the hard limit; undefined where it is not told. */
+/** Returns the process's limit of open files, which Node.js raises to the hard limit at its start; undefined if unknown. */
 export function descriptorLimit(): number | undefined {
   try {
     const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the installed package: what "next to the executable" means for built-in default paths. */
+/** The folder of the installed package, at which built-in default paths start. */
 export const homeFolder = findHome(dirname(fileURLToPath(import.meta.url)));
 
 /** The version of the package. */

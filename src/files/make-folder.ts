@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates a folder and its missing parents. Returns the created ones, outermost first. Node's recursive mkdir does not
- * return on file systems without mkdir, such as /proc. @throws system errors
+ * Creates a folder and its missing parents. Returns the created ones, outermost first. Not Node's recursive mkdir, which
+ * never returns on file systems without mkdir, such as /proc. @throws system errors
  */
 export function makeFolder(path: string): string[] {
   const missing: string[] = [];
@@ -15,7 +15,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Returns whether this call created it: another process may create it at the same time. */
+/** Returns whether this call created the folder: another process may do so at the same time. */
 function mkdirUnlessThere(path: string): boolean {
   try {
     mkdirSync(path);

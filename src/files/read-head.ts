@@ -1,6 +1,6 @@
 import { openRegular } from '../../lib/internal.js';
 
-/** The first bytes of a file as text. */
+/** Reads the first bytes of a file as text. */
 export async function readHead(path: string, bytes: number): Promise<string> {
   await using file = await openRegular(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);

@@ -3,9 +3,9 @@ import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { readText } from './read-text.js';
 
 /**
- * A JSON file that people write, whose value may be walked.
- * @throws LorekeepError as readText(); CORRUPT for what is not JSON, INVALID_ARGUMENT for a key that occurs twice and for a value
- * nested too deeply; with file, line and column in the message
+ * Reads a hand-written JSON file whose value is safe for recursive code.
+ * @throws LorekeepError as readText(); CORRUPT for invalid JSON, INVALID_ARGUMENT for a duplicate key or too deep nesting,
+ * with file, line and column in the message
  */
 export async function readJson(path: string, mostBytes?: number): Promise<JsonText> {
   const json = parse(path, await readText(path, mostBytes));

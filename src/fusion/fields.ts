@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The numbers of reciprocal rank fusion, the same in a request as in a model's catalog entry. */
+/** The fields of reciprocal rank fusion, in requests and in catalog entries. */
 export const fusionFields = {
   weight: z.number().min(0).max(1000).optional(),
   k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),

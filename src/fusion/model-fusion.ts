@@ -11,7 +11,7 @@ const legs = {
 };
 const legsSchema = z.strictObject(legs);
 
-/** The fusion that suits an embedding model, as its catalog entry states it. */
+/** The fusion settings in an embedding model's catalog entry. */
 export const modelFusionSchema = z.strictObject({
   ...legs,
   by_tokenizer: z
@@ -27,8 +27,8 @@ export const modelFusionSchema = z.strictObject({
 export type ModelFusion = z.output<typeof modelFusionSchema>;
 
 /**
- * The fusion of one hybrid search, field by field: what the search says, then what suits the model beside the storage's
- * tokenizer, then what suits it in general; the library has the defaults.
+ * Returns the fusion of one hybrid search. Each field comes from the search, else from the model's settings for the
+ * storage's tokenizer, else from its general settings, else from the library's defaults.
  */
 export function fusionFor(
   tokenizer: Tokenizer,
@@ -46,7 +46,7 @@ export function fusionFor(
   };
 }
 
-/** The same fusion without its dense leg, for a query in which the model sees nothing; undefined when no leg would be left. */
+/** Returns the fusion without its dense leg, for a query without model tokens; undefined if no leg remains. */
 export function wordsAlone(fusion: FusionOptions): FusionOptions | undefined {
   if (fusion.weights?.lexical === 0) return undefined;
   return { ...fusion, weights: { ...fusion.weights, dense: 0 } };

@@ -4,12 +4,12 @@ import type { LogSink } from './sink.js';
 
 const standardOutput = 1;
 
-/** A pipe that takes nothing for this long, in ms, loses the line, and each line after it until one goes through. */
+/** After a pipe has accepted nothing for this long, in ms, lines are dropped until one gets through. */
 const longestWait = 20;
 
 /**
- * Standard output: readable lines on a terminal, else the JSON lines as they are. Writes are synchronous, so that the
- * last line before a crash is there. A closed pipe or a full disk behind it loses lines and nothing else.
+ * Standard output: readable lines on a terminal, else JSON lines. Writes are synchronous, so that the last line before a
+ * crash is not lost. A closed pipe or a full disk only loses lines.
  */
 export class ConsoleSink implements LogSink {
   readonly #format: (line: string) => string;
@@ -28,7 +28,7 @@ export class ConsoleSink implements LogSink {
       try {
         written += writeSync(standardOutput, bytes, written);
       } catch (error) {
-        // Somebody made the pipe non-blocking, and its reader is slow.
+        // The pipe is non-blocking, and its reader is slow.
         const busy = (error as NodeJS.ErrnoException).code === 'EAGAIN';
         if (!busy || this.#stuck || Date.now() - started > longestWait) {
           this.#stuck = busy;

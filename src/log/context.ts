@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Whose work it is: every line that is logged meanwhile carries it. */
+/** Identifies the work in progress; every log line carries it. */
 export interface LogContext {
   client?: string | undefined;
   session?: string | undefined;
@@ -10,7 +10,7 @@ export interface LogContext {
 
 const current = new AsyncLocalStorage<LogContext>();
 
-/** Runs `work` with these added to the context, up to the end of what it awaits. */
+/** Runs `work`, including its asynchronous continuations, with `context` added. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return current.run({ ...current.getStore(), ...context }, work);
 }

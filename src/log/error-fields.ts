@@ -1,16 +1,16 @@
 import { LorekeepError } from '../../lib/index.js';
 
-/** What the log says of something that was thrown. */
+/** The fields of a thrown value in the log. */
 export interface ErrorFields {
   type: string;
   code?: string | number;
   message?: string;
-  /** The calls alone, when the message is left out. */
+  /** Only the calls if the message is omitted. */
   stack: string;
   cause?: ErrorFields;
 }
 
-/** Library errors about files and the machine; the others quote what a client sent. */
+/** Codes of library errors about files and the machine; other errors may quote a client. */
 const aboutFiles: ReadonlySet<string> = new Set([
   'NOT_FOUND',
   'IO',
@@ -19,7 +19,7 @@ const aboutFiles: ReadonlySet<string> = new Set([
   'OUT_OF_MEMORY',
 ]);
 
-/** `withTexts`: messages that may quote a client are kept. */
+/** `withTexts`: keep messages that may quote a client. */
 export function errorFields(thrown: unknown, withTexts: boolean, depth = 0): ErrorFields {
   if (!(thrown instanceof Error)) {
     return { type: typeof thrown, stack: '', ...(withTexts && { message: String(thrown) }) };
@@ -38,13 +38,13 @@ export function errorFields(thrown: unknown, withTexts: boolean, depth = 0): Err
   };
 }
 
-/** Whether the message may hold a part of a request. */
+/** Returns whether the message may contain a part of a request. */
 function quotesClients(error: Error): boolean {
   if (error instanceof LorekeepError) return !aboutFiles.has(error.code);
-  // Parsers show what they stumbled over.
+  // Parsers quote the invalid text.
   if (error instanceof SyntaxError) return true;
   const { code } = error as { code?: unknown };
-  // Codes of the protocol are numbers. Node's own argument errors show the value that they received.
+  // Protocol codes are numbers. Node's argument errors quote the value.
   if (typeof code === 'number') return true;
   return typeof code === 'string' && (code.startsWith('ERR_INVALID') || code === 'ERR_ASSERTION');
 }

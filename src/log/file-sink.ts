@@ -1,26 +1,26 @@
 import type { LogSink } from './sink.js';
 
-/** Where the lines go in the end. */
+/** The destination of the lines. */
 export interface LineFile {
-  /** @throws when not all of them could be written */
+  /** @throws if not all lines could be written */
   append(lines: readonly string[]): void;
   close(): void;
 }
 
 export interface FlushRules {
-  /** Lines from this level number on are written at once, with all before them; infinity: none is. */
+  /** A line of at least this level is written at once, with all pending ones; infinity: none is. */
   flushLevel: number;
-  /** Interval in ms at which what waits is written; 0: none. */
+  /** Interval in ms at which pending lines are written; 0: none. */
   flushEveryMs: number;
 }
 
-/** UTF-16 units that wait at most, so that the log's memory is bounded without any rule. */
+/** Most pending UTF-16 units; bounds the memory even without flush rules. */
 const mostPending = 1024 * 1024;
 
 /**
- * Lines wait in memory until a rule says that they are written: then they are in the operating system, and a killed
- * process loses none of them. What cannot be written (a full disk) is dropped and counted, and the count is the first
- * line that can be written again.
+ * Buffers lines in memory until a flush rule applies. Written lines are in the operating system, so a killed process loses
+ * none of them. Lines that cannot be written (full disk) are dropped and counted; the first line written afterwards reports
+ * the count.
  */
 export class FileSink implements LogSink {
   readonly #file: LineFile;
@@ -31,7 +31,7 @@ export class FileSink implements LogSink {
   #pendingLength = 0;
   #dropped = 0;
 
-  /** `onFailure` is told the first error of a row of failures. */
+  /** `onFailure` receives the first error of consecutive failures. */
   constructor(file: LineFile, { flushLevel, flushEveryMs }: FlushRules, onFailure: (error: Error) => void) {
     this.#file = file;
     this.#flushLevel = flushLevel;
@@ -45,7 +45,7 @@ export class FileSink implements LogSink {
     if (level >= this.#flushLevel || this.#pendingLength >= mostPending) this.flush();
   }
 
-  /** Writes what waits. */
+  /** Writes the pending lines. */
   flush(): void {
     if (this.#pending.length === 0) return;
     const lines = this.#pending;

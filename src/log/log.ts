@@ -8,12 +8,12 @@ export type Log = Logger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /**
- * A log of JSON lines: level, time, what it is about (client, session, agent, turn), then the message. No line below
- * `trace` carries a user's text.
+ * Creates a log of JSON lines: level, time, context (client, session, agent, turn), message. Only `trace` lines carry
+ * users' texts.
  */
 export function createLog(level: LogLevel, ...sinks: readonly LogSink[]): Log {
   const targets = sinks.length > 0 ? sinks : [new ConsoleSink()];
-  // With this property pino leaves the level of each line on the stream.
+  // With this property, pino sets the level of each line on the stream.
   const destination = {
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
@@ -32,7 +32,7 @@ export function createLog(level: LogLevel, ...sinks: readonly LogSink[]): Log {
   return pino(options, destination as DestinationStream);
 }
 
-/** What the context knows and the logger does not say by itself. */
+/** Returns the context fields that the logger lacks. */
 function missingContext(logger: Log): object {
   const known = Object.entries(logContext());
   if (known.length === 0) return {};
@@ -40,7 +40,7 @@ function missingContext(logger: Log): object {
   return Object.fromEntries(known.filter(([key, value]) => value !== undefined && !Object.hasOwn(said, key)));
 }
 
-/** A log that nobody reads. */
+/** Returns a log that discards everything. */
 export function silentLog(): Log {
   return pino({ level: 'silent' });
 }

@@ -6,7 +6,7 @@ import { createLog, type Log, silentLog } from './log.js';
 import { RotatingFile, type Rotation } from './rotating-file.js';
 import { levelNumbers } from './sink.js';
 
-/** Of production mode. */
+/** Rotation in production mode. */
 export const rotation: Rotation = { maxBytes: 10 * 1024 * 1024, files: 5 };
 
 export type LogConfig = Pick<
@@ -16,17 +16,17 @@ export type LogConfig = Pick<
 
 export interface OpenLog {
   log: Log;
-  /** The same without the console, for what is said there in another way. */
+  /** The log without the console, for messages that the console shows in another form. */
   fileLog: Log;
-  /** The log file; absent: console only. */
+  /** Path of the log file; absent: console only. */
   file?: string;
-  /** Writes what waits to the file and closes it. The console goes on. */
+  /** Writes pending lines to the file and closes it. The console stays open. */
   close(): void;
 }
 
 /**
- * The server's log: the console, and a file in `logs_dir`. Without a file that can be written it is the console alone,
- * and a warning says so. What waits is written at the process's exit.
+ * Opens the server's log: the console, and a file in `logs_dir`. If the file cannot be written, warns and uses the console
+ * alone. Pending lines are written when the process exits.
  */
 export function openLog(config: LogConfig): OpenLog {
   const console = new ConsoleSink();

@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** How much of a file's beginning and end is looked at: more than a line of the log takes. */
+/** Bytes read at the start and the end of a file: more than a log line. */
 const lookedAt = 1024 * 1024;
 
-/** Links are not followed, and a pipe is not waited for. Windows has neither flag. */
+/** Follow no links, wait for no pipe. Windows has neither flag. */
 const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Whether a line is one of the log's. */
+/** Returns whether a line belongs to the log. */
 export type IsLine = (line: string) => boolean;
 
-/** A line of createLog(). */
+/** Returns whether createLog() wrote a line. */
 export function isLogLine(line: string): boolean {
   try {
     const { level, time } = JSON.parse(line) as Record<string, unknown>;
@@ -22,11 +22,11 @@ export function isLogLine(line: string): boolean {
 export interface OpenedLog {
   file: number;
   size: number;
-  /** Whether it ends within a line. */
+  /** Whether the file ends with an incomplete line. */
   torn: boolean;
 }
 
-/** Opens a log to append to it, or makes it. @throws system errors; an Error for what is not a log of ours */
+/** Opens or creates a log for appending. @throws system errors; an Error for a file that is not a log of ours */
 export function openOwnLog(path: string, isLine: IsLine): OpenedLog {
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   let file: number;
@@ -44,7 +44,7 @@ export function openOwnLog(path: string, isLine: IsLine): OpenedLog {
   }
 }
 
-/** Refuses to replace what is not a log of ours. Absent is fine. @throws as openOwnLog() */
+/** Checks that a file is absent or a log of ours. @throws as openOwnLog() */
 export function checkOwnLog(path: string, isLine: IsLine): void {
   let file: number;
   try {
@@ -62,7 +62,7 @@ export function checkOwnLog(path: string, isLine: IsLine): void {
   }
 }
 
-/** The first and the last complete line must be ours. */
+/** Checks that the first and the last complete line are ours. */
 function checkOwn(file: number, path: string, isLine: IsLine): { size: number; torn: boolean } {
   const found = fstatSync(file);
   if (!found.isFile()) throw notOurs(path, 'not a regular file');
@@ -71,7 +71,7 @@ function checkOwn(file: number, path: string, isLine: IsLine): { size: number; t
   const first = textAt(file, 0, size).split('\n', 1)[0] as string;
   const end = textAt(file, Math.max(0, size - lookedAt), size);
   const last = end.slice(0, end.lastIndexOf('\n')).split('\n').at(-1) as string;
-  // A crash may have left a file that holds a part of its first line alone.
+  // After a crash, the file may hold only a part of its first line.
   if (end.includes('\n') ? isLine(first) && isLine(last) : first.startsWith('{"level":'))
     return { size, torn: !end.endsWith('\n') };
   throw notOurs(path, 'not a log of lorekeep');

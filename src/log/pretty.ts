@@ -9,7 +9,7 @@ const levels: Readonly<Record<string, { name: string; color: number }>> = {
   fatal: { name: 'FATAL', color: 35 },
 };
 
-/** A JSON line of the log for people: local time, level, message, then the other fields; stacks on lines of their own. */
+/** Formats a JSON log line for a terminal: local time, level, message, other fields; stacks on separate lines. */
 export function prettyLine(line: string, colors: boolean): string {
   let fields: Record<string, unknown>;
   try {
@@ -38,13 +38,13 @@ function shown(value: unknown): string {
   return typeof value === 'object' ? inspect(value, { breakLength: Infinity, depth: 4 }) : String(value);
 }
 
-/** A message may hold a name that a client chose: its control characters must not reach the terminal. */
+/** Escapes control characters: a message may contain a name chosen by a client. */
 function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this searches for them
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, escaped);
 }
 
-/** JSON leaves the control characters from U+007F on as they are. */
+/** Escapes a character as in JSON, which leaves control characters from U+007F on unescaped. */
 function escaped(char: string): string {
   const json = JSON.stringify(char).slice(1, -1);
   return json === char ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : json;

@@ -10,9 +10,8 @@ export interface Rotation {
 }
 
 /**
- * `NAME.log` in a folder; a file that would grow too large becomes `NAME.1.log`, that one `NAME.2.log`, and so on. A
- * file that somebody removes or renames is made anew, so that other tools, and a second server with the same folder,
- * may rotate it too.
+ * Writes `NAME.log` in a folder. A file that would grow too large becomes `NAME.1.log`, which becomes `NAME.2.log`, and so
+ * on. A removed or renamed file is created again, so that other tools, or a second server, may rotate it too.
  */
 export class RotatingFile {
   readonly path: string;
@@ -22,11 +21,11 @@ export class RotatingFile {
   readonly #isLine: IsLine;
   #descriptor: number | undefined;
   #bytes = 0;
-  /** Whether the file ends within a line: a crash, or a full disk, cut it. */
+  /** Whether the file ends with an incomplete line, after a crash or on a full disk. */
   #torn = false;
 
   /**
-   * Without `rotation` the file grows. Files that are not made of such lines are neither written to nor replaced.
+   * Without `rotation` the file grows without limit. Files that are not logs of ours are neither written nor replaced.
    * @throws system errors; an Error about a file that is not a log of ours
    */
   constructor(folder: string, name: string, rotation?: Rotation, isLine: IsLine = isLogLine) {
@@ -41,8 +40,8 @@ export class RotatingFile {
   }
 
   /**
-   * Writes complete lines, none of them split between files. @throws system errors; the first lines may have been written,
-   * but no part of a line
+   * Writes complete lines, none split between files. @throws system errors; some lines may have been written, but none in
+   * part
    */
   append(lines: readonly string[]): void {
     this.#reopen();
@@ -87,13 +86,13 @@ export class RotatingFile {
     }
   }
 
-  /** Takes back a line of which only a part was written, and returns how much stays. */
+  /** Removes a partly written last line, and returns the number of bytes kept. */
   #withoutHalfLine(bytes: Buffer, written: number): number {
     const whole = bytes.lastIndexOf(0x0a, written - 1) + 1;
     if (written === 0 || whole === written) return written;
     const file = this.#descriptor as number;
     const { size } = fstatSync(file);
-    // Another process may have written meanwhile: its lines stay, and the next ones begin on a line of their own.
+    // Another process may have written meanwhile: keep its lines, and start the next one on a new line.
     this.#torn = size !== this.#bytes + written;
     if (this.#torn) return written;
     ftruncateSync(file, this.#bytes + whole);

@@ -1,8 +1,8 @@
-/** Takes complete lines, ending included. Never throws: what cannot be logged must not stop what logs. */
+/** Receives complete lines, including line ends. Never throws: a failing log must not stop the caller. */
 export interface LogSink {
-  /** `level` is pino's number of the line's level. */
+  /** `level`: pino's number. */
   write(line: string, level: number): void;
 }
 
-/** Numbers of the levels. */
+/** Pino's level numbers. */
 export const levelNumbers = { trace: 10, debug: 20, info: 30, warn: 40, error: 50 } as const;

@@ -2,40 +2,40 @@ import { close, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Where Linux shows what a process has open; elsewhere the folder is absent. */
+/** Folder of the process's open files on Linux; absent elsewhere. */
 const openFiles = '/proc/self/fd';
 const hasNames = existsSync(openFiles);
 
 /**
- * Descriptors kept open, and named by what is open rather than by paths: who opens such a name gets the very file that was
- * checked, whatever has been put in its place meanwhile. Where the system has no such names, paths are given as they are.
+ * Keeps descriptors open and gives each a name that refers to the open file: opening the name opens the file that was
+ * checked, even if its path has been replaced. Without such names on a system, returns the paths.
  */
 export class HeldFiles {
   readonly #descriptors: number[] = [];
-  /** Names given out and the paths that they stand for. */
+  /** The names returned so far, with their paths. */
   readonly #shown = new Map<string, string>();
 
-  /** A name for an open file, whose real path is `path`. The descriptor is closed with the others. */
+  /** Returns a name for an open file with the real path `path`. Takes over the descriptor. */
   file(descriptor: number, path: string): string {
     return this.#hold(descriptor, path) ?? path;
   }
 
-  /** A name for a file that is to be written to an open folder. */
+  /** Returns a name for a file to be written to an open folder. */
   place(folder: number, path: string): string {
     const name = this.#hold(folder, join(path, '..'));
     return name === undefined ? path : join(name, basename(path));
   }
 
-  /** A name that leads nowhere, for a file whose folder is absent. */
+  /** Returns a name that cannot be opened, for a file in an absent folder. */
   nowhere(path: string): string {
     const name = join(openFiles, 'none', String(this.#shown.size), basename(path));
     this.#shown.set(name, path);
     return name;
   }
 
-  /** A text for people: with paths in place of the names given out. */
+  /** Replaces the names in a text by their paths. */
   shown(text: string): string {
-    // Longest first: one name may start like another.
+    // Longest first: one name may be a prefix of another.
     const names = [...this.#shown].sort(([a], [b]) => b.length - a.length);
     return names.reduce((result, [name, path]) => result.replaceAll(name, path), text);
   }

@@ -10,7 +10,7 @@ import { inlineStorageBytes } from '../limits/estimates.js';
 import { fail } from '../protocol/errors.js';
 import { noteTexts } from './text-bytes.js';
 
-/** Most strings of one inline storage: all of them live in memory, and one request carried them. */
+/** Most strings in one inline storage: all stay in memory, and one request carries them. */
 const maxInlineStrings = 100_000;
 
 /** The source of a storage made of the request's own strings (Path B). */
@@ -19,7 +19,7 @@ export interface InlineSource {
   embeddingModel: string;
 }
 
-/** Everything about a source that can be refused before work begins. @throws InvalidEmbeddedStringStorageData */
+/** Checks a source as far as possible before work begins. @throws InvalidEmbeddedStringStorageData */
 export function checkInlineSource({ strings, embeddingModel }: InlineSource, models: CatalogModels): void {
   if (strings.length === 0) fail(8003, 'strings: at least one string is expected', { path: 'strings' });
   if (strings.length > maxInlineStrings) {
@@ -42,9 +42,9 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
 }
 
 /**
- * Embeds every string, some at a time, each time that `builders` lets it, and indexes it; ids are "0", "1" and so on.
- * Nothing is written to disk. It is closed when its last holder lets go, and counts for `memory` until then.
- * @throws InvalidEmbeddedStringStorageData that names the string's index; AbortError once the signal is aborted.
+ * Embeds the strings in pieces, each after a slot from `builders`, and indexes them; ids are "0", "1" and so on. Writes
+ * nothing to disk. The storage closes when its last pin is released, and counts for `memory` until then.
+ * @throws InvalidEmbeddedStringStorageData with the string's index; AbortError once the signal is aborted.
  */
 export async function createInlineStorage(
   strings: readonly string[],

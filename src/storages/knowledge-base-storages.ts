@@ -7,13 +7,13 @@ import type { StorageRoot } from './storage-root.js';
 export interface KnowledgeBaseStoragesOptions {
   models: CatalogModels;
   log: Log;
-  /** Storages that nobody holds are closed while all together take more. Default: a quarter of the machine's memory. */
+  /** Unpinned storages are evicted while all together take more bytes. Default: a quarter of the machine's memory. */
   maxBytes?: number | undefined;
-  /** true: opening a storage writes no file. */
+  /** true: opening a storage writes no files. */
   readOnly?: boolean | undefined;
 }
 
-/** The knowledge bases of all sessions of the process; their states are those of KnowledgeBaseCache. */
+/** The knowledge bases of all sessions in the process, with the states of KnowledgeBaseCache. */
 export class KnowledgeBaseStorages {
   readonly #cache: KnowledgeBaseCache;
 
@@ -21,13 +21,13 @@ export class KnowledgeBaseStorages {
     this.#cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
   }
 
-  /** Those that are loaded or being loaded. */
+  /** Storages that are loaded or loading. */
   entries(): EntryFacts[] {
     return this.#cache.entries();
   }
 
   /**
-   * A pin on the storage of a config file. `where` names the field in errors.
+   * Pins the storage of a config file. `where` names the field in errors.
    * @throws StorageOutsideRoot, StorageFileNotFound, InvalidEmbeddedStringStorageData, ModelLoadFailed; the signal's reason
    */
   async pin(
@@ -44,7 +44,7 @@ export class KnowledgeBaseStorages {
     }
   }
 
-  /** Closes them; the sessions that held them must have ended before. */
+  /** Closes all. Precondition: the sessions that pinned them have ended. */
   close(): Promise<void> {
     return this.#cache.close();
   }

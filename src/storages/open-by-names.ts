@@ -8,8 +8,8 @@ import { makeFolder } from '../files/make-folder.js';
 type Reached = BeneathResult['reached'];
 
 /**
- * openBeneath() for systems on which folders have no descriptors (Windows), with the same answers. A link that changes
- * between the look and the opening is noticed when the file is open. Places have no descriptor.
+ * openBeneath() for systems without folder descriptors (Windows), with the same results. A link that changes between
+ * check and opening is detected once the file is open. Places have no descriptor.
  */
 export async function openByNames(request: BeneathRequest): Promise<BeneathResult> {
   const { wanted } = request;
@@ -38,10 +38,10 @@ async function hasFolder(path: string, make: boolean): Promise<boolean> {
 
 class Outside extends Error {}
 
-/** As Linux has it. */
+/** Most symbolic links in a path, as on Linux. */
 const mostLinks = 40;
 
-/** The path without links, absent parts at its end included. @throws Outside, before anything outside is looked at */
+/** Resolves links; trailing parts of the path may be absent. @throws Outside before it examines anything outside */
 async function follow(boundary: string, path: string, links = 0): Promise<string> {
   if (!isWithin(boundary, path)) throw new Outside();
   const parts = relative(boundary, path).split(sep).filter(Boolean);

@@ -1,12 +1,12 @@
 import { isAbsolute, posix, win32 } from 'node:path';
 
-/** A longer path is judged by its beginning: reading all of it would hold the event loop. */
+/** Longer paths are judged by this many characters: reading all of them would block the event loop. */
 const longestJudged = 1024 * 1024;
 
 /**
- * Whether a path that starts `depth` folders below a root leaves the root by its text alone: it is absolute, or has more
- * `..` than folders at any point. That holds for what the path may mean to a client of another system, and to one
- * that encoded it as in a URL: the same request is refused on every system.
+ * Returns whether the text alone of a path that starts `depth` folders below a root leaves the root: it is absolute, or has
+ * more `..` than folders at any point. Also judges the path as written on other systems and as percent-encoded, so that
+ * every system refuses the same requests.
  */
 export function leavesRoot(path: string, depth: number): boolean {
   const judged = path.slice(0, longestJudged);
@@ -16,7 +16,7 @@ export function leavesRoot(path: string, depth: number): boolean {
   );
 }
 
-/** A path of a file in a root, without `..`, from the root. Precondition: it does not leave the root. */
+/** Returns the path relative to the root, without `..`. Precondition: it does not leave the root. */
 export function fromRoot(folder: string, path: string): string {
   const separated = process.platform === 'win32' ? path.replaceAll('\\', '/') : path;
   return posix.normalize(posix.join(folder, separated));
@@ -42,7 +42,7 @@ function climbs(path: string, start: number): boolean {
   return false;
 }
 
-/** Percent-encoding taken off, however often it was put on, in one pass: a character that is decoded may end another code. */
+/** Removes any number of layers of percent-encoding in one pass: a decoded character may complete another code. */
 function decode(path: string): string {
   if (!path.includes('%')) return path;
   const units = new Uint16Array(path.length);
@@ -62,7 +62,7 @@ function decode(path: string): string {
 
 const percent = 0x25;
 
-/** -1 for what is none. */
+/** Returns the value of a hexadecimal digit, else -1. */
 function hexDigit(unit: number): number {
   if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
   const lower = unit | 0x20;

@@ -1,13 +1,13 @@
 import { fail } from '../protocol/errors.js';
 import { countValues } from '../schema/bounded.js';
 
-/** Characters of a query, in every mode: looking it up by words takes some milliseconds of one thread then. */
+/** Longest query in characters, in every mode: its lexical search takes a few milliseconds of one thread. */
 export const maxQueryLength = 32_768;
 
-/** Values and objects in one filter: compiling them takes about 1 µs each, and 10 µs for an object. */
+/** Most values and objects in one filter: compiling takes about 1 µs per value and 10 µs per object. */
 const filterLimits = { values: 20_000, objects: 2000 };
 
-/** `path` is where the text comes from. @throws TextTooLong */
+/** `path`: the text's field in the request. @throws TextTooLong */
 export function checkQueryLength(text: string, path: string): void {
   const { length } = text;
   if (length <= maxQueryLength) return;

@@ -9,12 +9,12 @@ import { checkFilterSize, checkQueryLength } from './search-limits.js';
 import { textBytes } from './text-bytes.js';
 import { wireHit } from './wire.js';
 
-/** What a search found, as clients see it, and what it took. */
+/** The outcome of a search, with hits in protocol form. */
 export interface WireOutcome extends Omit<SearchOutcome, 'hits'> {
   hits: Hit[];
 }
 
-/** A client's search of one storage, checked before it is run. */
+/** A client's search in one storage, checked before it runs. */
 export class StorageSearch {
   readonly #pin: Pin<SearchableStorage>;
   readonly #retrieval: Omit<Retrieval, 'filter'>;
@@ -23,7 +23,7 @@ export class StorageSearch {
   readonly #threads: SlotShare;
 
   /**
-   * Uses the pin, which stays the caller's, and the client's share of the threads that search.
+   * Uses the pin, which the caller keeps, and the client's share of the search threads.
    * @throws `places.invalid` for the filter and the fusion
    */
   constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
@@ -36,13 +36,13 @@ export class StorageSearch {
       throw searchError(error, places);
     }
     this.#pin = pin;
-    // The compiled filter is enough: its JSON may be large.
+    // Keep only the compiled filter: its JSON may be large.
     this.#retrieval = rest;
     this.#places = places;
     this.#threads = threads;
   }
 
-  /** The most that its results take. */
+  /** Largest memory of its results. */
   get resultBytes(): Bytes {
     return hitsBytes(this.#retrieval.top_k, textBytes(this.#pin.value, this.#retrieval.top_k));
   }
@@ -70,7 +70,7 @@ export class StorageSearch {
   }
 }
 
-/** Those that the filter names: others are for templates, and may be of any type. */
+/** Returns the variables that the filter names. The others are for templates and may have any type. */
 function usedVariables(filter: Filter, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     filter.variables.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),

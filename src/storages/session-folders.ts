@@ -4,19 +4,19 @@ import { fail } from '../protocol/errors.js';
 import { type OwnFiles, StorageRoot } from './storage-root.js';
 
 export interface SessionFolderOptions {
-  /** Absolute. */
+  /** Absolute path. */
   storageRoot: string;
-  /** Beside those inside the storage root: any, or those inside these folders, which are absolute. */
+  /** Folders allowed besides those inside the storage root: any, or those inside these absolute folders. */
   open: 'any' | 'storage_root' | readonly string[];
   own: OwnFiles;
-  /** Whether opening a storage writes nothing. */
+  /** Whether opening a storage writes no files. */
   readOnly?: boolean | undefined;
 }
 
-/** Which folders sessions may bring as their storage roots. */
+/** The folders that sessions may use as their storage roots. */
 export class SessionFolders {
   readonly #options: SessionFolderOptions;
-  /** That of sessions without a folder of their own. */
+  /** The root of sessions without their own folder. */
   readonly root: StorageRoot;
 
   constructor(options: SessionFolderOptions) {
@@ -25,8 +25,8 @@ export class SessionFolders {
   }
 
   /**
-   * The root of a session that brings a folder; a relative one starts at the storage root. The folder may be absent.
-   * @throws SessionFolderRefused, in the same way for folders that exist and for those that do not
+   * Returns the root for a session's own folder; relative paths start at the storage root. The folder may be absent.
+   * @throws SessionFolderRefused, equal for folders that exist and folders that do not
    */
   async within(folder: string): Promise<StorageRoot> {
     const { storageRoot, open, own, readOnly } = this.#options;
@@ -51,7 +51,7 @@ const kernelFolders = ['/proc', '/sys', '/dev'];
 
 const isKernelPath = (path: string) => kernelFolders.some((folder) => below(folder, path) !== undefined);
 
-/** The path from an allowed folder, by either of its names; nothing outside is looked at. */
+/** Returns the path relative to an allowed folder, by its given or its real name. Examines nothing outside. */
 async function pathInside(allowed: string, path: string): Promise<string | undefined> {
   return below(allowed, path) ?? below(await realpath(allowed).catch(() => allowed), path);
 }

@@ -4,8 +4,8 @@ const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const reservedPrefix = 'lorekeep.';
 
 /**
- * Whether a node param or a search means a file rather than a storage of the session: what can only be meant as a path, on
- * whatever system and however encoded, is judged as one, so that it is refused for leaving the root.
+ * Returns whether the storage in a node param or a search is a path rather than a name. Everything that is a path on any
+ * system, or after percent-decoding, counts as one, so that it is refused if it leaves the root.
  */
 export function isPath(name: string): boolean {
   return looksLikePath(name) || /[\\:\0]|%[0-9a-f]{2}/i.test(name) || name === '.' || name === '..';

@@ -12,24 +12,24 @@ import { HeldFiles } from './held-files.js';
 import { openByNames } from './open-by-names.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
 
-/** The server's own files, as absolute paths: no request opens them, by any of their names. */
+/** Absolute paths of the server's own files. No request can open them, under any name. */
 export interface OwnFiles {
-  /** Files, and folders with all that is in them. */
+  /** Files, and folders with their content. */
   readonly closed: readonly string[];
-  /** Folder of the logs, whose files are closed also where the folder cannot be; "": none. */
+  /** Folder of the log files, which are closed even where the folder itself cannot be; "": none. */
   readonly logs: string;
 }
 
 export const noOwnFiles: OwnFiles = { closed: [], logs: '' };
 
-/** No system has longer ones. */
+/** Longest path in characters; no system allows longer ones. */
 const longestPath = 4096;
 
 const open = process.platform === 'win32' ? openByNames : openBeneath;
 
 /**
- * The folder that the file paths of one session's requests start at and must stay within: `inside` a folder of the
- * operator's, which it may not leave either. Both are looked at when a path is resolved.
+ * The folder at which the paths in a session's requests start and which they must not leave: `inside`, itself within a
+ * folder of the operator. Both limits are checked whenever a path is resolved.
  */
 export class StorageRoot {
   readonly #folder: string;
@@ -37,7 +37,7 @@ export class StorageRoot {
   readonly #own: OwnFiles;
   readonly #readOnly: boolean;
 
-  /** `folder` is absolute, `inside` relative to it. `readOnly`: folders of files to be written are not made. */
+  /** `folder` is absolute, `inside` relative to it. `readOnly`: creates no folders for files to be written. */
   constructor(
     folder: string,
     {
@@ -53,10 +53,10 @@ export class StorageRoot {
   }
 
   /**
-   * The content of a file that a request names; what is read is what was checked.
-   * @throws StorageOutsideRoot for an absolute path and for one that leaves the root, by `..` or by a symbolic link,
-   * whatever is there; StorageFileNotFound, also for files that no client may open; InvalidStringStorage when the system
-   * does not allow it; `tooLarge()` is called with the size when it is more than `maxBytes`
+   * Reads a file that a request names, through the descriptor that was checked.
+   * @throws StorageOutsideRoot for an absolute path, or one that leaves the root by `..` or by a symbolic link, existing or
+   * not; StorageFileNotFound, also for files closed to clients; InvalidStringStorage if the system denies access; the result
+   * of `tooLarge()`, called with the size, above `maxBytes`
    */
   async read(
     path: string,
@@ -73,17 +73,17 @@ export class StorageRoot {
     }
   }
 
-  /** A config file by the name that a request gives it. What open() throws is openConfig()'s. */
+  /** Returns the place of a config file by its name in a request. Its open() throws as openConfig(). */
   place(path: string, where: string): ConfigPlace {
     const key = [this.#folder, this.#inside, path].join('\0');
     return { key, open: () => this.openConfig(path, where) };
   }
 
   /**
-   * A config file and the files that it names, at real paths inside the root. They stay open until close(): what is
-   * loaded from them is what was checked, whatever is put in their place meanwhile.
-   * @throws as read(), but InvalidEmbeddedStringStorageData for one that may not be read, and for an absent file that the
-   * config names
+   * Opens a config file and the files that it names, at real paths inside the root. They stay open until close(), so that
+   * the checked files are the ones loaded, even if others replace them meanwhile.
+   * @throws as read(), but InvalidEmbeddedStringStorageData for an unreadable file and for an absent file that the config
+   * names
    */
   async openConfig(path: string, where: string): Promise<ConfigFiles> {
     const named = configFile(path, where);
@@ -95,7 +95,7 @@ export class StorageRoot {
       const inConfig = fileInConfig(file, field, named);
       const folder = posix.dirname(found.name);
       const result = await this.#open(file, inConfig, written ? 'place' : 'file', folder).catch((error) => {
-        // What is not written may be in a folder that is not there.
+        // A file that will not be written may be in an absent folder.
         if (written && this.#readOnly && error.code === inConfig.absent) return undefined;
         throw error;
       });
@@ -122,14 +122,14 @@ export class StorageRoot {
     };
   }
 
-  /** Whether a folder, the root itself by default, is there and open to clients. `path` is relative, without `..`. */
+  /** Returns whether a folder (default: the root) exists and is open to clients. `path`: relative, without `..`. */
   async look(path = ''): Promise<BeneathResult['reached']> {
     const { reached, descriptor } = await open(this.#request(path, 'folder'));
     if (descriptor >= 0) await promisify(close)(descriptor);
     return reached;
   }
 
-  /** A message and facts without absolute paths: where files are on the server is not the client's business. */
+  /** Removes absolute paths from a message and its facts, so that clients do not learn the server's paths. */
   async hide(message: string, facts: object = {}): Promise<{ message: string; facts: object }> {
     const folder = join(this.#folder, this.#inside);
     const roots = [await realpath(folder).catch(() => folder), folder];
@@ -177,10 +177,10 @@ async function readOpen(descriptor: number, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** How a file was named, and what is answered when it cannot be had. */
+/** How a file was named, and the error codes for it. */
 interface Named {
   path: string;
-  /** What messages begin with. */
+  /** Start of messages. */
   where: string;
   details: ErrorDetails;
   absent: ErrorCode;
@@ -195,7 +195,7 @@ function textFile(path: string, where: string): Named {
   return { path, where, details: { path: where, file: path.slice(0, 256) }, absent: 3010, unreadable: 4010 };
 }
 
-/** A file that a config names in one of its fields: an absent one makes the config invalid. */
+/** Describes a file named in a field of a config; if it is absent, the config is invalid. */
 function fileInConfig(path: string, field: string, config: Named): Named {
   const where = `${config.where}: ${shown(config.path)}: ${field}`;
   const details = { ...config.details, file: config.path.slice(0, 256), field };
@@ -225,7 +225,7 @@ function refuseUnreadable({ path, where, details, unreadable }: Named): never {
   fail(unreadable, `${where}: the server may not read ${shown(path)}`, details);
 }
 
-/** The system failed, at no fault of the file's. */
+/** Returns the error for a failure of the system rather than the file. */
 function openFailure(cause: unknown, { path, where, details, unreadable }: Named): unknown {
   if (!(cause instanceof LorekeepError) || cause.code !== 'IO' || isOutOfDescriptors(cause)) return cause;
   const message = `${where}: ${shown(path)} cannot be opened now: ${cause.message}`;

@@ -12,7 +12,7 @@ import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
-/** Most names of one session. */
+/** Most storage names per session. */
 export const maxStorages = 1024;
 
 export interface StorageFacts {
@@ -20,31 +20,31 @@ export interface StorageFacts {
   dimension: number;
 }
 
-/** Where a session's storages come from. */
+/** What a session needs to open storages. */
 export interface StorageSources {
   readonly models: CatalogModels;
   readonly files: KnowledgeBaseStorages;
-  /** What paths start at. */
+  /** The root for paths. */
   readonly root: StorageRoot;
-  /** The client's share of building storages. */
+  /** The client's share of the slots for building storages. */
   readonly builders: SlotShare;
-  /** What the session's client holds. */
+  /** Memory of the session's client. */
   readonly memory: ClientMemory;
 }
 
 /**
- * The named storages of one session. A name is taken from the moment its creation starts, and whoever names a storage
- * that is still being made waits for it, so that a client need not wait between the two requests.
+ * The named storages of one session. A name is taken as soon as its creation starts, and requests for it wait for the
+ * creation, so that a client need not wait between the two.
  */
 export class StorageSet {
   readonly #sources: StorageSources;
   readonly #signal: AbortSignal;
   /** The session's own pins. */
   readonly #named = new Map<string, Promise<Pin<SearchableStorage>>>();
-  /** Creations and destructions under way, whose names may be gone from #named. */
+  /** Pending creations and destructions; their names may be gone from #named. */
   readonly #pending = new PendingWork();
 
-  /** `signal` is the session's: aborted, creations end. */
+  /** `signal`: aborted when the session ends; creations end then. */
   constructor(sources: StorageSources, signal: AbortSignal) {
     this.#sources = sources;
     this.#signal = signal;
@@ -63,7 +63,7 @@ export class StorageSet {
     return this.#create(name, () => this.#pinFile(configPath, 'config_path'));
   }
 
-  /** Frees the name at once. Agents that hold the storage keep it; without them it is gone when this resolves. */
+  /** Frees the name at once. Agents keep their pins; without any, the storage is closed when this resolves. */
   async destroy(name: string): Promise<void> {
     const making = this.#find(name, 'name');
     this.#named.delete(name);
@@ -72,7 +72,7 @@ export class StorageSet {
   }
 
   /**
-   * A claim of the caller's own on the storage of a name, or of a config file. `where` names the field in errors.
+   * Returns a new pin on the storage with a name, or of a config file. `where` names the field in errors.
    * @throws StorageNotFound; for a path, as createFromFile()
    */
   async pin(name: string, where: string): Promise<Pin<SearchableStorage>> {
@@ -81,7 +81,7 @@ export class StorageSet {
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
-  /** Releases the session's claims once the creations under way have ended; the signal must be aborted before. */
+  /** Releases the session's pins after pending creations. Precondition: the signal is aborted. */
   async close(): Promise<void> {
     await this.#pending.settled();
     const named = await Promise.allSettled(this.#named.values());
@@ -133,7 +133,7 @@ export class StorageSet {
     return this.#sources.files.pin(path, where, this.#sources.root, this.#signal);
   }
 
-  /** A value that names no storage of the session is a path. One that is no file either and could be a name is a misspelt name. */
+  /** Pins an unknown name as a path. If no such file exists and it could be a name, reports a misspelt name. */
   async #pinUnnamed(path: string, where: string): Promise<Pin<SearchableStorage>> {
     try {
       return await this.#pinFile(path, where);
@@ -159,7 +159,7 @@ export class StorageSet {
   }
 }
 
-/** The same pin, which gives the memory of its name back with it. */
+/** Returns a pin that also releases the memory of its name. */
 function releasing<T>(pin: Pin<T>, memory: Holding): Pin<T> {
   const release = () => pin.release().finally(memory.release);
   return { value: pin.value, share: () => pin.share(), release, [Symbol.asyncDispose]: release };

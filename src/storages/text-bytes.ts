@@ -1,9 +1,9 @@
 import type { SearchableStorage } from '../knowledge/index.js';
 
-/** Of storages whose texts a client made: bytes of the longest text, and of all. */
+/** For inline storages: bytes of the longest text, and of all texts. */
 const known = new WeakMap<SearchableStorage, { longest: number; all: number }>();
 
-/** Tells which texts a storage was made of. */
+/** Records the size of an inline storage's texts. */
 export function noteTexts(storage: SearchableStorage, texts: readonly string[]): void {
   let longest = 0;
   let all = 0;
@@ -15,11 +15,11 @@ export function noteTexts(storage: SearchableStorage, texts: readonly string[]):
   known.set(storage, { longest, all });
 }
 
-/** Records of a knowledge base are texts that fit a model: few are much longer than the others, or than this many bytes. */
+/** Typical upper bound, in bytes, for texts in a knowledge base: they fit a model's context. */
 const usualBytes = 4096;
 const spread = 4;
 
-/** Bytes that the texts of so many records take at most; of a knowledge base's records, an estimate. */
+/** Returns the most bytes that the texts of `records` records take; an estimate for knowledge bases. */
 export function textBytes(storage: SearchableStorage, records: number): number {
   const { longest, all } = known.get(storage) ?? {
     longest: Math.max(usualBytes, (spread * storage.bytes) / storage.size),

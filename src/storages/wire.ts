@@ -1,7 +1,7 @@
 import type { MetadataValue, StorageHit } from '../../lib/index.js';
 import type { Hit } from '../protocol/retrieval.js';
 
-/** A hit as clients see it. */
+/** Converts a hit to its protocol form. */
 export function wireHit(hit: StorageHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank } = hit;
   return {
@@ -17,7 +17,7 @@ export function wireHit(hit: StorageHit): Hit {
   };
 }
 
-/** JSON has no integers beyond 2^53 that every reader keeps: those are sent as decimal strings. */
+/** Sends integers beyond 2^53 as decimal strings, because many JSON readers round them. */
 function wireMetadata(metadata: Record<string, MetadataValue>): NonNullable<Hit['metadata']> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [
