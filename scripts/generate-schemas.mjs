@@ -13,7 +13,7 @@ await runScript('generate-schemas', async (args) => {
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
   const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
-  const { catalogJsonSchema } = await import(join(dist, 'catalog', 'json-schema.js'));
+  const { catalogJsonSchema } = await import(join(dist, 'catalog', 'schema.js'));
   const protocol = await import(join(dist, 'agents', 'nodes', 'json-schemas.js'));
   const texts = {
     ...jsonSchemas(),

@@ -37,7 +37,7 @@ function flagsTable(flags) {
     `\`${variable}\``,
     field === undefined ? 'the config file' : `\`${field.path}\``,
   ]);
-  return table(['Flag', 'Variable', 'Beats'], rows);
+  return table(['Flag', 'Variable', 'Overrides'], rows);
 }
 
 function failuresTable(codes) {

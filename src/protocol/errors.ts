@@ -280,7 +280,7 @@ export const errorTable = {
     fault: 'client',
     meaning: 'A storage name is empty, malformed or reserved.',
     remedy:
-      'Use letters, digits, dot, underscore and hyphen, at most 128, not ending in `.json`, not `lorekeep.…`.',
+      'Use letters, digits, dot, underscore and hyphen, at most 128 characters, not ending in `.json`, not starting with `lorekeep.`.',
   },
   8002: {
     name: 'StorageNameTaken',

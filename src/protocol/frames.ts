@@ -23,7 +23,7 @@ const name = z.string().describe('Name of the storage.');
 const session_id = z.string().describe('Id of the session.');
 const agent_id = z.string().describe('Id of the agent.');
 const turn_id = z.string().describe('Id of the turn.');
-/** Rendering a template copies them, which takes some milliseconds for so many. */
+/** Rendering a template copies the variables; this many take some milliseconds. */
 const maxVariables = 20_000;
 const variables = smallObject(maxVariables).default({});
 
@@ -96,7 +96,7 @@ export type Requests = { [Type in RequestType]: z.output<(typeof requestSchemas)
 
 type Unaddressed<Frame> = Omit<Frame, 'type' | 'id'>;
 
-/** Requests as a client writes them, without what the client library fills in. */
+/** Requests as a client writes them, without the fields that the client library fills in. */
 export type RequestFields = {
   [Type in RequestType]: Type extends 'CreateAgentRequest'
     ? Unaddressed<Omit<z.input<(typeof requestSchemas)[Type]>, 'graph'>> & { graph: GraphInput }
