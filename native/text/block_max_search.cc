@@ -10,24 +10,24 @@
 namespace lorekeep::text {
 namespace {
 
-// Bounds are ranked by groups of this many blocks: the n-th best group says where at least n blocks begin.
+// Blocks are ranked in groups of this many, by the group's largest bound: at least n blocks reach the n-th best one.
 constexpr std::size_t kSuperblock = 16;
-// Blocks scored first, to learn what a good score is; then all that could beat it.
+// Groups scored first, to raise the k-th best score before the other blocks are pruned.
 constexpr std::size_t kFirstBlocks = 24;
 constexpr std::size_t kHitsPerFirstBlock = 4;
 constexpr std::size_t kRoundGrowth = 4;
 constexpr std::uint32_t kBlocksPerCancelCheck = 64;
 constexpr std::size_t kBands = 128;
 
-// Sums of n floats in different orders differ by less than n rounding steps of the total; a bound is taken to be
-// reached when it comes this near.
+// The fraction by which pruning lowers the score to reach: sums of n floats in different orders differ by less than n
+// rounding steps of the total.
 float rounding_allowance(std::size_t terms) {
   return static_cast<float>(terms + 8) * 0x1p-22f;
 }
 
 constexpr std::size_t kLengthsPerCacheLine = 64 / sizeof(std::uint32_t);
 
-// Asks for the cache line of `address`, which may be any address at all.
+// Prefetches the cache line of `address`, which need not be valid.
 inline void prefetch(const void* address) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(address);
@@ -77,7 +77,7 @@ void BlockMaxSearch::add_bounds() {
   }
 }
 
-// A bound that at least `superblocks` blocks reach, or as many as are left; 0 when none is left.
+// Returns a bound that at least `superblocks` blocks reach, or all blocks left if they are fewer; 0 if none is left.
 float BlockMaxSearch::bound_of_best(std::size_t superblocks) const {
   std::vector<float> best((bounds_.size() + kSuperblock - 1) / kSuperblock);
   for (std::size_t i = 0; i < best.size(); ++i) {
@@ -95,8 +95,7 @@ float BlockMaxSearch::bound_of_best(std::size_t superblocks) const {
   return best[superblocks - 1];
 }
 
-// Scores the blocks whose bound is at least `bound` > 0, the most promising first. While one block is scored, the
-// postings of the next are on their way from memory.
+// Scores the blocks whose bound is at least `bound` > 0, highest bound first. Scoring one prefetches the next.
 void BlockMaxSearch::score_blocks_from(float bound) {
   const std::vector<std::uint32_t> order = promising_blocks(std::max(bound, std::numeric_limits<float>::min()));
   if (!order.empty()) locate(order[0]);
@@ -110,7 +109,7 @@ void BlockMaxSearch::score_blocks_from(float bound) {
   }
 }
 
-// The blocks whose bound is at least `bound`, in bands of falling bounds: nearly sorted, at the price of counting.
+// Returns the blocks whose bound is at least `bound`, nearly sorted by falling bound: a counting sort into bands.
 std::vector<std::uint32_t> BlockMaxSearch::promising_blocks(float bound) const {
   std::vector<std::uint32_t> found(bounds_.size() + 1);
   std::size_t count = 0;
@@ -132,7 +131,7 @@ std::vector<std::uint32_t> BlockMaxSearch::promising_blocks(float bound) const {
   return order;
 }
 
-// Looks up every term's postings in the block, into next_bodies_, and asks for the memory.
+// Looks up every term's postings in the block, into next_bodies_, and prefetches them.
 void BlockMaxSearch::locate(std::uint32_t block) {
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     next_bodies_[t] = terms_[t].find(block);
@@ -170,7 +169,8 @@ void BlockMaxSearch::score_block(std::uint32_t block) {
   collect(block, candidates & touched);
 }
 
-// The candidates whose score can still reach the floor when `rest` at most is to come. What no term has touched cannot.
+// Returns the candidates whose score can still reach the floor if the remaining terms add at most `rest`. Documents
+// that no term has touched cannot.
 std::uint64_t BlockMaxSearch::survivors(std::uint64_t candidates, std::uint64_t touched, float rest) const noexcept {
   std::uint64_t left = 0;
   for (std::uint64_t word = candidates & touched; word != 0; word &= word - 1) {

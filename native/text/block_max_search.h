@@ -1,7 +1,7 @@
-// Top-k by block-max pruning: the block maxima of the query's terms are added up into an upper bound per block of
-// kBlockDocuments documents; blocks are scored from the highest bound down until no bound reaches the k-th best score.
-// Inside a block, terms are scored from the heaviest to the lightest, and only for documents that can still enter.
-// The idea is that of "block-max pruning" (Mallia, Suel, Tonellotto 2024); nothing is approximate here.
+// Exact top-k by block-max pruning (Mallia, Suel, Tonellotto 2024). Adding up the block maxima of the query's terms
+// gives an upper bound per block of kBlockDocuments documents. Blocks are scored from the highest bound down until no
+// bound reaches the k-th best score. Inside a block, terms are scored from the heaviest to the lightest, and only for
+// documents that can still enter the top k.
 #pragma once
 
 #include <cstddef>
@@ -49,13 +49,13 @@ class BlockMaxSearch {
   Bm25Norm norm_;
   float rounding_;
 
-  std::vector<float> bounds_;                         // per block; 0: scored, or nothing to find there
+  std::vector<float> bounds_;                         // per block; 0: already scored, or without candidates
   std::vector<QueryTermPostings::Body> bodies_;       // of the block being scored, one per term
   std::vector<QueryTermPostings::Body> next_bodies_;  // of the block after it
-  std::vector<float> rests_;  // upper bound of what terms t, t+1, ... can add in the block being scored
+  std::vector<float> rests_;  // upper bound of the sum of terms t, t+1, ... in the block being scored
   float scores_[kBlockDocuments];
   TopK<HighestFirst> best_;
-  float floor_ = 0.0f;  // what cannot reach this cannot enter
+  float floor_ = 0.0f;  // a lower score cannot enter the top k
   std::uint32_t blocks_scored_ = 0;
   std::uint64_t documents_scored_ = 0;
 };

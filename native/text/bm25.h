@@ -4,9 +4,9 @@
 //   average)) idf = ln(1 + (N - n + 0.5) / (n + 0.5)),  N documents, n of them with the term, tf occurrences in the
 //   document, length = tokens of the document, average = mean length over all documents.
 //
-// A term that occurs twice in the query counts twice. Everything is computed in float in one stated order, so that the
-// index and the naive scorer agree to the bit: weight * fraction per term, terms added from the largest weight to the
-// smallest, equal weights in byte order of the terms.
+// A term that occurs twice in the query counts twice. Scores are floats added in one fixed order, so that the index and
+// the naive scorer agree to the bit: weight * fraction per term, terms from the largest weight to the smallest, equal
+// weights in byte order of the terms.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ inline constexpr float kBm25B = 0.75f;
 /// Occurrences beyond this many in one document do not count.
 inline constexpr std::uint32_t kMaxTermFrequency = 65535;
 
-/// The share of a score that depends on the query and the collection: idf * (k1 + 1) * occurrences in the query.
+/// The factor of a score that depends on the query and the collection: idf * (k1 + 1) * occurrences in the query.
 inline float bm25_weight(std::uint64_t documents, std::uint64_t documents_with_term, std::uint32_t occurrences) {
   const double n = static_cast<double>(documents_with_term);
   const double idf = std::log1p((static_cast<double>(documents) - n + 0.5) / (n + 0.5));

@@ -29,7 +29,7 @@ inline bool is_letter_or_number(char32_t code_point) noexcept {
   return (unicode_record(code_point) & 4) != 0;
 }
 
-/// The full case folding of `code_point`, 1 to kMaxFolding code points; returns how many.
+/// Writes the full case folding of `code_point` and returns its length, 1 to kMaxFolding code points.
 inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]) noexcept {
   const std::int32_t record = unicode_record(code_point);
   const std::int32_t value = record >> 3;
@@ -43,7 +43,7 @@ inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]
   return count;
 }
 
-/// The full case folding of a whole text; ill-formed UTF-8 becomes U+FFFD (see utf8.h).
+/// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see utf8.h).
 std::string casefold(std::string_view utf8);
 
 }  // namespace lorekeep::text

@@ -6,7 +6,7 @@
 namespace lorekeep::text {
 namespace {
 
-// The last line: what is left of contractions and genitives ("don't", "it's") once they are split.
+// The trailing "s" and "t" are left over when contractions and genitives ("don't", "it's") are split.
 constexpr std::string_view kStopwords[] = {
     "a",    "about", "also",  "an",    "and",  "are",   "as",    "at",   "be",   "been", "but",  "by",  "can", "do",
     "does", "for",   "from",  "had",   "has",  "have",  "he",    "her",  "him",  "his",  "how",  "i",   "if",  "in",
@@ -16,14 +16,14 @@ constexpr std::string_view kStopwords[] = {
 };
 constexpr std::size_t kLongestStopword = 5;
 
-// A token of up to 8 bytes as one number; never 0, since tokens are not empty.
+// Packs a token of up to 8 bytes into one number; never 0, since tokens are not empty.
 constexpr std::uint64_t pack(std::string_view token) {
   std::uint64_t key = 0;
   for (const char c : token) key = (key << 8) | static_cast<std::uint8_t>(c);
   return key;
 }
 
-// Open addressing with linear probing; a quarter full, so a miss usually costs one look.
+// Open addressing with linear probing; a quarter full, so a miss usually costs one probe.
 constexpr std::size_t kSlotBits = 8;
 constexpr std::size_t slot_of(std::uint64_t key) {
   return (key * 0x9E3779B97F4A7C15u) >> (64 - kSlotBits);
@@ -58,7 +58,7 @@ bool is_lower_ascii(std::string_view token) noexcept {
   return true;
 }
 
-// The stem without `suffix` if it keeps `least` letters and a vowel, else 0.
+// Returns the size of the stem without `suffix` if it keeps `least` letters and a vowel, else 0.
 std::size_t stem_size(std::string_view token, std::string_view suffix, std::size_t least) noexcept {
   if (token.size() < suffix.size() + least || !token.ends_with(suffix)) return 0;
   const std::size_t stem = token.size() - suffix.size();

@@ -1,4 +1,4 @@
-// Proves that dictionary buckets of untrusted index data are what the builder could have written.
+// Proves that the builder could have written the dictionary buckets of untrusted index data.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace lorekeep::text {
 
 inline constexpr std::uint32_t kBodiesPerCancelCheck = 128;
 
-/// Checks every size, order, count, impact and posting of the buckets it is given, so that a search of their terms
-/// needs no checks. `Documents` answers for the documents in postings:
+/// Checks every size, order, count, impact and posting of the given buckets, so that a search of their terms needs no
+/// checks. `Documents` describes the documents in postings:
 ///   float norm(document)                     Bm25Norm::of its length
-///   bool account(document, frequency)        whether the document can have that many more tokens
+///   bool account(document, frequency)        counts a posting; false if the document cannot have that many more tokens
 template <class Documents>
 class EntryChecker {
  public:
@@ -56,9 +56,9 @@ class EntryChecker {
   Documents& documents_;
   std::vector<std::uint32_t> blocks_;  // of the current term
   std::uint64_t terms_ = 0;
-  const std::byte* entry_ = nullptr;  // the current one
+  const std::byte* entry_ = nullptr;  // being checked
   const std::byte* at_ = nullptr;
-  std::uint64_t first_bucket_ = 0;  // of those being checked
+  std::uint64_t first_bucket_ = 0;  // of the range being checked
   std::uint64_t next_bucket_ = 0;
   std::uint64_t last_hash_ = 0;
   std::string_view last_term_;  // empty: none yet
@@ -91,7 +91,7 @@ void EntryChecker<Documents>::check(std::uint64_t first_bucket, std::uint64_t en
   }
 }
 
-// Checks size and term, leaves at_ behind them and returns the entry's end.
+// Checks size and term, moves at_ past them and returns the entry's end.
 template <class Documents>
 const std::byte* EntryChecker<Documents>::check_header(const std::byte* end) {
   std::uint64_t size = 0;
@@ -107,7 +107,7 @@ const std::byte* EntryChecker<Documents>::check_header(const std::byte* end) {
   return entry_end;
 }
 
-// Terms rise, and every bucket up to the term's own begins here, unless an earlier term lies in it.
+// Checks that terms ascend, and that every bucket up to the term's own begins here unless it holds an earlier term.
 template <class Documents>
 void EntryChecker<Documents>::check_term(std::string_view term) {
   const std::uint64_t hash = term_hash(term);

@@ -7,11 +7,11 @@
 namespace lorekeep::text {
 namespace {
 
-// The dictionary is merged in parts of equal shares of the hash space.
+// The dictionary is merged in parts: equal ranges of the hash space.
 constexpr std::size_t kPartBits = 6;
 constexpr std::size_t kParts = std::size_t{1} << kPartBits;
 
-// Small enough that the workers end together, large enough that few terms are merged again and again.
+// Small enough that the workers finish together, large enough that few terms repeat across segments.
 constexpr std::size_t kMinSegmentDocuments = 256;
 constexpr std::size_t kMostSegmentDocuments = 16384;
 static_assert(kMostSegmentDocuments <= kMaxSegmentDocuments && kMinSegmentDocuments % kBlockDocuments == 0);

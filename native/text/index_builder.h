@@ -24,7 +24,7 @@ struct BuiltIndex {
 };
 
 /// Builds the index of `documents` texts. The result does not depend on the number of workers.
-/// Throws Error(kInvalidArgument) for more than kMaxDocuments, Error(kCancelled), and what `text_of` throws.
+/// Throws Error(kInvalidArgument) for more than kMaxDocuments, Error(kCancelled), and anything `text_of` throws.
 BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextBuildOptions& options);
 
 }  // namespace lorekeep::text

@@ -16,7 +16,7 @@ constexpr std::size_t kParts = 64;
 constexpr std::size_t kMostCheckers = 4;
 constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
-// Postings of extra tokens are not part of the length.
+// Postings of extra tokens do not count for the length of a document.
 bool has_extra_tokens(const IndexData& data) noexcept {
   return data.tokenizer == Tokenizer::kMultilingual;
 }
@@ -39,7 +39,7 @@ class CountedDocuments {
     return true;
   }
 
-  /// Tokens of the document that were in postings.
+  /// Returns how many tokens of the document were found in postings.
   std::uint64_t tokens_seen(std::uint32_t document) const noexcept {
     return data_.lengths[document] - documents_[document].missing;
   }
@@ -57,7 +57,7 @@ class CountedDocuments {
   std::vector<std::uint32_t> saturated_;
 };
 
-// Knows one term at a time, which cannot occur more often than the document is long.
+// Checks one term at a time: it cannot occur more often than the document has tokens.
 class LoneDocuments {
  public:
   explicit LoneDocuments(const IndexData& data)
@@ -81,7 +81,7 @@ struct Worker {
   Worker(const IndexData& data, const std::string& name) : documents(data), entries(data, name, documents) {}
 };
 
-// Every token of every document is in exactly one posting; where there are extra tokens, the lengths don't tell.
+// Checks that every token of every document is counted by exactly one posting. Not possible with extra tokens.
 void check_lengths(const IndexData& data, const std::vector<std::optional<Worker>>& workers, const std::string& name) {
   if (has_extra_tokens(data)) return;
   std::vector<std::uint32_t> saturated;
@@ -96,7 +96,8 @@ void check_lengths(const IndexData& data, const std::vector<std::optional<Worker
     for (const auto& worker : workers) seen += worker ? worker->documents.tokens_seen(document) : 0;
     if (seen == data.lengths[document]) continue;
     if (seen < data.lengths[document] && std::binary_search(saturated.begin(), saturated.end(), document)) continue;
-    fail_file(Code::kCorrupt, name, "document " + std::to_string(document) + " has another length than its postings");
+    fail_file(Code::kCorrupt, name,
+              "the length of document " + std::to_string(document) + " does not match its postings");
   }
 }
 

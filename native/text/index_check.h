@@ -12,20 +12,17 @@
 
 namespace lorekeep::text {
 
-/// Proves the sizes of untrusted index data, and that the lengths add up and the dictionary's buckets lie in order
-/// within the entries. Throws Error(kCorrupt) naming `name`. Reads lengths and buckets, no entry.
+/// Checks the sizes of untrusted index data, that the lengths add up, and that the dictionary's buckets are in order
+/// and within the entries. Throws Error(kCorrupt) naming `name`. Reads lengths and buckets, no entry.
 void check_tables(const IndexData& data, const std::string& name);
 
-/// Proves that untrusted index data are what build_index() would have made of some documents: every size, order, count,
-/// length, impact and posting, so that a search needs no checks and cannot be misled by a file that contradicts
-/// itself. Throws Error(kCorrupt) naming `name` and the place. Reads each byte once; allocates 8 bytes per document for
-/// each of at most 4 threads. Grain of cancellation: 128
-/// blocks of postings.
+/// Proves that build_index() could have made the untrusted index data: checks every size, order, count, length, impact
+/// and posting, so that a search needs no checks. Throws Error(kCorrupt) naming `name` and the place. Reads each byte
+/// once; allocates 8 bytes per document for each of at most 4 threads. Grain of cancellation: 128 blocks of postings.
 void check_index(const IndexData& data, const std::string& name, const Work& work);
 
-/// Proves the entries of a dictionary bucket when they are first looked for: all that a search of them rests on. What
-/// only all postings together can show, that they are exactly the tokens of the documents, is left to check_index().
-/// Any number of threads may call at once.
+/// Checks the entries of a dictionary bucket on first use, as far as a search of them needs. Only check_index() checks
+/// that all postings together are exactly the tokens of the documents. Thread-safe.
 class FirstUseCheck {
  public:
   /// `data` have passed check_tables() and stay where they are.
@@ -46,7 +43,7 @@ class FirstUseCheck {
 
   IndexData data_;
   std::string name_;
-  mutable std::vector<std::atomic<std::uint64_t>> sound_;  // a bit for each bucket
+  mutable std::vector<std::atomic<std::uint64_t>> sound_;  // one bit per bucket
 };
 
 }  // namespace lorekeep::text

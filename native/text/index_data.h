@@ -1,4 +1,4 @@
-// What a text index consists of, in place: in memory that it owns or in a mapped file.
+// The arrays of a text index, in place: in memory it owns or in a mapped file.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ struct IndexData {
   /// Bytes of the three arrays.
   std::size_t bytes() const noexcept { return lengths.size_bytes() + buckets.size_bytes() + entries.size_bytes(); }
 
-  /// The dictionary bucket that the term is in, if any document holds it.
+  /// Returns the dictionary bucket of a term, whether or not the index contains it.
   std::uint64_t bucket(std::string_view term) const noexcept;
-  /// The term's entry, if `bucket`, its own, holds it. Precondition: the bucket was built or checked by this program.
+  /// Returns the term's entry if its bucket, `bucket`, contains it. Precondition: this program built or checked it.
   std::optional<TermEntry> find(std::string_view term, std::uint64_t bucket) const noexcept;
 };
 
@@ -38,11 +38,11 @@ inline std::uint64_t term_hash(std::string_view term) noexcept {
   return checksum(std::as_bytes(std::span(term.data(), term.size())));
 }
 
-/// About two terms a bucket.
+/// About two terms per bucket.
 inline std::uint64_t bucket_count(std::uint64_t terms) noexcept {
   return terms / 2 + 1;
 }
-/// Rises with the hash, so that entries in order of their hashes lie bucket by bucket. `buckets` < 2^32.
+/// Ascends with the hash, so that entries sorted by hash are grouped by bucket. `buckets` < 2^32.
 inline std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t buckets) noexcept {
   return ((hash >> 32) * buckets) >> 32;
 }

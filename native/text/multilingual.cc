@@ -8,7 +8,7 @@ namespace {
 
 constexpr char32_t kZeroWidthSpace = 0x200B;
 constexpr char32_t kZeroWidthNonJoiner = 0x200C;
-// A character with more marks than this is cut: no orthography needs more.
+// A character with more marks than this is split: no orthography needs more.
 constexpr std::size_t kMaxCluster = 8;
 
 bool is_arabic(char32_t code_point) noexcept {
@@ -69,7 +69,7 @@ void MultilingualScanner::add(FoldedPart part) {
   append(part);
 }
 
-// Makes one code point of the last one and `part`, if Unicode has it.
+// Composes the last code point and `part` into one, if Unicode defines a composition.
 bool MultilingualScanner::join(FoldedPart part) {
   if (unit_size_ == 0) return false;
   const char32_t last = unit_[unit_size_ - 1];
@@ -79,14 +79,14 @@ bool MultilingualScanner::join(FoldedPart part) {
   if (fold_multilingual(composed, parts) != 1) return false;
   --unit_size_;
   unit_bytes_ -= utf8_size(last);
-  // What is composed may be longer than what it is composed of. Cut where the same text in composed form is cut.
+  // The composed code point may be longer than the base. Cut where the same text in composed form is cut.
   if (unit_bytes_ + utf8_size(parts[0].code_point) > kMaxTokenBytes) emit_word();
   append(parts[0]);
   return true;
 }
 
-// Zero-width separators are not typed by everyone: the space shows where lines may break in scripts without spaces, the
-// non-joiner shapes letters, and divides words in Persian alone.
+// Ignores zero-width separators that not everyone types: the zero-width space in scripts without spaces, where it marks
+// line breaks, and the non-joiner after letters that are not Arabic (only Persian divides words with it).
 void MultilingualScanner::separate(char32_t separator) {
   if (separator == kZeroWidthSpace && run_ != Run::kWord) return;
   if (separator == kZeroWidthNonJoiner && (unit_size_ == 0 || !is_arabic(unit_[unit_size_ - 1]))) return;

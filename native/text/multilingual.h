@@ -1,4 +1,4 @@
-// The multilingual tokenizer: words where a script has them, overlapping pairs where it has not.
+// The multilingual tokenizer: words in scripts that put spaces between them, overlapping pairs in the others.
 //
 //   letters, numbers and marks of spaced scripts   one word per run
 //   Han, Kana, Bopomofo; Hangul                    overlapping pairs of code points per run
@@ -17,19 +17,19 @@
 
 namespace lorekeep::text {
 
-/// What begins extra tokens, before the base form of a word with diacritics and before the beginning of a word. No word
-/// of a text contains them.
+/// Prefixes of extra tokens, for the base form of a word with diacritics and for the beginning of a word. Words never
+/// contain these bytes.
 inline constexpr char kBaseFormMark = '\x01';
 inline constexpr char kBeginningMark = '\x02';
 
-/// Walks one text. Ill-formed UTF-8 counts as U+FFFD, which separates.
+/// Tokenizes one text. Ill-formed UTF-8 counts as U+FFFD, which separates tokens.
 class MultilingualScanner {
  public:
   explicit MultilingualScanner(const TokenVisitor& visit) : visit_(visit) {}
 
-  /// Visits all tokens in order. Extra tokens, that documents are found by but that do not count as words of theirs:
-  /// every single Han, Kana or Hangul character of a longer run, kBaseFormMark + base form of words with
-  /// diacritics, kBeginningMark + beginning of words that have one (word_beginning.h).
+  /// Visits all tokens in order. Extra tokens match queries but do not count for a document's length: every single Han,
+  /// Kana or Hangul character of a longer run, kBaseFormMark + base form of words with diacritics, kBeginningMark +
+  /// beginning of words that have one (word_beginning.h).
   void scan(std::string_view utf8);
 
  private:
@@ -45,11 +45,11 @@ class MultilingualScanner {
 
   const TokenVisitor& visit_;
   Run run_ = Run::kNone;
-  char32_t unit_[kMaxTokenBytes];  // the word, or the character with its marks, that is being read
+  char32_t unit_[kMaxTokenBytes];  // the word being read, or the character with its marks
   std::size_t unit_size_ = 0;
   std::size_t unit_bytes_ = 0;
   bool has_base_ = false;
-  std::string before_;  // the unit before, of a run of pairs
+  std::string before_;  // the previous unit, in a run of pairs
   std::size_t units_ = 0;
 };
 

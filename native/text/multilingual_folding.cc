@@ -27,7 +27,7 @@ FoldedPart part_of(char32_t code_point, std::uint32_t bits) noexcept {
   return {code_point, static_cast<CodePointClass>(bits & 7), (bits & 8) != 0, (bits & 16) != 0};
 }
 
-// The triple of an ascending table whose first `keys` numbers are these, or null.
+// Binary search of an ascending table of triples by their first number, or first two if `two_keys`; null if not found.
 const std::uint32_t* find_triple(const std::uint32_t* table, std::size_t size, std::uint64_t key,
                                  bool two_keys) noexcept {
   const auto key_at = [&](std::size_t row) {

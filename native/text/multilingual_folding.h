@@ -1,6 +1,6 @@
-// What the multilingual tokenizer makes of single code points, from generated tables: compatibility decomposition and
-// full case folding, composed again; optional marks (Arabic and Hebrew vowel signs, tatweel, nukta) and invisible
-// characters are gone, digits of all scripts are ASCII digits, spellings of one Arabic letter are one.
+// Folding of single code points for the multilingual tokenizer, from generated tables: compatibility decomposition and
+// full case folding, then composition. Removes optional marks (Arabic and Hebrew vowel signs, tatweel, nukta) and
+// invisible characters, maps digits of all scripts to ASCII, and unifies the spellings of an Arabic letter.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,17 @@ enum class CodePointClass : std::uint8_t {
 struct FoldedPart {
   char32_t code_point;
   CodePointClass kind;
-  bool composes;  // may make one code point with the one before it
+  bool composes;  // may compose with the code point before it
   bool has_base;  // a letter with a diacritic: see base_form
 };
 
-/// What `code_point` becomes, up to multilingual::kMaxExpansion parts; 0 of them where it is ignored.
+/// Writes the folded parts of `code_point` and returns their number, up to multilingual::kMaxExpansion; 0 if ignored.
 std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingual::kMaxExpansion]) noexcept;
 
-/// The code point that the two compose to, 0 when there is none. Hangul syllables included.
+/// Returns the composition of two code points, Hangul syllables included; 0 if there is none.
 char32_t compose(char32_t first, char32_t second) noexcept;
 
-/// A token without its diacritics ("café": "cafe"), for Latin, Greek and Cyrillic letters.
+/// Returns a token without the diacritics of Latin, Greek and Cyrillic letters ("café": "cafe").
 std::string base_form(std::string_view token);
 
 }  // namespace lorekeep::text

@@ -1,13 +1,12 @@
 // One term's postings. Documents are grouped by ordinal into blocks of kBlockDocuments, the same for every term, so
-// that the block maxima of a query's terms can be added up. Byte for byte:
+// that the block maxima of a query's terms can be added up. Byte layout:
 //
-//   entry      size varint of all that follows | term size varint | term | documents varint | blocks varint | directory
-//              | bodies
-//   directory  of a term that occurs in fewer than half of the index's blocks ("sparse"), one of each per block with
-//   it:
+//   entry      size varint of the rest | term size varint | term | documents varint | blocks varint | directory |
+//              bodies
+//   directory  of a term in fewer than half of the index's blocks ("sparse"), one of each per block with it:
 //                impact u8 ... | body size u8 ... | gap varint ... (block number - previous one - 1; the first: itself)
-//              of the others ("dense"), one of each per block of the index, 0 where the term does not occur, and 0 up
-//              to the next multiple of kBlocksPerStart:
+//              of other terms ("dense"), one of each per block of the index, 0 if the term does not occur there,
+//              padded with 0 to a multiple of kBlocksPerStart:
 //                impact u8 ... | body size u8 ... | body start u32 of every kBlocksPerStart-th block
 //   body       per document, ascending: local ordinal * 4 + code, one byte; code 0, 1, 2: term frequency 1, 2, 3;
 //              code 3: the frequency follows as u16
@@ -63,7 +62,7 @@ inline void write_posting(std::vector<std::byte>& body, std::uint32_t local, std
   body.push_back(static_cast<std::byte>(capped >> 8));
 }
 
-/// Calls visit(local, frequency) for every posting of a body that was written or checked by this program.
+/// Calls visit(local, frequency) for every posting of a body. This program must have written or checked the body.
 template <class Visit>
 inline void for_each_posting(const std::byte* body, std::size_t size, Visit&& visit) {
   for (const std::byte* const end = body + size; body < end;) {
@@ -77,7 +76,7 @@ inline void for_each_posting(const std::byte* body, std::size_t size, Visit&& vi
   }
 }
 
-/// The parts of an entry, in place. Only for entries that were written or checked by this program.
+/// The parts of an entry, in place. This program must have written or checked the entry.
 struct TermEntry {
   std::string_view term;
   std::uint32_t documents = 0;
@@ -107,7 +106,7 @@ class TermEncoder {
   explicit TermEncoder(std::uint32_t blocks) : index_blocks_(blocks) {}
 
   void start(std::string_view term);
-  /// Blocks in ascending order; the body holds `documents` postings.
+  /// Call in ascending order of blocks. The body holds `documents` postings.
   void add(std::uint32_t block, std::uint32_t documents, std::uint8_t impact, const std::byte* body, std::size_t size);
   void finish(std::vector<std::byte>& out);
 

@@ -11,7 +11,7 @@
 
 namespace lorekeep::text {
 
-/// A term of the query with its share of the score (see bm25_weight).
+/// A term of the query with its weight (see bm25_weight).
 struct WeightedTerm {
   TermEntry entry;
   float weight;
@@ -22,7 +22,7 @@ class QueryTermPostings {
   struct Body {
     const std::byte* data = nullptr;
     std::size_t size = 0;  // 0: the term does not occur in the block
-    float bound = 0.0f;    // no document of the block scores more for this term
+    float bound = 0.0f;    // upper bound of this term's score in the block
   };
 
   /// `blocks` of the index. Decodes the directory of a sparse term.
@@ -39,7 +39,7 @@ class QueryTermPostings {
   }
 
   float weight() const noexcept { return weight_; }
-  /// Rows of the directory: blocks that hold the term, or all when it is in most.
+  /// Rows of the directory: the blocks with the term if it is sparse, all blocks if it is dense.
   std::uint32_t rows() const noexcept { return rows_; }
 
   /// Adds this term's upper bound to bounds[block] for every block that holds the term.
@@ -54,7 +54,7 @@ class QueryTermPostings {
   Body find(std::uint32_t block) const noexcept { return dense_ ? find_dense(block) : find_sparse(block); }
 
  private:
-  // A table of all blocks pays when the term is in more than one of this many: then it takes the place of a search.
+  // A table of all blocks replaces binary search when more than one block in this many holds the term.
   static constexpr std::uint32_t kBlocksPerTableRow = 16;
   static constexpr std::uint32_t kAbsent = ~0u;
 
@@ -99,7 +99,7 @@ class QueryTermPostings {
     return {bodies_ + start, sizes_[block], bound_of(impacts_[block])};
   }
 
-  // The first `count` of 8 bytes added up: as four 16-bit sums in one word, then across.
+  // Adds up the first `count` of 8 bytes: as four 16-bit sums in one word, then across.
   static std::uint32_t sum_of_sizes(const std::uint8_t* sizes, std::uint32_t count) noexcept {
     static_assert(kBlocksPerStart == 8);
     std::uint64_t word;
@@ -110,14 +110,14 @@ class QueryTermPostings {
   }
 
   float weight_;
-  float unit_;  // of an impact
+  float unit_;  // score per impact step
   bool dense_;
   std::uint32_t rows_;  // of the directory
   const std::uint8_t* impacts_;
   const std::uint8_t* sizes_;
   const std::byte* starts_;  // dense: body starts; sparse: gaps
   const std::byte* bodies_;
-  // Of a sparse term, per row: the block's number and its body's start; then, of terms in many blocks, block -> row.
+  // Sparse terms only. Per row: the block's number and its body's start. row_of_: block -> row, for frequent terms.
   std::vector<std::uint32_t> numbers_;
   std::vector<std::uint32_t> body_starts_;
   std::vector<std::uint32_t> row_of_;

@@ -1,4 +1,4 @@
-// How a query of the multilingual tokenizer finds words that are not its own: other diacritics, other endings.
+// Query expansion for the multilingual tokenizer: words with other diacritics or other endings.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace lorekeep::text {
 
-/// An index term that stands for other words than the query's.
+/// An index term that matches variants of a query's word.
 struct Variant {
   std::string term;
-  float share;  // what an occurrence is worth, as a share of bm25_weight()
+  float share;  // weight of an occurrence, as a share of bm25_weight()
 };
 
-/// The terms by which relatives of a query's word are found: without diacritics, with any, with the same beginning.
-/// Shares depend on whether the index holds the word as typed.
+/// Returns the index terms that match variants of a word: without diacritics, with any diacritics, with the same
+/// beginning. Shares depend on whether the index contains the word as typed.
 std::vector<Variant> variants_of(std::string_view word, bool indexed_as_typed);
 
 }  // namespace lorekeep::text

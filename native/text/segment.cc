@@ -16,7 +16,7 @@ struct Posting {
   std::uint16_t frequency;
 };
 
-// All postings of the segment, document by document.
+// Returns all postings of the segment, document by document.
 std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint32_t> lengths, const TextOf& text_of,
                                         Tokenizer tokenizer, const CancelToken* cancel, TermTable& table) {
   std::vector<Posting> postings;
@@ -47,7 +47,7 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
   return postings;
 }
 
-// Term numbers in order of (hash, text).
+// Returns the term numbers in order of (hash, text).
 std::vector<std::uint32_t> order_terms(TermTable& table) {
   const auto& terms = table.terms();
   std::vector<std::uint32_t> order(terms.size());
@@ -64,7 +64,7 @@ struct DocumentFrequency {
   std::uint16_t frequency;
 };
 
-// Counting sort of the postings by term; the documents of a term stay in order. ends[t]: end of term t's postings.
+// Counting sort of the postings by term; stable. Sets ends[t] to the end of term t's postings.
 std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& postings,
                                              const std::vector<std::uint32_t>& rank, std::vector<std::size_t>& ends) {
   ends.assign(rank.size() + 1, 0);
@@ -77,7 +77,7 @@ std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& posting
   return sorted;
 }
 
-// Appends the blocks of one term and returns how many there are.
+// Appends the blocks of one term and returns their number.
 std::uint32_t encode_blocks(std::span<const DocumentFrequency> postings, std::uint32_t first_block, Segment& segment) {
   const std::size_t before = segment.blocks.size();
   for (std::size_t i = 0; i < postings.size();) {

@@ -1,4 +1,4 @@
-// The inverted lists of a run of consecutive documents: what one worker makes before all runs are merged.
+// The inverted index of a run of consecutive documents. Each worker builds segments, which are then merged.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace lorekeep::text {
 
-/// The text of a document; called from several threads at once. The view stays valid until the build has ended.
+/// Returns the text of a document. Must be thread-safe; the view must stay valid until the build has ended.
 using TextOf = std::function<std::string_view(std::size_t document)>;
 
 struct Segment {
@@ -38,7 +38,7 @@ struct Segment {
   std::string_view text_of(const Term& term) const noexcept { return {text.data() + term.text_begin, term.text_size}; }
 };
 
-/// Documents of one segment at most: local ordinals are kept in 16 bits.
+/// The most documents in one segment: local ordinals are stored in 16 bits.
 inline constexpr std::uint32_t kMaxSegmentDocuments = 1u << 16;
 
 /// Tokenises and inverts documents [first, first + lengths.size()) and fills in their lengths in tokens. `first` is a

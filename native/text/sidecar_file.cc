@@ -29,7 +29,7 @@ static_assert(sizeof(Header) == 40);
   fail_file(Code::kUnsupported, name, reason, {{"mismatch", std::string(mismatch)}});
 }
 
-// Files of older versions need not be section files of today: their version is looked at before anything else.
+// Checks the version before anything else, because older versions may have another section layout.
 void check_version(const std::filesystem::path& path) {
   const MappedFile file(path);
   ByteReader reader(file.bytes(), file.name());
@@ -53,7 +53,7 @@ void check_analysis(const std::string& name, const Header& header) {
                      std::to_string(revision));
   }
   if (header.block_documents != kBlockDocuments || header.k1 != kBm25K1 || header.b != kBm25B) {
-    refuse_stale(name, "analysis", "made with other constants than this program's");
+    refuse_stale(name, "analysis", "built with other BM25 or block constants than this program's");
   }
 }
 
@@ -61,15 +61,15 @@ void check_expectation(const std::string& name, const Header& header, std::uint6
                        const SidecarExpectation& expected) {
   if (header.tokenizer != static_cast<std::uint32_t>(expected.tokenizer)) {
     refuse_stale(name, "tokenizer",
-                 "made with the tokenizer " + std::string(tokenizer_name(static_cast<Tokenizer>(header.tokenizer))) +
-                     ", " + std::string(tokenizer_name(expected.tokenizer)) + " is wanted");
+                 "built with the tokenizer " + std::string(tokenizer_name(static_cast<Tokenizer>(header.tokenizer))) +
+                     ", " + std::string(tokenizer_name(expected.tokenizer)) + " is expected");
   }
   if (header.documents != expected.documents) {
     refuse_stale(name, "documents",
-                 "made from " + std::to_string(header.documents) + " documents, there are " +
+                 "built from " + std::to_string(header.documents) + " documents, there are " +
                      std::to_string(expected.documents));
   }
-  if (fingerprint != expected.fingerprint) refuse_stale(name, "fingerprint", "made from other documents");
+  if (fingerprint != expected.fingerprint) refuse_stale(name, "fingerprint", "built from other documents");
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ Sidecar load_sidecar(const std::filesystem::path& path, const SidecarLoadOptions
   const auto header = file.value<Header>(kHeader);
   check_analysis(file.name(), header);
   if (options.expected != nullptr) check_expectation(file.name(), header, file.fingerprint(), *options.expected);
-  // Copies: postings are checked once, and another program may write to a mapped file in place.
+  // Copied, not mapped: postings are checked once, and another program may write to a mapped file in place.
   struct Copies {
     std::string name;
     std::array<SectionCopy, 3> sections;

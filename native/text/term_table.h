@@ -1,4 +1,4 @@
-// Terms of a segment while it is built: term -> number, in order of first appearance.
+// Terms of a segment under construction: term -> number, in order of first appearance.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ class TermTable {
     std::uint64_t hash;
     std::uint64_t begin;  // in text()
     std::uint32_t size;
-    std::uint32_t last_document;  // for the caller: the last document that held the term, ...
-    std::uint32_t frequency;      // ... and how often
+    std::uint32_t last_document;  // for the caller: the last document with the term, ...
+    std::uint32_t frequency;      // ... and its occurrences there
   };
   static constexpr std::uint32_t kNoDocument = ~0u;
 
   TermTable() : slots_(kFirstSlots) {}
 
-  /// The term's number; a new term gets the next one. `hash` is any good 64-bit hash of the term.
+  /// Returns the term's number; a new term gets the next one. `hash` is any good 64-bit hash of the term.
   std::uint32_t find_or_add(std::string_view term, std::uint64_t hash) {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = hash & mask;; i = (i + 1) & mask) {

@@ -24,7 +24,7 @@ struct TextSearchResult {
   TextSearchPlan plan;
 };
 
-/// An immutable inverted index with Okapi BM25 scores (bm25.h). Holds words, not texts. Searches may run concurrently.
+/// An immutable inverted index with Okapi BM25 scores (bm25.h). Stores terms, not texts. Searches may run concurrently.
 class TextIndex {
  public:
   /// Indexes documents 0 .. documents-1. Empty and equal texts are fine. Throws as build_index().
@@ -33,8 +33,8 @@ class TextIndex {
   static std::shared_ptr<const TextIndex> build(std::span<const std::string_view> texts,
                                                 const TextBuildOptions& options);
 
-  /// `owner` keeps what the data point to alive. `check` proves what a search needs; null: the data were built or
-  /// checked by this program.
+  /// `owner` keeps the arrays of `data` alive. `check` checks entries on first use; null if this program built or
+  /// checked the data.
   TextIndex(const IndexData& data, std::shared_ptr<const void> owner, std::unique_ptr<FirstUseCheck> check = nullptr)
       : data_(data), owner_(std::move(owner)), check_(std::move(check)) {}
 
@@ -44,20 +44,19 @@ class TextIndex {
   std::uint64_t terms() const noexcept { return data_.terms; }
   /// Tokens of all documents.
   std::uint64_t tokens() const noexcept { return data_.tokens; }
-  /// Bytes held, those of a mapped file included.
+  /// Bytes of the index's arrays.
   std::size_t memory_bytes() const noexcept { return data_.bytes(); }
 
-  /// The k best documents for the tokens of `query`: equal, hit for hit, to scoring every document, in HighestFirst
-  /// order. A token that occurs twice in the query counts twice. Throws Error(kInvalidArgument) when the filter has
-  /// another size than the index, Error(kCancelled), and Error(kCorrupt) when a loaded index contradicts itself about a
-  /// word that is asked for the first time.
+  /// Returns the k best documents for the tokens of `query` in HighestFirst order, exactly as if every document were
+  /// scored. A token that occurs twice in the query counts twice. Throws Error(kInvalidArgument) if the filter's size
+  /// differs from documents(), Error(kCancelled), and Error(kCorrupt) if the check of a term on first use fails.
   TextSearchResult search(std::string_view query, const TextSearchOptions& options) const;
 
-  /// The first `count` terms of the dictionary, or all when there are fewer: a fair sample, since it is in order of
-  /// hashes. Throws Error(kCorrupt) as search() does.
+  /// Returns the first `count` terms of the dictionary, or all if there are fewer. They are a fair sample, because the
+  /// dictionary is sorted by hash. Throws Error(kCorrupt) as search() does.
   std::vector<std::string_view> sample_terms(std::size_t count, const CancelToken* cancel = nullptr) const;
 
-  /// The term's postings, if any document holds it. Throws Error(kCorrupt) as search() does.
+  /// Returns the term's postings if the index contains it. Throws Error(kCorrupt) as search() does.
   std::optional<TermEntry> find(std::string_view term, const CancelToken* cancel = nullptr) const;
 
   const IndexData& data() const noexcept { return data_; }

@@ -11,7 +11,7 @@
 namespace lorekeep::text {
 namespace {
 
-// Distinct tokens of the query in order of first appearance.
+// Returns the distinct tokens of the query in order of first appearance.
 std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   std::vector<QueryTerm> terms;
   std::unordered_map<std::string, std::size_t> known;
@@ -26,7 +26,7 @@ std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   return terms;
 }
 
-// The terms that occur in the index, in the order in which bm25.h adds scores up.
+// Returns the terms that occur in the index, in the order in which bm25.h adds scores up.
 std::vector<WeightedTerm> weigh(const TextIndex& index, std::vector<QueryTerm>& terms, const CancelToken* cancel) {
   std::vector<WeightedTerm> weighted;
   const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
@@ -49,7 +49,7 @@ std::vector<WeightedTerm> weigh(const TextIndex& index, std::vector<QueryTerm>& 
   return weighted;
 }
 
-// How often the term occurs in a document of the block; 0: never. Postings ascend.
+// Returns how often the term occurs in a document of the block.
 std::uint32_t frequency_in(const QueryTermPostings::Body& body, std::uint32_t local) noexcept {
   std::uint32_t found = 0;
   for_each_posting(body.data, body.size, [&](std::uint32_t at, std::uint32_t frequency) {

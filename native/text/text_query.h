@@ -1,4 +1,4 @@
-// One query against one index: its words are looked up once, then searched for and scored with.
+// One query against one index. Its terms are looked up once, for any number of searches and scorings.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ namespace lorekeep::text {
 class TextIndex;
 
 struct TextSearchOptions {
-  std::size_t k = 10;                   // hits at most
-  const Bitmap* filter = nullptr;       // ordinals that may be found; null: all. Its size is documents()
-  const CancelToken* cancel = nullptr;  // grain: 64 blocks of kBlockDocuments documents, or a query term
+  std::size_t k = 10;                   // most hits
+  const Bitmap* filter = nullptr;       // candidate ordinals; null: all. Its size is documents()
+  const CancelToken* cancel = nullptr;  // grain: 64 blocks of kBlockDocuments documents, or one query term
 };
 
 struct QueryTerm {
-  std::string text;             // as the tokenizer gave it
+  std::string text;             // as tokenized
   std::uint32_t occurrences;    // in the query
-  std::uint32_t documents = 0;  // that hold it, or the most frequent variant of it; 0: the term cannot match
+  std::uint32_t documents = 0;  // with the term, or with its most frequent variant; 0: the term cannot match
 };
 
-/// How a search went.
+/// Work done by a search.
 struct TextSearchPlan {
   std::uint32_t blocks = 0;            // of the index
-  std::uint32_t blocks_scored = 0;     // the others could not hold a hit
+  std::uint32_t blocks_scored = 0;     // the others were pruned
   std::uint64_t documents_scored = 0;  // documents for which at least one term was scored
 };
 
@@ -46,22 +46,22 @@ class TextQuery {
   const std::vector<QueryTerm>& terms() const& noexcept { return terms_; }
   std::vector<QueryTerm> terms() && noexcept { return std::move(terms_); }
 
-  /// About how much a search for k hits has to do, in a unit that is the same for all queries of an index: what the k
-  /// best cost grows with the root of k. Measured on 1,000 to 100,000 texts and 10 to 200 hits, 90 of 100 searches took
-  /// 0.5 to 2 times the median time per unit; per byte of the query, 0.2 to 3.8 times.
+  /// Estimates the cost of a search for k hits, in a unit common to all queries of an index; it grows with the root of
+  /// k. Measured on 1,000 to 100,000 texts and 10 to 200 hits, 90 of 100 searches took 0.5 to 2 times the median time
+  /// per unit; per byte of the query, 0.2 to 3.8 times.
   double work(std::size_t k) const noexcept;
 
-  /// TextIndex::search(). Throws Error(kInvalidArgument) when the filter has another size than the index, kCancelled.
+  /// See TextIndex::search(). Throws Error(kInvalidArgument) if the filter's size differs from documents(), kCancelled.
   std::vector<Scored> search(const TextSearchOptions& options, TextSearchPlan& plan) const;
 
-  /// scores[i] is that of document ordinals[i], bit for bit what search() gives it; 0 when it holds none of the terms.
+  /// Sets scores[i] to the score of document ordinals[i], identical to the bit to search(); 0 if no term matches.
   /// Precondition: ordinals < documents(), as many scores as ordinals.
   void score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept;
 
  private:
   const TextIndex& index_;
   std::vector<QueryTerm> terms_;
-  std::vector<QueryTermPostings> postings_;  // of those that the index holds, in the order in which bm25.h adds them up
+  std::vector<QueryTermPostings> postings_;  // of the terms in the index, in the order in which bm25.h adds them up
 };
 
 }  // namespace lorekeep::text

@@ -6,13 +6,13 @@
 
 namespace lorekeep::text {
 
-/// A longer run of letters and numbers is cut into tokens of at most this many bytes, between code points; so no text
-/// can make a token that costs more than its share, and the same run still finds itself.
+/// Longer runs of letters and numbers are cut into tokens of at most this many bytes, between code points. This bounds
+/// the cost of a token, and the same run in a query still matches.
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 
 enum class TokenKind {
-  kWord,   // counts for the length of a document; a query consists of these
-  kExtra,  // a document is found by it as well
+  kWord,   // counts for a document's length; queries consist of these
+  kExtra,  // only matches; see MultilingualScanner
 };
 
 /// The token is valid during the call.

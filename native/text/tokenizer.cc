@@ -9,7 +9,7 @@
 namespace lorekeep::text {
 namespace {
 
-// ASCII byte -> its folded letter or its digit; 0 for what separates tokens.
+// ASCII byte -> its folded letter or its digit; 0 for separators.
 constexpr std::array<char, 128> make_ascii_table() {
   std::array<char, 128> table{};
   for (char c = '0'; c <= '9'; ++c) table[static_cast<std::size_t>(c)] = c;
@@ -76,7 +76,7 @@ std::size_t TokenStream::next_word() noexcept {
   return size;
 }
 
-// Appends pending folded code points to token_; true when the token ends before the pending ones do.
+// Appends pending folded code points to token_. Returns true if the token ends before all of them are used.
 bool TokenStream::append_folded(std::size_t& size) noexcept {
   while (folded_next_ < folded_count_) {
     const FoldedCodePoint part = folded_[folded_next_];

@@ -1,5 +1,5 @@
-// Text to tokens: Unicode case folding, then a split on everything that is neither a letter nor a number; or, where
-// words are not spaced or carry marks, the multilingual tokenizer (multilingual.h).
+// Tokenizers: Unicode case folding, then a split at everything that is neither a letter nor a number; or the
+// multilingual tokenizer (multilingual.h), for scripts without spaces or with marks.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace lorekeep::text {
 
 /// The numbers are written into files: never reuse one.
 enum class Tokenizer : std::uint32_t {
-  kBasic = 1,         // case folding and splitting alone
-  kEnhanced = 2,      // then English stopwords are dropped and English suffixes stripped (see english.h)
+  kBasic = 1,         // only case folding and splitting
+  kEnhanced = 2,      // also drops English stopwords and strips English suffixes (see english.h)
   kMultilingual = 3,  // see multilingual.h
 };
 
-/// Counts up whenever the tokenizer would give other tokens for the same text than before (Unicode version, stopwords,
-/// suffix rules, kMaxTokenBytes): indexes on disk made under another revision are rebuilt.
+/// Raise it whenever the tokenizer produces different tokens for the same text (Unicode version, stopwords, suffix
+/// rules, kMaxTokenBytes). Indexes on disk with another revision are rebuilt.
 constexpr std::uint32_t analysis_revision(Tokenizer tokenizer) noexcept {
   return tokenizer == Tokenizer::kMultilingual ? 3 : 1;
 }
@@ -30,12 +30,12 @@ constexpr std::uint32_t analysis_revision(Tokenizer tokenizer) noexcept {
 /// Every tokenizer of this program.
 inline constexpr Tokenizer kTokenizers[] = {Tokenizer::kBasic, Tokenizer::kEnhanced, Tokenizer::kMultilingual};
 
-/// "basic", "enhanced" or "multilingual".
+/// Returns "basic", "enhanced" or "multilingual".
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept;
-/// Whether `number` names a tokenizer of this program; for numbers read from files.
+/// Returns whether `number`, read from a file, is a known tokenizer.
 bool is_tokenizer(std::uint32_t number) noexcept;
 
-/// Walks the tokens that kBasic or kEnhanced makes of one text, without allocating. Ill-formed UTF-8 counts as U+FFFD,
+/// Iterates over the tokens of one text for kBasic or kEnhanced, without allocating. Ill-formed UTF-8 counts as U+FFFD,
 /// which separates tokens.
 class TokenStream {
  public:
@@ -45,7 +45,7 @@ class TokenStream {
   TokenStream(const TokenStream&) = delete;
   TokenStream& operator=(const TokenStream&) = delete;
 
-  /// The next token, in folded UTF-8, valid until the next call; false at the end of the text.
+  /// Sets `token` to the next token, in folded UTF-8, valid until the next call. Returns false at the end of the text.
   bool next(std::string_view& token) noexcept;
 
  private:
@@ -55,7 +55,7 @@ class TokenStream {
   const char* at_;
   const char* end_;
   Tokenizer tokenizer_;
-  FoldedCodePoint folded_[kMaxFolding];  // of the code point before at_: [folded_next_, folded_count_) is still to come
+  FoldedCodePoint folded_[kMaxFolding];  // of the code point before at_; [folded_next_, folded_count_) are pending
   std::uint8_t folded_next_ = 0;
   std::uint8_t folded_count_ = 0;
   char token_[kMaxTokenBytes];
@@ -73,7 +73,7 @@ void for_each_token(std::string_view utf8, Tokenizer tokenizer, Visit&& visit) {
   for (std::string_view token; tokens.next(token);) visit(token, TokenKind::kWord);
 }
 
-/// The words of a text, in order: its tokens but for the extra ones.
+/// Returns the tokens of a text in order, without the extra tokens.
 std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer);
 
 }  // namespace lorekeep::text

@@ -8,7 +8,7 @@
 namespace lorekeep::text {
 namespace {
 
-// Devanagari to Sinhala: vowel signs are marks, which separate words for the other tokenizers.
+// Devanagari to Sinhala: vowel signs are marks, at which the other tokenizers split words.
 constexpr char32_t kFirstIndic = 0x0900, kLastIndic = 0x0DFF;
 
 bool is_unsuited(std::string_view term) {

@@ -1,4 +1,4 @@
-// Unsigned LEB128 numbers: seven bits a byte, low bits first.
+// Unsigned LEB128 numbers: seven bits per byte, low bits first.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline void write_varint(std::vector<std::byte>& out, std::uint64_t value) {
   out.push_back(static_cast<std::byte>(value));
 }
 
-/// Reads without any check: only for bytes that this program wrote or has checked. Moves `at` past the number.
+/// Reads without checks, so only bytes that this program wrote or checked. Moves `at` past the number.
 inline std::uint64_t read_varint(const std::byte*& at) noexcept {
   std::uint64_t value = 0;
   int shift = 0;
@@ -23,7 +23,7 @@ inline std::uint64_t read_varint(const std::byte*& at) noexcept {
   }
 }
 
-/// Reads untrusted bytes: false when the number runs past `end` or has more than 63 bits.
+/// Reads untrusted bytes. Returns false if the number runs past `end` or has more than 63 bits.
 inline bool read_varint_checked(const std::byte*& at, const std::byte* end, std::uint64_t& value) noexcept {
   value = 0;
   for (int shift = 0; shift < 63; shift += 7) {

@@ -63,18 +63,18 @@ describe('a text index file is made anew, once, with the reason', () => {
     [
       'is of another tokenizer',
       () => configure({ bm25_tokenizer: 'enhanced' }),
-      'tokenizer basic, enhanced is wanted',
+      'tokenizer basic, enhanced is expected',
     ],
     [
       'is of another number of records',
       () => writeRecords([...records(), { id: 'more', text: 'More flour' }]),
-      'made from 3 documents, there are 4',
+      'built from 3 documents, there are 4',
     ],
     [
       'is from another records file of as many records',
       () =>
         writeRecords(records().map((record: { text: string }) => ({ ...record, text: `${record.text}!` }))),
-      'made from other documents',
+      'built from other documents',
     ],
     ['is cut short', () => writeFileSync(sidecar, readFileSync(sidecar).subarray(0, size - 1)), sidecar],
     ['is empty', () => writeFileSync(sidecar, ''), sidecar],
