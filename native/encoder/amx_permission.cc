@@ -23,13 +23,13 @@ namespace {
 
 constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
 constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
-constexpr int kTrialMs = 2000;               // a child that takes longer never ends
+constexpr int kTrialMs = 2000;               // a child that takes longer is taken to hang
 
 bool request() noexcept {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// A product that takes every kind of tile: two of rows, the second not full; two panels; a last step that is not full.
+// Checks a product that uses every kind of tile: two of rows, the second partial; two panels; a partial last step.
 bool product_is_right() noexcept {
   constexpr std::size_t kRows = 19;
   constexpr std::size_t kDepth = 48;
@@ -51,7 +51,7 @@ bool product_is_right() noexcept {
   return true;
 }
 
-// Between fork() and _exit(): no memory is allocated and no lock taken, because other threads may have held it.
+// Allocates no memory and takes no lock between fork() and _exit(), because another thread may have held the lock.
 [[noreturn]] void try_in_child(int to) noexcept {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
@@ -62,7 +62,7 @@ bool product_is_right() noexcept {
   _exit(right && write(to, &done, 1) == 1 ? 0 : 1);
 }
 
-// Whether the child reported that all is well. One that hangs is killed.
+// Returns whether the child reported success. Kills a child that hangs.
 bool await(pid_t child, int from) noexcept {
   pollfd wanted{from, POLLIN, 0};
   int ready = -1;

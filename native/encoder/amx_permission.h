@@ -2,10 +2,10 @@
 
 namespace lorekeep::encoder {
 
-/// Whether this process may use the AMX tiles for bf16: the processor has them, the operating system saves them and
-/// grants them when asked (Linux wants that: Documentation/arch/x86/xstate.rst), and a product was right. That product
-/// is computed in a forked child, which lasts a millisecond, so that a machine that promises tiles and has none costs
-/// a child and not the process. False on other systems. Asks once in a process's life; thread-safe.
+/// Returns whether this process may use the AMX tiles for bf16: the processor has them, the operating system saves them
+/// and grants them on request (required on Linux: Documentation/arch/x86/xstate.rst), and a trial product was right.
+/// The trial takes a millisecond in a forked child, so that a machine with broken tiles crashes only the child. False
+/// on other systems. Determined once per process; thread-safe.
 bool amx_permitted() noexcept;
 
 }  // namespace lorekeep::encoder

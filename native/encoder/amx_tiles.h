@@ -1,7 +1,7 @@
-// AMX: eight registers of up to 16 rows x 64 bytes each, a tile, and their products. Internal to native/encoder.
+// AMX: eight registers (tiles) of up to 16 rows x 64 bytes, and their products. Internal to native/encoder.
 //
-// As assembly, because the compilers' own names take the number of a tile as text, which no template can give, and
-// because GCC 12 says of none of them what memory they read, so that it drops stores before them.
+// Written in assembly, because the compilers' intrinsics take the tile number as a literal, which a template cannot
+// pass, and because GCC 12 does not declare the memory that they read, so it drops stores before them.
 #pragma once
 
 #include "encoder/kernel_sets.h"
@@ -13,7 +13,7 @@
 namespace lorekeep::encoder {
 
 inline constexpr std::size_t kTileRowsOfAmx = 16;
-inline constexpr std::size_t kTileBytes = 64;  // of a row
+inline constexpr std::size_t kTileBytes = 64;  // per row
 
 /// The operand of LDTILECFG: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, section 18.3.
 struct alignas(64) TileConfig {
@@ -27,9 +27,9 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-/// The tiles of this thread, while it lives. What was configured before is configured again at the end, with zeros in
-/// its tiles: ggml configures a thread once for all of the thread's life. Where nothing was, the tiles are released, so
-/// that the operating system has 8 KiB less to save of the thread.
+/// Owns the tiles of this thread during its lifetime. Its end restores the previous configuration, with zeroed tiles,
+/// because ggml configures a thread only once. Without a previous configuration it releases the tiles, so that the
+/// operating system saves 8 KiB less per thread.
 class TileScope {
  public:
   TileScope() noexcept : before_(current()) {}
@@ -48,7 +48,7 @@ class TileScope {
     asm volatile("sttilecfg %0" : "=m"(found));
     return found;
   }
-  /// All tiles are zeros then.
+  /// Sets all tiles to zero.
   static void configure(const TileConfig& config) noexcept { asm volatile("ldtilecfg %0" : : "m"(config) : "memory"); }
 
  private:
@@ -60,7 +60,7 @@ inline void tile_zero() noexcept {
   asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
 }
 
-/// The rows of the tile from `rows`, `stride` bytes apart; 0: all the same one.
+/// Loads the rows of the tile from `rows`, `stride` bytes apart; 0 loads the same row into all.
 template <int kTile>
 inline void tile_load(const void* rows, std::size_t stride) noexcept {
   asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(rows), "r"(stride) : "memory");
@@ -71,7 +71,7 @@ inline void tile_store(void* rows, std::size_t stride) noexcept {
   asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(rows), "r"(stride) : "memory");
 }
 
-/// kSums (f32) += kA (bf16) times kB (bf16, the values of two steps of the sum as neighbours).
+/// kSums (f32) += kA (bf16) times kB (bf16, the values of two steps of the sum interleaved).
 template <int kSums, int kA, int kB>
 inline void tile_dot_bf16() noexcept {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));

@@ -6,8 +6,8 @@
 namespace lorekeep::encoder {
 namespace {
 
-// Queries whose scores are held at a time, and rows that pass the feed-forward at a time: 48 x 512 scores are 96 KiB,
-// 96 x 1,536 hidden values 576 KiB, both within a second-level cache of 1 MiB.
+// Queries per block of scores, and rows per block of the feed-forward part: 48 x 512 scores are 96 KiB, 96 x 1,536
+// hidden values 576 KiB; both fit a second-level cache of 1 MiB.
 constexpr std::size_t kQueries = 48;
 constexpr std::size_t kHiddenRows = 96;
 

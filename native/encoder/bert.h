@@ -1,8 +1,8 @@
-// The forward pass of BERT (Devlin, Chang, Lee, Toutanova 2018) for embedding: post-norm layers, the tanh form of GELU,
-// as llama.cpp computes it, which is the measure of this and stays the way for every other architecture.
+// The forward pass of BERT (Devlin, Chang, Lee, Toutanova 2018) for embedding: post-norm layers, the tanh form of GELU.
+// llama.cpp is the reference for its results, and computes every other architecture.
 //
-// What it does differently: a text attends to itself alone, so that texts packed into one batch cost the sum of their
-// squares and not the square of their sum; weights are packed once for the kernels; a batch runs on the calling thread
+// Differences from llama.cpp: a text attends only to itself, so a batch costs the sum of the squares of its texts'
+// lengths, not the square of their sum. Weights are packed once for the kernels. A batch runs on the calling thread
 // without a barrier, a graph or an allocation.
 #pragma once
 
@@ -29,7 +29,7 @@ struct BertShape {
 
   std::size_t head_size() const noexcept { return dimension / heads; }
   std::size_t kv_width() const noexcept { return kv_heads * head_size(); }
-  /// Sizes that the kernels take: whole panels.
+  /// Returns whether the kernels support these sizes: whole panels only.
   bool fits() const noexcept {
     return dimension % heads == 0 && heads % kv_heads == 0 && head_size() % kLanes == 0 && feed_forward % kLanes == 0;
   }
@@ -49,18 +49,18 @@ struct BertLayer {
   Norm output_norm;
 };
 
-/// Everything that is the same for every text. Immutable, shared by all threads.
+/// The weights of a model. Immutable, shared by all threads.
 struct BertWeights {
   BertShape shape;  // fits()
-  /// Writes the row of a token, `dimension` values. Thread-safe; the token is in range.
+  /// Writes the embedding of a token, `dimension` values. Thread-safe. Precondition: the token is in range.
   std::function<void(std::int32_t token, float* row)> token_row;
-  /// What is added at a position, and for token type 0: context x dimension.
+  /// Embeddings of position plus token type 0: context x dimension.
   std::vector<float> positions;
   Norm embedding_norm;
   std::vector<BertLayer> layers;
 };
 
-/// What of a text's last rows is its vector.
+/// The rows of a text's last layer that become its vector: their mean, the first or the last.
 enum class Rows { kMean, kFirst, kLast };
 
 struct BertText {
@@ -73,7 +73,7 @@ class BertRun {
  public:
   BertRun(const BertWeights& weights, const EncoderKernels& kernels) : weights_(weights), kernels_(kernels) {}
 
-  /// Fills the vector of every text. False when cancelled: the vectors then hold nothing of use. A text's vector does
+  /// Fills the vector of every text. Returns false if cancelled; the vectors are then undefined. A text's vector does
   /// not depend on the others. Grain of cancellation: half a layer. Throws bad_alloc.
   bool compute(std::span<const BertText> texts, Rows rows, const CancelToken* cancel);
 
@@ -88,7 +88,7 @@ class BertRun {
   const BertWeights& weights_;
   const EncoderKernels& kernels_;
   std::size_t tokens_ = 0;  // of the batch
-  Buffer<float> x_;         // tokens x dimension: the stream that every part adds to
+  Buffer<float> x_;         // tokens x dimension: the residual stream
   Buffer<float> qkv_;
   Buffer<float> attended_;
   Buffer<float> hidden_;

@@ -6,7 +6,7 @@
 
 namespace lorekeep::encoder {
 
-/// An array that starts at a cache line, so that no load of a panel touches two. Not initialised. Throws bad_alloc.
+/// An uninitialised array aligned to cache lines, so that no load of a panel touches two. Throws bad_alloc.
 template <class T>
 class Buffer {
  public:
@@ -17,7 +17,7 @@ class Buffer {
   T* data() noexcept { return data_.get(); }
   const T* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
-  /// Room for `size` values; what was in it is lost when it grows.
+  /// Returns room for `size` values. Growing discards the content.
   T* at_least(std::size_t size) {
     if (size > size_) *this = Buffer(size);
     return data();

@@ -10,15 +10,14 @@
 namespace lorekeep::encoder {
 namespace {
 
-constexpr std::size_t kSteps = kTileBytes / sizeof(std::uint16_t);  // of the sum that a tile of a holds
-constexpr std::size_t kPanelTile = kSteps * kLanes;                 // values of such a part of a panel
+constexpr std::size_t kSteps = kTileBytes / sizeof(std::uint16_t);  // steps of the sum in one tile of a
+constexpr std::size_t kPanelTile = kSteps * kLanes;                 // values of a panel for these steps
 constexpr std::size_t kMostRowTiles = 2;
-constexpr std::size_t kWide = 4;  // panels beside one tile of rows
+constexpr std::size_t kWide = 4;  // panels per single tile of rows
 
-// The sums of kRowTiles x kPanels tiles. Tiles 0 to 3: sums; 4, 5: rows of a; 6, 7: panels. Two by two needs as many
-// loads as products; a single tile of rows has four sums, too, because a product is ready only when three others have
-// been started. Sums start from the bias, its row loaded 16 times, or from c, which has the bias already: so nothing is
-// left to do to them at the end.
+// Computes kRowTiles x kPanels tiles. Tiles 0 to 3 hold sums; 4, 5 rows of a; 6, 7 panels. Two by two needs as many
+// loads as products. A single tile of rows also has four sums, because a product is ready only after three others have
+// started. Sums start from the bias (its row loaded 16 times), or from c, to which the bias was added.
 template <int kRowTiles, int kPanels>
 class Block {
  public:
@@ -87,7 +86,7 @@ class Block {
     if constexpr (kPanel + 1 < kPanels) panels<kPanel + 1>(b, panel_stride);
   }
 
-  // A last part that fills no tile is filled up with zeros.
+  // Pads a partial last tile with zeros.
   void last_step(std::size_t whole) const {
     alignas(64) std::uint16_t a[kMostRowTiles * kTileRowsOfAmx * kSteps] = {};
     alignas(64) std::uint16_t b[kPanels * kPanelTile] = {};
@@ -130,7 +129,7 @@ void run_panels(const Gemm<std::uint16_t>& g, std::size_t begin, std::size_t end
   for (std::size_t row = begin; row < end; row += rows) Block<kRowTiles, kPanels>(g, row, rows, panel).run();
 }
 
-// Rows begin to end, in blocks of `rows`, with all panels. Panels are the outer loop as in tile_loop.h.
+// Computes rows begin to end, in blocks of `rows`, for all panels. Panels are the outer loop as in tile_loop.h.
 void run_rows(const Gemm<std::uint16_t>& g, std::size_t begin, std::size_t end, std::size_t rows) {
   const std::size_t first = std::min(rows, kTileRowsOfAmx);
   configure(first, rows - first);
@@ -144,7 +143,7 @@ void run_rows(const Gemm<std::uint16_t>& g, std::size_t begin, std::size_t end, 
   for (; panel < g.panels; ++panel) run_panels<1, 1>(g, begin, end, rows, panel);
 }
 
-// c += bias, before any tile is loaded from c: a tile waits until what was stored has left for the cache.
+// c += bias. Done before any tile is loaded from c, because a tile load waits for pending stores to reach the cache.
 __attribute__((target("avx512f"))) void add_bias(const Gemm<std::uint16_t>& g) {
   for (std::size_t m = 0; m < g.rows; ++m) {
     float* row = g.c + m * g.c_stride;

@@ -11,7 +11,7 @@
 namespace lorekeep::encoder {
 namespace {
 
-// A step is a pair of k: the instruction multiplies 16 pairs by one pair of a, twice the work of an f32 step.
+// A step covers a pair of k: the instruction multiplies 16 pairs by one pair of a, twice the work of an f32 step.
 template <int kRows, int kPanels>
 struct Bf16Tile {
   LOREKEEP_AVX512_BF16 static void run(const Gemm<std::uint16_t>& g, std::size_t row, std::size_t panel) {

@@ -15,8 +15,8 @@ constexpr int kMostRows = 6;  // 12 sums of a block and 12 of all blocks, with 2
 constexpr int kMostPanels = 2;
 constexpr int kSteps = kQ8Block / kQ8Group;
 
-// A step is four of k: the instruction multiplies 64 weights by four inputs, twice the work of a bf16 step. What is
-// added to that is an integer made float, a product of scales and a multiply-add for every block.
+// A step covers four k: the instruction multiplies 64 weights by four inputs, twice the work of a bf16 step. Each block
+// adds an integer-to-float conversion, a product of scales and a multiply-add.
 template <int kRows, int kPanels>
 struct Q8Tile {
   LOREKEEP_VNNI static void run(const GemmQ8& g, std::size_t row, std::size_t panel) {

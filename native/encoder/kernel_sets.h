@@ -8,7 +8,7 @@
 #else
 #define LOREKEEP_X86_ENCODER 0
 #endif
-// Linux alone lets a process ask for the tiles at run time in a way that is tested here.
+// Only on Linux: requesting the tiles at run time is tested there.
 #if LOREKEEP_X86_ENCODER && defined(__linux__)
 #define LOREKEEP_AMX_ENCODER 1
 #else
@@ -23,8 +23,8 @@ extern const EncoderKernels kAvx2Kernels;
 extern const EncoderKernels kAvx512Kernels;
 extern const EncoderKernels kAvx512Bf16Kernels;
 extern const EncoderKernels kAvx512VnniKernels;
-/// Tiles of AVX-512: 20 sums, 2 panels and a value of the 32 registers. 12 rows would fit as well, and were 2 to 8 %
-/// slower in bf16 on Zen 4 (105 and 113 products a nanosecond at a depth of 1,536).
+/// Tiles for AVX-512: 20 sums, 2 panels and a value in 32 registers. 12 rows would fit too, but were 2 to 8 % slower in
+/// bf16 on Zen 4 (105 instead of 113 products per nanosecond at a depth of 1,536).
 inline constexpr int kTileRows = 10;
 inline constexpr int kTilePanels = 2;
 void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm);
@@ -33,7 +33,7 @@ void quantize_q8_avx512(const float* from, Q8Input* to, std::size_t blocks);
 #endif
 #if LOREKEEP_AMX_ENCODER
 extern const EncoderKernels kAmxBf16Kernels;
-/// Configures the tiles of the calling thread, and leaves them as they were found.
+/// Configures the tiles of the calling thread, and restores them afterwards.
 void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm);
 #endif
 

@@ -1,5 +1,5 @@
-// The arithmetic of an encoder's forward pass, one set of functions per kind of processor. All matrices are row-major;
-// `kLanes` divides the width of every one.
+// The arithmetic of an encoder's forward pass, one set of functions per kind of processor. All matrices are row-major,
+// with a width divisible by `kLanes`.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,24 @@
 
 namespace lorekeep::encoder {
 
-/// Outputs that a matrix multiplication computes side by side: the weights of that many lie together, a panel.
+/// Outputs that a matrix multiplication computes side by side. Their weights are stored together, as a panel.
 inline constexpr std::size_t kLanes = 16;
 
-/// How the weights of a matrix are kept.
+/// Storage of a matrix's weights.
 enum class Precision {
   kF32,
   kBf16,  // half the memory and, with the instruction, twice the speed; embeddings keep a cosine above 0.9999
-  kQ8,    // 8 bits each and a scale for every 32, as in Q8_0 files; what they are multiplied with is quantised alike
+  kQ8,    // 8 bits each and a scale for every 32, as in Q8_0 files; inputs are quantised alike
 };
 
-/// c[m][n] = bias[n] + sum over k of a[m][k] * b[n][k], or added to c[m][n]. A row's result does not depend on the
-/// other rows: the order of its sum is always that of k.
+/// c[m][n] = bias[n] + sum over k of a[m][k] * b[n][k], or adds that to c[m][n]. A row's result does not depend on the
+/// other rows: its sum is always in the order of k.
 template <class T>
 struct Gemm {
   const T* a;  // rows x depth
   std::size_t a_stride;
   /// Panels: step k (f32) or the pair of steps k, k + 1 (bf16) of 16 outputs starts at
-  /// b + panel * panel_stride + k * kLanes (bf16), or + k * step_stride (f32). In a bf16 panel the two of a pair are
-  /// neighbours.
+  /// b + panel * panel_stride + k * kLanes (bf16), or + k * step_stride (f32). In a bf16 panel, pairs are interleaved.
   const T* b;
   std::size_t panel_stride;
   std::size_t step_stride;
@@ -40,16 +39,16 @@ struct Gemm {
   bool accumulate;
 };
 
-/// Weights or inputs that share a scale.
+/// Number of weights or inputs that share a scale.
 inline constexpr std::size_t kQ8Block = 32;
 /// Steps of the sum in one 32-bit lane.
 inline constexpr std::size_t kQ8Group = 4;
 
-/// The largest magnitude of a quant, and what an input's quant has added to it.
+/// The largest magnitude of a quant, and the offset added to an input's quant.
 inline constexpr float kMostQuant = 127;
 inline constexpr std::int32_t kQ8Zero = 128;
 
-/// A block of the sums of 16 outputs: weight = scale * quant.
+/// A block of weights of 16 outputs: weight = scale * quant.
 struct alignas(64) Q8Panel {
   std::int8_t quants[kQ8Block / kQ8Group][kLanes][kQ8Group];
   /// -kQ8Zero times the sum of an output's quants.
@@ -57,13 +56,13 @@ struct alignas(64) Q8Panel {
   float scale[kLanes];
 };
 
-/// A block of a row of inputs: input = scale * (quant - kQ8Zero).
+/// A block of inputs: input = scale * (quant - kQ8Zero).
 struct Q8Input {
   std::uint8_t quants[kQ8Block];  // 1 to 255
   float scale;
 };
 
-/// c[m][n] = bias[n] + sum over k of a[m][k] * b[n][k], or added to c[m][n]. Sums of a block are exact integers.
+/// c[m][n] = bias[n] + sum over k of a[m][k] * b[n][k], or adds that to c[m][n]. Sums of a block are exact integers.
 struct GemmQ8 {
   const Q8Input* a;   // rows x blocks
   const Q8Panel* b;   // panels x blocks
@@ -77,15 +76,14 @@ struct GemmQ8 {
 
 struct EncoderKernels {
   const char* name;
-  /// How the set wants the weights.
+  /// The precision that the set uses.
   Precision precision;
   void (*gemm_f32)(const Gemm<float>& gemm);
-  /// bf16: the upper half of an f32. Products are exact, sums are f32. Null where the processor has no such
-  /// instruction.
+  /// bf16: the upper half of an f32. Products are exact, sums are f32. Null if the processor has no such instruction.
   void (*gemm_bf16)(const Gemm<std::uint16_t>& gemm);
   /// Rounds to nearest, ties to even. `count` is a multiple of kLanes, as below.
   void (*round_bf16)(const float* from, std::uint16_t* to, std::size_t count);
-  /// Null where the processor has no such instruction, as the next.
+  /// Null if the processor has no such instruction; so is quantize_q8.
   void (*gemm_q8)(const GemmQ8& gemm);
   /// The scale of a block is its largest magnitude / kMostQuant. Values are finite.
   void (*quantize_q8)(const float* from, Q8Input* to, std::size_t blocks);
@@ -97,9 +95,9 @@ struct EncoderKernels {
   void (*softmax)(float* row, std::size_t count, float scale);
 };
 
-/// The sets within usable_features() (core/cpu.h), slowest first; "scalar" always, the slow twin of the others.
+/// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
 std::span<const EncoderKernels* const> available_kernels() noexcept;
-/// One of those; null when the name is none of theirs.
+/// Returns the available set with this name, or null.
 const EncoderKernels* kernels_named(std::string_view name) noexcept;
 
 }  // namespace lorekeep::encoder

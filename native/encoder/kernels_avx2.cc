@@ -55,7 +55,7 @@ LOREKEEP_AVX2 inline float sum_of(__m256 values) {
   return ((each[0] + each[4]) + (each[1] + each[5])) + ((each[2] + each[6]) + (each[3] + each[7]));
 }
 
-// As in kernels_avx512.cc; 2^power is made of its bits.
+// As in kernels_avx512.cc; 2^power is built from its bits.
 LOREKEEP_AVX2 inline __m256 exponential(__m256 x) {
   x = _mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(-87.0f)), _mm256_set1_ps(88.0f));
   const __m256 power = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), 8);
@@ -101,7 +101,7 @@ LOREKEEP_AVX2 void layer_norm(float* row, const float* weight, const float* bias
   }
 }
 
-// The last values go through a buffer, so that nothing behind them is read or written.
+// The last values go through a buffer, so that nothing beyond the row is read or written.
 LOREKEEP_AVX2 void softmax(float* row, std::size_t count, float scale) {
   const __m256 top = _mm256_set1_ps(*std::max_element(row, row + count));
   const __m256 factor = _mm256_set1_ps(scale);

@@ -47,7 +47,7 @@ struct F32Tile {
   }
 };
 
-// exp by 2^(x log2 e): the polynomial is Cephes' expf (Moshier), good to 2 units in the last place.
+// exp by 2^(x log2 e) with the polynomial of Cephes' expf (Moshier), accurate to 2 units in the last place.
 LOREKEEP_AVX512 inline __m512 exponential(__m512 x) {
   x = _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-87.0f)), _mm512_set1_ps(88.0f));
   const __m512 power = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)), 8);

@@ -1,4 +1,4 @@
-// The slow twin: what every other set must agree with.
+// The reference that every other set must agree with.
 #include <algorithm>
 #include <cmath>
 

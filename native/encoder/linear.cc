@@ -8,12 +8,12 @@
 namespace lorekeep::encoder {
 namespace {
 
-// A weight on its own costs some 16 times as much as one in a panel.
+// A sparse weight costs about 16 times as much as one in a panel.
 constexpr std::size_t kSparseShare = 32;
-// Rows rounded at a time: 96 of 1,536 values are 288 KiB, which the second-level cache holds beside two panels.
+// Rows rounded at a time: 96 of 1,536 values are 288 KiB, which fit the second-level cache beside two panels.
 constexpr std::size_t kRows = 96;
 
-// Bytes of an input as it is multiplied: bf16, or 8 bits and a share of a scale.
+// Bytes of a rounded input: bf16, or 8 bits and its share of a scale.
 constexpr std::size_t kScratch = 2;
 
 }  // namespace
@@ -54,8 +54,7 @@ void Linear::pack_bf16(std::span<const float> weights) {
   }
 }
 
-// Weights that were quantised like this before, as those of Q8_0 files, are found again exactly but for the last place
-// of their scale.
+// Requantising the weights of Q8_0 files is exact, except for the last place of their scale.
 void Linear::pack_q8(std::span<const float> weights) {
   const std::size_t blocks = inputs_ / kQ8Block;
   q8_ = Buffer<Q8Panel>(outputs_ / kLanes * blocks);

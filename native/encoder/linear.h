@@ -10,8 +10,8 @@
 
 namespace lorekeep::encoder {
 
-/// y = W x + b for rows of x, with W packed for the kernels. A matrix that is nearly all zeros (models made by hand
-/// rather than trained are) is kept as its other values, in f32, whatever the precision asked for.
+/// y = W x + b for rows of x, with W packed for the kernels. A matrix of nearly all zeros (in models made by hand) is
+/// stored sparse, in f32, whatever precision was requested.
 class Linear {
  public:
   Linear() = default;

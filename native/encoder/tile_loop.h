@@ -1,5 +1,5 @@
-// The loop around the multiplications' tiles. A tile keeps the sums of some rows and panels in registers, and each of
-// its steps loads those panels once and a value of each row. Internal to native/encoder.
+// The loop over the tiles of a multiplication. A tile keeps the sums of some rows and panels in registers; each step
+// loads those panels once and one value of each row. Internal to native/encoder.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace lorekeep::encoder {
 
-/// Tile<kRows, kPanels>::run(gemm, first row, first panel) over all of a product, with at most kMostRows rows and
-/// kMostPanels (1 or 2) panels each. Panels are the outer loop: two of 384 steps stay in the first-level cache while
-/// all rows pass. Rows are divided evenly: 16 are 8 and 8, not 12 and 4, because few rows hide neither latency nor the
+/// Calls Tile<kRows, kPanels>::run(gemm, first row, first panel) over a whole product, with at most kMostRows rows and
+/// kMostPanels (1 or 2) panels per tile. Panels are the outer loop: two of 384 steps stay in the first-level cache for
+/// all rows. Rows are divided evenly, 16 into 8 and 8, not 12 and 4, because few rows hide neither latency nor the
 /// loads of the panels.
 template <class Product, template <int, int> class Tile, int kMostRows, int kMostPanels>
 class TileLoop {
@@ -28,7 +28,7 @@ class TileLoop {
  private:
   using Run = void (*)(const Product&, std::size_t, std::size_t);
 
-  /// By the number of rows less one.
+  /// Indexed by the number of rows minus one.
   template <int kPanels, int... kRows>
   static constexpr std::array<Run, kMostRows> tiles(std::integer_sequence<int, kRows...>) {
     return {Tile<kRows + 1, kPanels>::run...};

@@ -1,5 +1,4 @@
-// The metadata of all records, one typed column per field, made by ColumnsBuilder or read from a file
-// (columns_file.h).
+// The metadata of all records, one typed column per field, from ColumnsBuilder or a file (columns_file.h).
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@
 
 namespace lorekeep::filter {
 
-/// Distinct texts of a column in ascending byte order (which is code point order): a text's code is its position, so
-/// that codes compare as the texts do.
+/// Distinct texts of a column in ascending byte order (which is code point order). A text's code is its position, so
+/// codes compare like the texts.
 class Dictionary {
  public:
   Dictionary() = default;
@@ -28,10 +27,10 @@ class Dictionary {
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
   std::string_view operator[](std::uint32_t code) const noexcept { return texts_[code]; }
-  /// First code whose text is not before `text`; size() when all are before it.
+  /// Returns the first code whose text is not less than `text`; size() if there is none.
   std::uint32_t lower_bound(std::string_view text) const noexcept;
   std::optional<std::uint32_t> find(std::string_view text) const noexcept;
-  /// For each code of this dictionary the code of the same text in `other`, or kAbsent.
+  /// Returns, for each code of this dictionary, the code of the same text in `other`, or kAbsent.
   std::vector<std::uint32_t> codes_in(const Dictionary& other) const;
   const TextArena& texts() const noexcept { return texts_; }
   std::size_t memory_bytes() const noexcept { return texts_.memory_bytes(); }
@@ -42,7 +41,7 @@ class Dictionary {
   TextArena texts_;
 };
 
-// Rows without a value hold 0 (or an empty set); `Column::present` tells.
+// Rows without a value hold 0 (or an empty set); see `Column::present`.
 using IntColumn = Values<std::int64_t>;
 using FloatColumn = Values<double>;  // finite
 using BoolColumn = Bitmap;
@@ -52,13 +51,12 @@ struct StringColumn {
   Values<std::uint32_t> codes;  // per row
 };
 
-/// Sets both ways round: by row, to show and to look up a row's own needle; by code, so that one needle costs only its
-/// matches.
+/// Sets indexed both ways: by row, to show a row or look up its own needle; by code, to find the rows with one needle.
 struct SetColumn {
   Dictionary dictionary;
-  Values<std::uint64_t> row_ends;   // row r holds codes [row_ends[r-1], row_ends[r])
+  Values<std::uint64_t> row_ends;   // row r has the range [row_ends[r-1], row_ends[r]) of `codes`
   Values<std::uint32_t> codes;      // ascending and distinct within a row
-  Values<std::uint64_t> code_ends;  // code c is in rows [code_ends[c-1], code_ends[c])
+  Values<std::uint64_t> code_ends;  // code c has the range [code_ends[c-1], code_ends[c]) of `rows`
   Values<std::uint32_t> rows;       // ascending within a code
 
   std::span<const std::uint32_t> codes_of(std::size_t row) const noexcept;
@@ -73,7 +71,7 @@ struct Column {
 /// Immutable.
 class Columns {
  public:
-  /// One column per field, each of `size` rows; what ColumnsBuilder::build() gives.
+  /// Precondition: one column per field, each with `size` rows.
   Columns(std::shared_ptr<const Schema> schema, std::size_t size, std::vector<Column> columns);
 
   const Schema& schema() const noexcept { return *schema_; }
@@ -82,7 +80,7 @@ class Columns {
   std::size_t size() const noexcept { return size_; }
   /// Precondition: field < schema().size().
   const Column& operator[](std::size_t field) const noexcept { return columns_[field]; }
-  /// The record's value (its own or the default); nothing when an optional field was omitted. Preconditions: in range.
+  /// Returns the record's value (its own or the default); nullopt if an optional field was omitted. Arguments in range.
   std::optional<FieldValue> value(std::size_t record, std::size_t field) const;
   std::size_t memory_bytes() const noexcept;
 

@@ -10,7 +10,7 @@
 namespace lorekeep::filter {
 namespace {
 
-/// Numbers texts in order of arrival; finish() renumbers them by their order.
+/// Numbers texts in order of arrival; finish() renumbers them in byte order.
 class DraftDictionary {
  public:
   std::uint32_t code(std::string_view text) {
@@ -22,7 +22,7 @@ class DraftDictionary {
     return static_cast<std::uint32_t>(texts_.size() - 1);
   }
 
-  /// Replaces the codes in `codes` by those of the dictionary that is returned.
+  /// Returns the dictionary and replaces the codes in `codes` by its codes.
   Dictionary finish(std::vector<std::uint32_t>& codes) {
     table_ = {};
     std::vector<std::uint32_t> order(texts_.size());
@@ -42,13 +42,13 @@ class DraftDictionary {
   }
 
  private:
-  static constexpr std::size_t kMost = Dictionary::kAbsent - 1;  // what the table takes
+  static constexpr std::size_t kMost = Dictionary::kAbsent - 1;  // limit of the table
 
   TextArena texts_;
   TextTable table_;
 };
 
-/// Sorts and deduplicates each row's codes, then turns the rows round.
+/// Sorts and deduplicates each row's codes, then inverts the rows.
 SetColumn make_set_column(Dictionary dictionary, std::vector<std::uint32_t> codes,
                           std::vector<std::uint64_t> row_ends) {
   std::size_t kept = 0;
@@ -83,7 +83,7 @@ SetColumn make_set_column(Dictionary dictionary, std::vector<std::uint32_t> code
   return column;
 }
 
-/// A bitmap that grows with the records.
+/// A growing bitmap.
 class DraftBits {
  public:
   void push(bool value) {
@@ -107,7 +107,7 @@ class DraftBits {
 
 }  // namespace
 
-// Only the members of the field's type are used. A record in progress has `given`; its value is already appended.
+// Only the members of the field's type are used. `given`: the record in progress has a value, already appended.
 struct ColumnsBuilder::Draft {
   bool given = false;
   DraftBits present;
@@ -250,7 +250,7 @@ Columns ColumnsBuilder::build() && {
   std::vector<Column> columns;
   for (std::size_t field = 0; field < drafts_.size(); ++field) {
     columns.push_back(drafts_[field].finish((*schema_)[field].type));
-    drafts_[field] = Draft{};  // its memory, before the next column needs some
+    drafts_[field] = Draft{};  // frees its memory before the next column allocates
   }
   return Columns(schema_, records_, std::move(columns));
 }

@@ -12,29 +12,29 @@
 
 namespace lorekeep::filter {
 
-/// Takes records one after the other, each field by field, and makes Columns. Every error is Error(kInvalidArgument)
-/// and names the record (position and name) and the field; the builder is then unusable.
+/// Builds Columns from records, field by field. Every error is Error(kInvalidArgument) naming the record (position and
+/// name) and the field; the builder is then unusable.
 class ColumnsBuilder {
  public:
   explicit ColumnsBuilder(std::shared_ptr<const Schema> schema);
   ~ColumnsBuilder();
 
-  /// Starts the next record. `name` (its id) is for errors alone.
+  /// Starts the next record. `name` (its id) is used only in errors.
   void begin_record(std::string_view name);
-  /// A value of the record begun last; `field` is a position in the schema. An integer given to a float field is
-  /// rounded to the nearest double. Refused: a value of another type, a number that is not finite, a field given twice.
+  /// Sets a field of the current record; `field` is a position in the schema. An integer for a float field is rounded
+  /// to the nearest double. Throws for a value of another type, a non-finite number or a field set twice.
   void set_int(std::size_t field, std::int64_t value);
   void set_float(std::size_t field, double value);
   void set_string(std::size_t field, std::string_view value);
   void set_bool(std::size_t field, bool value);
   /// Any order, duplicates allowed.
   void set_strings(std::size_t field, std::span<const std::string_view> values);
-  /// As coerce() of schema.h.
+  /// Converts the value like coerce() of schema.h.
   void set(std::size_t field, const Value& value);
   void set(std::size_t field, const FieldValue& value);
 
   std::size_t size() const noexcept { return records_; }
-  /// Completes the last record (fields not given take their default or stay absent) and all columns.
+  /// Completes the last record (missing fields take their default or stay absent) and returns all columns.
   Columns build() &&;
 
  private:

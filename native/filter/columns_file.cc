@@ -173,7 +173,7 @@ class Reader {
     require(std::all_of(values.begin(), values.end(), [bound](std::uint32_t value) { return value < bound; }),
             "holds a number that is out of range");
   }
-  /// Each list ascends strictly.
+  /// Requires each list to ascend strictly.
   void require_lists(const Values<std::uint32_t>& values, const Values<std::uint64_t>& ends, std::size_t bound) const {
     require_below(values, bound);
     std::size_t at = 0;

@@ -1,4 +1,4 @@
-// Columns as bytes of a file, to be used in place when mapped. The layout is in docs/files.md.
+// Columns as bytes of a file, for use in place when mapped. The layout is in docs/files.md.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,14 @@
 
 namespace lorekeep::filter {
 
-/// Bytes that are equal exactly for equal schemas: tells whether stored columns are those of a schema.
+/// Returns bytes that are equal exactly for equal schemas, to check that stored columns match a schema.
 std::vector<std::byte> schema_bytes(const Schema& schema);
 
-/// Gives the bytes of all columns, in pieces.
+/// Passes the bytes of all columns to `write`, in pieces.
 void write_columns(const Columns& columns, const std::function<void(std::span<const std::byte>)>& write);
 
-/// The columns of `rows` records of this schema. `bytes` begin at a multiple of 8 and are used in place (bits are
-/// copied); `owner` keeps them alive. Everything that evaluation relies on is checked: Error(kCorrupt), naming `source`
-/// and the field.
+/// Returns the columns of `rows` records. `bytes` is aligned to 8 and used in place (except bitmaps, which are copied);
+/// `owner` keeps it alive. Checks everything that evaluation relies on. Throws Error(kCorrupt) naming source and field.
 Columns read_columns(std::span<const std::byte> bytes, std::shared_ptr<const Schema> schema, std::size_t rows,
                      const std::string& source, std::shared_ptr<const void> owner);
 

@@ -11,8 +11,7 @@
 namespace lorekeep::filter {
 namespace {
 
-// Of whole numbers in a list: from the least to the greatest so many values are looked up in a table, which then fits
-// the first-level cache.
+// Lists of integers whose range is at most this are looked up in a bit table, which fits the first-level cache.
 constexpr std::uint64_t kMostTabled = 65'536;
 
 /// Calls visit(op) with a function object op(a, b) for the comparison.
@@ -29,7 +28,7 @@ Bitmap with_operator(Comparison comparison, Visit visit) {
   fail(Code::kInternal, "unknown comparison");
 }
 
-/// Positions of the texts of both dictionaries in one common order; equal texts have equal ones.
+/// Returns the ranks of the texts of both dictionaries in one common order; equal texts have equal ranks.
 std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> common_ranks(const Dictionary& a,
                                                                                const Dictionary& b) {
   std::vector<std::uint32_t> ranks_a(a.size());
@@ -89,8 +88,8 @@ class Evaluator {
     return result ? std::move(*result) : Bitmap(rows_, true);
   }
 
-  /// A child, and those behind it that compare the same field with a constant as well: a range of its values is one
-  /// pass over them, not two.
+  /// Evaluates a child together with later children that compare the same field with a constant, so that a range takes
+  /// one pass over the values, not two.
   Bitmap narrowed(const Node& node, std::size_t first, std::vector<bool>& done) const {
     const Node& one = child(node, first);
     if (!compares_constant(one)) return evaluate(one);
@@ -118,7 +117,7 @@ class Evaluator {
     return node.kind == Node::Kind::kCompare && node.right.kind != Operand::Kind::kField;
   }
 
-  /// Leaves out the records that lack a field of the operator: for them it is false.
+  /// Removes the records that lack a field of the operator: it is false for them.
   Bitmap present(const Node& node, Bitmap result) const {
     for (const Operand& operand : {node.left, node.right}) {
       if (operand.kind != Operand::Kind::kField) continue;
@@ -252,7 +251,7 @@ class Evaluator {
     if (members.empty()) return Bitmap(rows_);
     std::sort(members.begin(), members.end());
     return scan_rows(rows_, cancel_, [&](std::size_t row) {
-      // The last member that is not above the value, or the first: a binary search without branches to mispredict.
+      // Branchless binary search for the last member that is not above the value, or the first member.
       const T* at = members.data();
       for (std::size_t left = members.size(); left > 1; left -= left / 2)
         at += at[left / 2] <= column[row] ? left / 2 : 0;
@@ -272,8 +271,8 @@ class Evaluator {
     return length < kMostTabled ? scan_tabled(column, members, low, length) : scan_members(column, std::move(members));
   }
 
-  /// By a bit for each value from `low` on, and one more, which is false, for all others: as quick for many members as
-  /// for two.
+  /// Looks values up in a table: one bit per value from `low` on, one false bit for all others. Any number of members
+  /// takes the same time.
   Bitmap scan_tabled(const IntColumn& column, const std::vector<std::int64_t>& members, std::uint64_t low,
                      std::uint64_t length) const {
     Bitmap table(length + 2);
@@ -318,7 +317,7 @@ class Evaluator {
 
 Bitmap evaluate(const BoundPredicate& predicate, const Columns& columns, const CancelToken* cancel) {
   if (&predicate.schema() != &columns.schema() && predicate.schema() != columns.schema()) {
-    fail(Code::kInvalidArgument, "filter: compiled against another schema than that of the records");
+    fail(Code::kInvalidArgument, "filter: it was compiled against a schema that differs from the records' schema");
   }
   return Evaluator(predicate, columns, cancel).evaluate(predicate.nodes().back());
 }

@@ -10,8 +10,8 @@ constexpr std::int64_t kMinInt = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMaxInt = std::numeric_limits<std::int64_t>::max();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The numbers of a type around a constant: those up to `below` are smaller, those from `above` are larger, and at most
-/// `equal` lies between. An empty `below` or `above`: there are none.
+/// The numbers of a type around a constant: those up to `below` are smaller, those from `above` are larger, and only
+/// `equal`, if set, lies between. nullopt `below` or `above`: no number is smaller or larger.
 template <class T>
 struct Cut {
   std::optional<T> below;

@@ -49,7 +49,7 @@ void scan_interval_plainly(const T* values, std::size_t count, std::uint64_t low
   const auto within = [&](std::size_t i) { return static_cast<std::uint64_t>(values[i]) - low <= length; };
   std::size_t i = 0;
   for (; i + 64 <= count; i += 64) {
-    unsigned char flags[64];  // first all tests, which the compiler can do side by side, then the packing
+    unsigned char flags[64];  // all tests first, which the compiler can vectorise, then the packing
     for (std::size_t bit = 0; bit < 64; ++bit) flags[bit] = within(i + bit) ? 1 : 0;
     words[i / 64] = packed(flags);
   }

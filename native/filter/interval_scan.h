@@ -1,4 +1,4 @@
-// Which of many whole numbers lie within an interval: the loop under most filters.
+// Finds the integers of an array that lie within an interval: the inner loop of most filters.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,17 @@
 
 namespace lorekeep::filter {
 
-/// Bit i of `words` becomes whether values[i] - low <= length, in unsigned arithmetic; of the last word the bits behind
-/// `count` become 0. With AVX-512, 100,000 64-bit integers take 11 µs
-/// instead of 58.
+/// Sets bit i of `words` to values[i] - low <= length, in unsigned arithmetic; bits beyond `count` in the last word
+/// become 0. With AVX-512, 100,000 64-bit integers take 11 µs instead of 58.
 template <class T>
 using IntervalScan = void (*)(const T* values, std::size_t count, std::uint64_t low, std::uint64_t length,
                               std::uint64_t* words) noexcept;
 
-/// The fastest that this CPU runs. T: std::int64_t, std::uint32_t.
+/// Returns the fastest version for this CPU. T: std::int64_t, std::uint32_t.
 template <class T>
 IntervalScan<T> interval_scan() noexcept;
 
-/// Its slow twin.
+/// The portable version, which the others must agree with.
 template <class T>
 void scan_interval_plainly(const T* values, std::size_t count, std::uint64_t low, std::uint64_t length,
                            std::uint64_t* words) noexcept;

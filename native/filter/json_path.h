@@ -1,4 +1,4 @@
-// Where in a JSON document a reader is: a chain on the stack, made into text only for an error.
+// A position in a JSON document: a chain on the stack, formatted only for errors.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace lorekeep::filter {
 class JsonPath {
  public:
   JsonPath() = default;  // the document itself, "$"
-  /// A part of `parent`, which must outlive it.
+  /// A child of `parent`, which must outlive it.
   JsonPath(const JsonPath& parent, std::string_view key) : parent_(&parent), key_(key) {}
   JsonPath(const JsonPath& parent, std::size_t index) : parent_(&parent), index_(index) {}
 
-  /// For example `$.and[1]["=="][0].knowledge`: keys that are no identifiers are quoted.
+  /// Returns for example `$.and[1]["=="][0].knowledge`; quotes keys that are not identifiers.
   std::string text() const;
 
  private:

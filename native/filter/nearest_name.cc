@@ -7,13 +7,14 @@
 namespace lorekeep::filter {
 namespace {
 
-constexpr std::size_t kLongestName = 64;  // longer ones are never suggested: the work is the product of the lengths
+constexpr std::size_t kLongestName =
+    64;  // longer names are never suggested, because the cost is the product of the lengths
 
 char folded(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Optimal string alignment distance, three rows at a time.
+// Returns the optimal string alignment distance, using three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::array<std::array<std::size_t, kLongestName + 1>, 3> rows{};
   for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;

@@ -1,4 +1,4 @@
-// "Did you mean ...?" for names that do not exist.
+// "Did you mean ...?" for unknown names.
 #pragma once
 
 #include <span>
@@ -7,9 +7,8 @@
 
 namespace lorekeep::filter {
 
-/// The name closest to `wanted` by edit distance (insertion, deletion, substitution and swap of neighbours cost 1, a
-/// change of ASCII case nothing), the first of equals; empty when none is close enough to be a slip of the hand: more
-/// than a third of the longer name, and more than one edit, away.
+/// Returns the first name closest to `wanted` by edit distance (insertion, deletion, substitution and swap of
+/// neighbours cost 1, a change of ASCII case 0). Empty if none is within one edit or a third of the longer name.
 std::string nearest_name(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace lorekeep::filter

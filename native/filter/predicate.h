@@ -1,4 +1,4 @@
-// A filter, compiled against a schema. Three steps, each with its own errors and each done as rarely as it can be:
+// A filter, compiled against a schema. Three steps, each with its own errors and as rare as possible:
 //   Predicate::compile(json, schema)   once per agent: grammar, field names, types
 //   Predicate::bind(variables)         once per search: presence and types of variables
 //   evaluate(bound, columns)           once per search (filter/evaluation.h)
@@ -23,10 +23,10 @@
 
 namespace lorekeep::filter {
 
-// Limits, so that a hostile filter is an error and not a stack overflow or a minute of work.
-inline constexpr std::size_t kMaxPredicateDepth = 64;            // operators inside one another
+// Limits that turn a hostile filter into an error instead of a stack overflow or a minute of work.
+inline constexpr std::size_t kMaxPredicateDepth = 64;            // nested operators
 inline constexpr std::size_t kMaxPredicateOperators = 10'000;    // operators in all
-inline constexpr std::size_t kMaxPredicateElements = 1'000'000;  // of all array literals together, and of a variable
+inline constexpr std::size_t kMaxPredicateElements = 1'000'000;  // in all array literals together, and in one variable
 
 enum class Comparison { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
@@ -35,7 +35,7 @@ using Scalar = std::variant<std::int64_t, double, std::string, bool>;  // the fi
 using ScalarList = std::vector<Scalar>;
 using Constant = std::variant<Scalar, ScalarList>;
 
-/// What a comparison or `in` refers to; `index` counts fields of the schema, or constants of the bound predicate.
+/// An operand of a comparison or `in`; `index` is a field of the schema, or a constant of the bound predicate.
 struct Operand {
   enum class Kind { kField, kConstant };
   Kind kind;
@@ -52,10 +52,10 @@ struct Node {
   std::vector<std::size_t> children;  // kAnd, kOr, kNot (one): positions in the list of nodes
 };
 
-/// Types that compare with one another.
+/// Types within one class can be compared.
 enum class TypeClass { kNumber, kString, kBool };
 
-/// Where a variable stands, and so what it has to be. Its value goes to constants[constant].
+/// A use of a variable, and the type it requires. Its value goes to constants[constant].
 struct VariableUse {
   std::string name;
   TypeClass type;
@@ -74,12 +74,12 @@ class BoundPredicate;
 /// Immutable; may be shared between threads.
 class Predicate : public std::enable_shared_from_this<Predicate> {
  public:
-  /// Throws Error(kInvalidArgument) with `path` (such as `$.and[1]["=="][0].knowledge`), `expected`, `found` and, for a
-  /// name that does not exist, `nearest` in its details.
+  /// Throws Error(kInvalidArgument) with details `path` (such as `$.and[1]["=="][0].knowledge`), `expected`, `found`
+  /// and, for an unknown name, `nearest`.
   static std::shared_ptr<const Predicate> compile(const Value& json, std::shared_ptr<const Schema> schema);
 
-  /// Gives every variable its value; those not used are ignored. Throws Error(kInvalidArgument) naming the variable
-  /// that is missing or of another type, with the path of its use.
+  /// Gives every variable its value; ignores unused ones. Throws Error(kInvalidArgument) naming a variable that is
+  /// missing or has the wrong type, with the path of its use.
   BoundPredicate bind(const std::vector<Variable>& variables = {}) const;
 
   const Schema& schema() const noexcept { return *schema_; }
@@ -98,7 +98,7 @@ class Predicate : public std::enable_shared_from_this<Predicate> {
   std::vector<VariableUse> variables_;
 };
 
-/// A predicate whose constants are all known. Keeps the predicate alive.
+/// A predicate with the values of its variables. Keeps the predicate alive.
 class BoundPredicate {
  public:
   const Predicate& predicate() const noexcept { return *predicate_; }
@@ -120,7 +120,7 @@ std::string_view type_class_name(TypeClass type) noexcept;  // "number", "string
 /// Precondition: not a set.
 TypeClass type_class(FieldType type) noexcept;
 TypeClass type_class(const Scalar& scalar) noexcept;
-/// The value as a scalar; nothing for null, arrays, objects and numbers that are not finite.
+/// Returns the value as a scalar; nullopt for null, arrays, objects and non-finite numbers.
 std::optional<Scalar> to_scalar(const Value& value);
 
 }  // namespace lorekeep::filter

@@ -40,7 +40,7 @@ std::optional<Comparison> comparison_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// The comparison that says of (b, a) what `comparison` says of (a, b).
+/// Returns the comparison for swapped operands.
 Comparison mirrored(Comparison comparison) {
   switch (comparison) {
     case Comparison::kLess: return Comparison::kGreater;
@@ -75,7 +75,7 @@ std::size_t PredicateParser::parse_node(const Value& json, const JsonPath& path,
   const auto* object = json.as<Object>();
   if (object == nullptr || object->size() != 1) refuse(path.text(), "an object with one operator", describe(json));
   if (depth > kMaxPredicateDepth) {
-    refuse(path.text(), "at most " + std::to_string(kMaxPredicateDepth) + " operators inside one another", "more");
+    refuse(path.text(), "at most " + std::to_string(kMaxPredicateDepth) + " nested operators", "more");
   }
   if (++operators_ > kMaxPredicateOperators) {
     refuse(path.text(), "at most " + std::to_string(kMaxPredicateOperators) + " operators in all", "more");

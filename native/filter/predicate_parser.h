@@ -1,4 +1,4 @@
-// Reads a predicate's JSON against a schema: Predicate::compile is what others call.
+// Parses a predicate's JSON against a schema, for Predicate::compile.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class PredicateParser {
   std::shared_ptr<const Predicate> parse(const Value& json) &&;
 
  private:
-  /// What one side of an operator says, before the other side has given it a meaning.
+  /// One side of an operator, before its type is derived from the other side.
   struct Side {
     enum class Kind { kField, kVariable, kLiteral, kList };
     Kind kind;

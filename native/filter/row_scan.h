@@ -1,4 +1,4 @@
-// The loop under every comparison: a test of each row, 64 rows to a word.
+// The inner loop of every comparison: tests each row, 64 rows per word.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ inline std::uint64_t packed(const unsigned char (&flags)[64]) noexcept {
   for (std::size_t byte = 0; byte < 8; ++byte) {
     std::uint64_t eight;
     std::memcpy(&eight, flags + 8 * byte, 8);
-    // Flag i, at bit 8i, times 2^(56 - 7i): all eight meet, in order, in the top byte, and none carries into it.
+    // The multiplication moves flag i from bit 8i to bit 56 + i, so the top byte holds all eight in order, without
+    // carries.
     word |= (eight * 0x0102040810204080u) >> 56 << (8 * byte);
   }
   return word;
@@ -35,7 +36,7 @@ Bitmap scan_rows(std::size_t rows, const CancelToken* cancel, Test test) {
     const std::size_t end = std::min(rows, begin + kRowsPerPoll);
     std::size_t row = begin;
     for (; row + 64 <= end; row += 64) {
-      unsigned char flags[64];  // first all tests, which the compiler can do side by side, then the packing
+      unsigned char flags[64];  // all tests first, which the compiler can vectorise, then the packing
       for (std::size_t bit = 0; bit < 64; ++bit) flags[bit] = test(row + bit) ? 1 : 0;
       words[row / 64] = packed(flags);
     }

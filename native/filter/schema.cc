@@ -144,7 +144,7 @@ Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) {
     const std::string path = "fields[" + std::to_string(i) + "]";
     if (field.name.empty()) refuse(path + ".name", "a string that is not empty", "\"\"");
     if (*find(field.name) != i) {
-      refuse(path + ".name", "a name of its own",
+      refuse(path + ".name", "a unique name",
              quoted(field.name) + ", the name of fields[" + std::to_string(*find(field.name)) + "]");
     }
     if (field.default_value && field.default_value->index() != static_cast<std::size_t>(field.type)) {

@@ -15,23 +15,22 @@ namespace lorekeep::filter {
 
 enum class FieldType { kInt, kFloat, kString, kBool, kStringSet };
 
-/// The spelling in a schema: "int", "float", "string", "bool", "set<string>".
+/// Returns the spelling in a schema: "int", "float", "string", "bool", "set<string>".
 std::string_view type_name(FieldType type) noexcept;
 
 using StringSet = std::vector<std::string>;  // sorted by bytes, no duplicates
 /// A value of each FieldType, in that order: int64, finite double, UTF-8 text, bool, set of texts.
 using FieldValue = std::variant<std::int64_t, double, std::string, bool, StringSet>;
 
-/// The value as a value of `type`, or nothing when it is none: an int field takes integer numbers (2.0 is one) that fit
-/// int64, a float field any finite number (rounded to the nearest double), a set<string> an array of strings. Null is
-/// none of these.
+/// Converts a value to `type`, or returns nullopt. An int field takes integers (also 2.0) that fit int64, a float field
+/// any finite number (rounded to the nearest double), a set<string> an array of strings. Null has no type.
 std::optional<FieldValue> coerce(const Value& value, FieldType type);
 
 struct Field {
   std::string name;
   FieldType type = FieldType::kString;
-  std::optional<FieldValue> default_value;  // what a record without the field has; without it the field is optional
-  bool filterable = true;                   // false: display only, a filter that names it is an error
+  std::optional<FieldValue> default_value;  // value of records without the field; nullopt: the field is optional
+  bool filterable = true;                   // false: display only, filters cannot use it
 
   bool optional() const noexcept { return !default_value.has_value(); }
   friend bool operator==(const Field&, const Field&) = default;
@@ -42,14 +41,14 @@ class Schema {
   Schema() = default;
   /// Throws Error(kInvalidArgument) for an empty name, a name used twice or a default of another type.
   explicit Schema(std::vector<Field> fields);
-  /// Reads a `fields` array: objects of name, type, exactly one of default and "optional": true, and filterable (true
-  /// when absent). Other keys are ignored: whoever reads the file they came from warns of them. Throws
-  /// Error(kInvalidArgument) with the JSON path below `fields`, what was expected and what was found.
+  /// Parses a `fields` array: objects with name, type, exactly one of default and "optional": true, and filterable
+  /// (default true). Ignores other keys; the reader of the file warns about them. Throws Error(kInvalidArgument) with
+  /// the JSON path below `fields`, the expected and the found value.
   static Schema parse(const Value& fields);
 
   std::size_t size() const noexcept { return fields_.size(); }
   const Field& operator[](std::size_t index) const noexcept { return fields_[index]; }
-  /// Position of the field of this name.
+  /// Returns the position of the field with this name.
   std::optional<std::size_t> find(std::string_view name) const noexcept;
   std::vector<std::string> names() const;
 

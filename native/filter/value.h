@@ -1,4 +1,4 @@
-// A JSON value, already parsed: how predicates, schemas and variables arrive, whoever parsed the text.
+// A parsed JSON value, the input for predicates, schemas and variables, independent of the parser.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace lorekeep::filter {
 struct Value;
 struct Member;
 using Array = std::vector<Value>;
-using Object = std::vector<Member>;  // in the order of the text; duplicate keys are the parser's to refuse
+using Object = std::vector<Member>;  // in the order of the text; the parser rejects duplicate keys
 
-/// Numbers written without fraction or exponent that fit are int64, all others double. Copying copies the whole tree.
+/// Numbers written without fraction or exponent that fit int64 are int64, all others double. Copies are deep.
 struct Value {
   using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
   Data data;
@@ -32,7 +32,7 @@ struct Value {
   Value(Array value);
   Value(Object value);
 
-  /// Null when the value is of another kind.
+  /// Null if the value has another type.
   template <class T>
   const T* as() const noexcept {
     return std::get_if<T>(&data);
@@ -47,10 +47,10 @@ struct Member {
 inline Value::Value(Array value) : data(std::move(value)) {}
 inline Value::Value(Object value) : data(std::move(value)) {}
 
-/// The value as an error message calls it: null, true, 42, 2.5, "text" (shortened), an array of 3, an object with ...
+/// Describes the value for an error message: null, true, 42, 2.5, "text" (shortened), an array of 3, an object with ...
 std::string describe(const Value& value);
 
-/// `text` in double quotes, cut to a length that fits a message.
+/// Returns `text` in double quotes, shortened to fit a message.
 std::string quoted(std::string_view text);
 
 }  // namespace lorekeep::filter
