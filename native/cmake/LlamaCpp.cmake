@@ -1,25 +1,25 @@
-# llama.cpp from native/vendor as three shared libraries and CPU plugins that ggml finds beside them at run time.
+# Builds llama.cpp from native/vendor as three shared libraries and CPU plugins, which ggml loads from the same folder.
 #
 # Reads     LOREKEEP_VENDOR           native/vendor
 # Defines   lorekeep_llama_cpp        interface target for native/engine: the headers of llama.cpp, and its libraries
 #           lorekeep_cpu_native       target: the CPU plugin for the building machine
 #           lorekeep_cpu_all          target: one CPU plugin per CPU generation
-# Writes    lorekeep-files-native.txt, lorekeep-files-all.txt: the paths of all that is shipped with either
+# Writes    lorekeep-files-native.txt, lorekeep-files-all.txt: the paths of the files to ship with either
 #
-# Both kinds of plugin are in every tree, and building the addon builds neither: which ones are wanted is a choice of
-# target. So a prebuild after a build compiles the missing plugins and nothing else, and the build after that nothing.
+# Every build tree defines both targets, and building the addon builds neither. So a prebuild after a build compiles
+# only the missing plugins, and a build after that compiles nothing.
 
 set(LOREKEEP_OUTPUT "${CMAKE_BINARY_DIR}/bin")
 set(LOREKEEP_X86 "^(x86_64|i686|AMD64|amd64)$")
-# Everything finds its neighbours in its own folder, in the build tree as in a published package.
+# Libraries find each other in their own folder, in the build tree and in a published package.
 if(APPLE)
   set(LOREKEEP_RPATH "@loader_path")
 else()
   set(LOREKEEP_RPATH "$ORIGIN")
 endif()
 
-# The GGML_* options of the building machine, as names: what -march=native makes the compiler define. GGML_NATIVE itself
-# is refused on x86 together with loadable backends, because a plugin must know what it was compiled for.
+# Returns the GGML_* options of the building machine, from the macros that the compiler defines with -march=native.
+# ggml refuses GGML_NATIVE with loadable backends on x86, because a plugin must know its instruction sets.
 function(lorekeep_native_features out)
   if(MSVC)
     set(${out} AVX AVX2 PARENT_SCOPE)  # the compiler cannot be asked; every x64 CPU since 2015
@@ -29,7 +29,7 @@ function(lorekeep_native_features out)
     OUTPUT_VARIABLE macros RESULT_VARIABLE failed ERROR_QUIET)
   if(failed)
     set(macros "")
-    message(STATUS "lorekeep: ${CMAKE_C_COMPILER} does not know -march=native: the CPU plugin will be a plain one")
+    message(STATUS "lorekeep: ${CMAKE_C_COMPILER} does not support -march=native: the CPU plugin will be generic")
   endif()
   set(found "")
   foreach(pair
@@ -46,7 +46,7 @@ function(lorekeep_native_features out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Whether ggml knows the CPU generations of this platform.
+# Returns whether ggml has CPU variants for this platform.
 function(lorekeep_has_cpu_variants out)
   set(known OFF)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "${LOREKEEP_X86}" OR APPLE OR
@@ -56,7 +56,7 @@ function(lorekeep_has_cpu_variants out)
   set(${out} ${known} PARENT_SCOPE)
 endfunction()
 
-# In a function, so that none of these settings reaches our own code.
+# A function, so that these settings do not affect our own code.
 function(lorekeep_add_llama_cpp)
   set(BUILD_SHARED_LIBS ON)
   set(CMAKE_CXX_STANDARD 17)
@@ -69,7 +69,7 @@ function(lorekeep_add_llama_cpp)
       LLAMA_BUILD_APP LLAMA_BUILD_MTMD LLAMA_USE_PREBUILT_UI LLAMA_OPENSSL LLAMA_SUBPROCESS LLAMA_BUILD_IS_DEV
       LLAMA_ALL_WARNINGS GGML_BUILD_TESTS GGML_BUILD_EXAMPLES
       GGML_NATIVE       # see lorekeep_native_features
-      GGML_OPENMP       # libgomp is absent on slim machines, and its barriers collapse beside a busy neighbour
+      GGML_OPENMP       # libgomp is missing on slim systems, and its barriers collapse if another process needs the cores
       GGML_CCACHE       # scripts/ pass ccache as the compiler launcher, for our own code too
       GGML_METAL GGML_BLAS GGML_ACCELERATE)
     set(${off} OFF)
@@ -82,29 +82,29 @@ function(lorekeep_add_llama_cpp)
     message(STATUS "lorekeep: CPU features of this machine: ${features}")
   endif()
 
-  # Its CMake asks git for a commit. The answer would be lorekeep's own, and change the build with each commit.
+  # Its CMake asks git for the commit, which would be lorekeep's own and change the build with each commit.
   set(ENV{GIT_CEILING_DIRECTORIES} "${LOREKEEP_VENDOR}")
   set(LLAMA_BUILD_NUMBER 0)
   set(LLAMA_BUILD_COMMIT "unknown")
 
-  unset(GGML_AVAILABLE_BACKENDS CACHE)  # grows with each configuration otherwise, and lists plugins of the last one
+  unset(GGML_AVAILABLE_BACKENDS CACHE)  # otherwise it grows with each configuration and keeps old plugins
   add_subdirectory("${LOREKEEP_VENDOR}/llama.cpp" "${CMAKE_BINARY_DIR}/llama.cpp" EXCLUDE_FROM_ALL)
 
   set(plugins ${GGML_AVAILABLE_BACKENDS})
   foreach(target llama ggml ggml-base ${plugins})
-    # Plain names: versioned ones need symbolic links, which npm does not pack.
+    # Unversioned names: versioned ones need symbolic links, which npm does not pack.
     set_property(TARGET ${target} PROPERTY VERSION)
     set_property(TARGET ${target} PROPERTY SOVERSION)
     set_target_properties(${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"
       BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
     if(NOT MSVC)
-      target_compile_options(${target} PRIVATE -w)  # their warnings are theirs to mend
+      target_compile_options(${target} PRIVATE -w)  # third-party warnings
     endif()
   endforeach()
 
-  # ggml-cpu where the compiler was told -mcpu=native or the like: ggml loads a plugin of that name as it is, others by
-  # what they say they need.
+  # ggml-cpu if it was compiled with -mcpu=native or similar: ggml loads a plugin of that name without checks, others by
+  # their required features.
   set(native ggml-cpu-native)
   if(NOT TARGET ${native})
     set(native ggml-cpu)
@@ -127,8 +127,7 @@ target_include_directories(lorekeep_llama_cpp SYSTEM INTERFACE
   "${LOREKEEP_VENDOR}/llama.cpp/include" "${LOREKEEP_VENDOR}/llama.cpp/ggml/include")
 target_link_libraries(lorekeep_llama_cpp INTERFACE llama ggml ggml-base)
 
-# The addon is written beside the libraries, and finds them there. Called when the folder that includes this file has
-# defined it.
+# Writes the addon beside the libraries, where it finds them. Deferred until the including folder has defined it.
 function(lorekeep_finish_addon)
   set_target_properties(lorekeep PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"

@@ -1,7 +1,7 @@
-# One static library per folder under native/. A module's sources see their own headers and those of the modules that
-# they depend on, and no others: each module has an include root of its own that holds nothing but a link to its folder.
-# So `#include "vector/..."` inside native/text is a compile error. (Where links are not permitted, as on some Windows
-# set-ups, the whole native/ folder is the root and scripts/check-layers.mjs alone keeps the rule.)
+# One static library per folder under native/. A module sees only its own headers and those of its dependencies: each
+# module has an include root that contains only a link to its folder. So `#include "vector/..."` inside native/text is a
+# compile error. (If links are not permitted, as on some Windows systems, native/ is the root and only
+# scripts/check-layers.mjs enforces the rule.)
 
 if(NOT MSVC)
   add_compile_options(-Wall -Wextra -Wno-unused-parameter)

@@ -25,7 +25,7 @@ namespace lorekeep {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-// A process that was killed leaves its temporary files; in a container its successor often has the same process id.
+// A killed process leaves its temporary files; in a container, its successor often has the same process id.
 constexpr int kNameAttempts = 1000;
 
 std::filesystem::path temporary_name(const std::filesystem::path& target) {
@@ -61,7 +61,7 @@ bool flush_to_device(std::FILE* file) {
 }
 
 #if defined(_WIN32)
-// An open file cannot be removed here, so the age only has to cover the moment between closing and renaming.
+// Windows cannot remove an open file, so the age only needs to cover the moment between closing and renaming.
 constexpr auto kStrayAge = std::chrono::hours(1);
 
 bool remove_if_stray(const std::filesystem::path& path) {
@@ -82,9 +82,8 @@ bool same_file(int handle, const char* path) {
          opened.st_ino == named.st_ino;
 }
 
-/// Takes the lock that says that the writer lives: it ends with the process, however that ends. False when another
-/// process took the file for a stray one in the moment since it was made. A file system without locks has no strays
-/// removed either.
+/// Takes the lock that marks the writer as alive; it ends with the process. Returns false if another process removed
+/// the new file as a stray before the lock. Strays are not removed from file systems without locks.
 bool claim(std::FILE* file) {
   if (::flock(::fileno(file), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
   struct stat made{};
@@ -101,7 +100,7 @@ bool remove_if_stray(const std::filesystem::path& path) {
 }
 #endif
 
-/// Whether `name` is what temporary_name() makes for a target called `target`.
+/// Returns whether `name` is a temporary_name() of a target called `target`.
 bool is_temporary_of(std::string_view name, std::string_view target) {
   constexpr std::string_view kEnd = ".tmp";
   if (!name.starts_with(target) || !name.ends_with(kEnd)) return false;
@@ -120,7 +119,7 @@ AtomicFile::AtomicFile(std::filesystem::path target, ReplacementRule rule)
   std::setvbuf(file_, buffer_.get(), _IOFBF, kBufferBytes);
 }
 
-// Never opens a file that exists: it may be another writer's.
+// Never opens an existing file: it may be another writer's.
 void AtomicFile::create() {
   for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
     std::filesystem::path name = temporary_name(target());
@@ -130,7 +129,7 @@ void AtomicFile::create() {
       return;
     }
     if (file_ != nullptr) {
-      std::fclose(file_);  // its name is gone or about to go
+      std::fclose(file_);  // another process has removed the name or is about to
       file_ = nullptr;
       continue;
     }
@@ -167,11 +166,11 @@ void AtomicFile::commit() {
 #endif
   if (!destination_.replace_with(temporary_)) refuse("cannot replace");
   temporary_.clear();
-  close();  // the lock goes after the temporary name, so that nobody takes it for a stray
+  close();  // releases the lock only after the temporary name is gone, so that nobody sees a stray
   destination_.flush_folder();
 }
 
-// Everything is on the device already: a failure could not tell of anything lost.
+// Ignores errors: everything is on the device already.
 void AtomicFile::close() noexcept {
   if (file_ != nullptr) std::fclose(file_);
   file_ = nullptr;

@@ -11,14 +11,14 @@
 
 namespace lorekeep {
 
-/// Writes a file so that readers see the old one or the new one, never a part: bytes go to a temporary name
-/// beside the target (`<name>.<process>-<n>.tmp`), commit() makes them durable and renames. Not committed: removed;
-/// what a killed process left is removed by the next writer of the target. A writer holds a lock on its temporary file.
-/// The new file has the permissions of a newly made one. What may be replaced: destination.h.
+/// Writes a file atomically: readers see the old file or the new one. Bytes go to a temporary name beside the target
+/// (`<name>.<process>-<n>.tmp`); commit() makes them durable and renames. Without commit() the temporary file is
+/// removed; the next writer of the target removes those of killed processes. A writer holds a lock on its temporary
+/// file. The new file has default permissions. destination.h defines which files may be replaced.
 class AtomicFile {
  public:
-  /// Throws Error(kIo) naming the path when the folder cannot be written, Error(kInvalidArgument) when what is at the
-  /// target must not be replaced.
+  /// Throws Error(kIo) naming the path if the folder cannot be written, Error(kInvalidArgument) if destination.h
+  /// forbids replacing the target.
   AtomicFile(std::filesystem::path target, ReplacementRule rule);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -26,12 +26,11 @@ class AtomicFile {
 
   /// Throws Error(kIo), for example on a full disk; the target is untouched.
   void write(std::span<const std::byte> bytes);
-  /// Overwrites already written bytes, for headers that are known last. The write position stays at the end.
+  /// Overwrites written bytes, for headers that are known last. The write position stays at the end.
   void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Bytes written so far.
   std::uint64_t size() const noexcept { return size_; }
-  /// Flushes to the device, renames over the target, flushes the folder. Throws as the constructor does, also about
-  /// what has come to the target meanwhile.
+  /// Checks the target again, flushes to the device, renames, flushes the folder. Throws as the constructor.
   void commit();
 
  private:
@@ -49,8 +48,8 @@ class AtomicFile {
   std::uint64_t size_ = 0;
 };
 
-/// Removes the temporary files of writers of `target` that were killed, never one whose writer is alive, and returns
-/// how many. What cannot be seen or removed stays; nothing is thrown.
+/// Removes the temporary files that killed writers of `target` left, and returns their number. Never removes a live
+/// writer's file. Ignores files that it cannot see or remove.
 std::size_t remove_stray_files(const std::filesystem::path& target) noexcept;
 
 }  // namespace lorekeep

@@ -48,14 +48,14 @@ void Descriptor::reset() noexcept {
 namespace {
 
 #if defined(O_PATH)
-constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // searching a folder needs no right to list it
+constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // traversal needs no right to list the folder
 #else
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 #endif
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-constexpr int kMostLinks = 40;  // as Linux has it
-/// Components that may turn out to be something else when they are opened than when they were looked at.
+constexpr int kMostLinks = 40;  // as in Linux
+/// Most components that may change between being looked at and being opened.
 constexpr int kMostChanges = 64;
 
 /// Ends a walk.
@@ -71,7 +71,7 @@ struct Stop {
     case ENOTDIR:
     case ENAMETOOLONG:
     case ELOOP:
-    case EROFS:  // a folder that cannot be made
+    case EROFS:  // the folder cannot be created
       throw Stop{Reached::kAbsent};
     default: fail(Code::kIo, std::string("cannot open: ") + std::strerror(code), {{"errno", std::int64_t{code}}});
   }
@@ -116,7 +116,7 @@ bool is_log(std::string_view name) {
   return name.find(".log") != std::string_view::npos;
 }
 
-/// What must not be opened, as it is at the moment of one walk.
+/// The closed files, resolved at the moment of one walk.
 class ClosedFiles {
  public:
   ClosedFiles(const std::vector<std::string>& paths, const std::string& logs) : logs_(logs) {
@@ -129,7 +129,7 @@ class ClosedFiles {
     if (std::find(files_.begin(), files_.end(), identity_of(info)) != files_.end()) return true;
     return S_ISREG(info.st_mode) && info.st_nlink > 1 && logs_folder_ && is_linked_log(identity_of(info));
   }
-  /// Whether a file of this name in this folder is, or would be, one of them.
+  /// Returns whether a file of this name in this folder is, or would be, closed.
   bool has(const Identity& folder, const std::string& name) const {
     if (logs_folder_ == folder && is_log(name)) return true;
     return std::any_of(places_.begin(), places_.end(),
@@ -171,7 +171,7 @@ struct Folder {
   std::string name;
 };
 
-/// Facts of an open folder or file. Throws Stop(kClosed) in a file system of the kernel's.
+/// Returns the status of an open folder or file. Throws Stop(kClosed) in a kernel file system.
 struct stat opened(int descriptor) {
   struct stat info{};
   if (::fstat(descriptor, &info) != 0) stop_for(errno);
@@ -179,16 +179,16 @@ struct stat opened(int descriptor) {
   return info;
 }
 
-/// One path, from a folder that it may not leave.
+/// Walks one path, from a folder that it may not leave.
 class Walk {
  public:
-  /// `real`: the folder's absolute path without links; `spelled`: another name of it that links may use, or "".
+  /// `real`: the folder's absolute path without links; `spelled`: another path to it that links may use, or "".
   Walk(Folder boundary, const std::string& real, const std::string& spelled, const ClosedFiles& closed)
       : closed_(closed), real_(split(real)), spelled_(split(spelled)) {
     folders_.push_back(std::move(boundary));
   }
 
-  /// What the path leads to. Throws Stop.
+  /// Opens the target of the path. Throws Stop.
   Descriptor run(std::string_view path, Wanted wanted, bool make_folders = false) {
     make_folders_ = make_folders;
     pending_ = split(path);
@@ -206,7 +206,7 @@ class Walk {
     throw Stop{Reached::kAbsent};  // a folder
   }
 
-  /// Of what was reached, relative to the boundary.
+  /// Returns the target's path, relative to the boundary.
   std::string name() const {
     Parts parts;
     for (const Folder& folder : folders_) {
@@ -220,7 +220,7 @@ class Walk {
   const Folder& here() const { return folders_.back(); }
   int at() const { return here().descriptor.number(); }
 
-  /// `..`, and what follows one that left the boundary: links may lead out of it and back, and only names are compared.
+  /// Handles `..`, and names after a `..` that left the boundary. Links may lead out and back; only names are compared.
   void step_outside(const std::string& name) {
     if (name != "..") {
       if (name != real_[real_.size() - above_]) throw Stop{Reached::kOutside};
@@ -232,7 +232,7 @@ class Walk {
     }
   }
 
-  /// The result when it is the last one.
+  /// Returns the result if this is the last component.
   std::optional<Descriptor> step(const std::string& name, Wanted wanted) {
     const bool last = pending_.empty();
     struct stat info{};
@@ -277,7 +277,7 @@ class Walk {
     return file;
   }
 
-  /// Facts of what was opened in the folder where the walk is. Throws Stop(kClosed).
+  /// Returns the status of a file or folder opened in the current folder. Throws Stop(kClosed).
   struct stat open_here(const Descriptor& descriptor) const {
     struct stat info{};
     if (::fstat(descriptor.number(), &info) != 0) stop_for(errno);
@@ -310,7 +310,7 @@ class Walk {
     pending_.insert(pending_.begin(), parts.begin(), parts.end());
   }
 
-  /// For the target of an absolute link: at the boundary when it begins with a name of that, else at "/".
+  /// Restarts for the target of an absolute link: at the boundary if the target begins with its path, else at "/".
   void restart(Parts& target) {
     folders_.erase(folders_.begin() + 1, folders_.end());
     const bool inside = !spelled_.empty() && target.size() >= spelled_.size() &&
@@ -319,7 +319,7 @@ class Walk {
     if (inside) target.erase(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(spelled_.size()));
   }
 
-  /// It was something else a moment ago: looks again.
+  /// The component changed since it was looked at: looks again.
   std::optional<Descriptor> changed(const std::string& name, int code) {
     if (code != ENOENT && code != ELOOP && code != ENOTDIR && code != EMLINK && code != ENXIO) stop_for(code);
     again(name);
@@ -340,8 +340,8 @@ class Walk {
   const ClosedFiles& closed_;
   const Parts real_;
   const Parts spelled_;
-  std::vector<Folder> folders_;  // from the boundary to where the walk is
-  std::size_t above_ = 0;        // how many folders above the boundary the walk is, by the names of links
+  std::vector<Folder> folders_;  // from the boundary to the current folder
+  std::size_t above_ = 0;        // levels above the boundary, by the names in links
   Parts pending_;
   std::string last_;
   bool make_folders_ = false;
@@ -355,7 +355,7 @@ std::optional<std::string> real_path(const std::string& path) {
   return std::string(found.get());
 }
 
-/// Throws Stop. The root is the operator's choice: only the kernel's folders are none. `real` becomes its real path.
+/// Opens the root. Throws Stop. The operator chooses it, so only kernel folders are refused. Sets `real` to its path.
 Folder open_root(const std::string& path, std::string& real) {
   const auto found = real_path(path);
   if (!found) throw Stop{Reached::kNoFolder};
@@ -375,7 +375,7 @@ std::string under(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
-/// What the path may not leave; `real` becomes its real path. Throws Stop.
+/// Opens the folder that the path may not leave, and sets `real` to its real path. Throws Stop.
 Folder open_folder(const BeneathRequest& request, const ClosedFiles& closed, std::string& real) {
   Folder root = open_root(request.root, real);
   if (split(request.folder).empty()) return root;

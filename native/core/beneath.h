@@ -1,6 +1,6 @@
-// Opens files by paths that others choose, without ever leaving a folder. Paths are walked component by component, each
-// opened from the descriptor of the one before and never through a link: links are read and walked in turn. So what a
-// link leads to outside is never looked at, and what is opened is what was checked, however links change meanwhile.
+// Opens files by untrusted paths without ever leaving a folder. Walks paths component by component and opens each from
+// the descriptor of the previous one. Links are never followed by the system, but read and walked. So nothing outside
+// is looked at, and the opened file is the checked one, however links change meanwhile.
 #pragma once
 
 #include <string>
@@ -39,41 +39,40 @@ enum class Wanted {
 };
 
 struct BeneathRequest {
-  /// Absolute; links in it are followed: it is the operator's.
+  /// Absolute. Chosen by the operator, so links in it are followed.
   std::string root;
-  /// Relative to the root, "" for the root itself: what `path` may not leave, and it may not leave the root.
+  /// The folder that `path` may not leave, relative to the root ("": the root itself), which it may not leave either.
   std::string folder;
   /// Relative to `folder`.
   std::string path;
   Wanted wanted = Wanted::kFile;
-  /// Whether absent folders on the way to a place are made.
+  /// Whether to create absent folders on the way to a kPlace.
   bool make_folders = false;
-  /// Files and folders that are never opened, by any of their names; those that are absent are never made.
+  /// Files and folders that are never opened, by any of their names, nor created.
   std::vector<std::string> closed;
-  /// A folder whose logs (`*.log*`) are closed as well, by any of their names, or "". The root may be in it.
+  /// A folder whose logs (`*.log*`) are also closed, by any of their names, or "". The root may be in it.
   std::string logs;
 };
 
 enum class Reached {
   kOpened,
-  kOutside,    // the path leaves `folder`: nothing outside was looked at
-  kNoFolder,   // the root or `folder` is absent or is no folder
-  kAbsent,     // also a path too long, a loop of links, something else than was wanted
-  kClosed,     // one of `closed`, or in a file system of the kernel's own, such as /proc
-  kForbidden,  // the system does not allow it
+  kOutside,    // the path leaves `folder`; nothing outside was looked at
+  kNoFolder,   // the root or `folder` is absent or not a folder
+  kAbsent,     // also: a path too long, a loop of links, another kind of file
+  kClosed,     // in `closed`, or in a kernel file system such as /proc
+  kForbidden,  // permission denied by the system
 };
 
 struct BeneathResult {
   Reached reached = Reached::kAbsent;
-  /// Of the file or the folder.
+  /// The open file or folder.
   Descriptor descriptor;
-  /// Absolute path of what the path may not leave, and relative to it that of the file; both without links.
+  /// The absolute path of `folder`, and the file's path relative to it; both without links.
   std::string folder;
   std::string name;
 };
 
-/// Throws Error(kIo) when the system fails (too many open files), Error(kUnsupported) where it cannot do this
-/// (Windows).
+/// Throws Error(kIo) if the system fails (too many open files), Error(kUnsupported) on Windows.
 BeneathResult open_beneath(const BeneathRequest& request);
 
 }  // namespace lorekeep

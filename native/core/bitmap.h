@@ -1,4 +1,4 @@
-// A set of record ordinals, one bit each: how a filter's result reaches the searches.
+// A set of record ordinals, one bit each, such as the result of a filter.
 #pragma once
 
 #include <bit>
@@ -17,13 +17,13 @@ class Bitmap {
   }
 
   std::size_t size() const noexcept { return size_; }
-  /// Precondition: ordinal < size(); checked by callers once, not per bit.
+  /// Precondition: ordinal < size(). Callers check once, not per bit.
   bool test(std::size_t ordinal) const noexcept { return (words_[ordinal >> 6] >> (ordinal & 63)) & 1u; }
   void set(std::size_t ordinal) noexcept { words_[ordinal >> 6] |= std::uint64_t{1} << (ordinal & 63); }
   void reset(std::size_t ordinal) noexcept { words_[ordinal >> 6] &= ~(std::uint64_t{1} << (ordinal & 63)); }
 
-  /// Adds bits in parallel within each word: a loop that vectorises, where std::popcount without the instruction (a
-  /// binary must run on every CPU) is a table look-up per byte. 100,000 bits: 1 us instead of 9.
+  /// Adds bits in parallel within each word, in a loop that vectorises. std::popcount compiles to a table look-up per
+  /// byte, because the binary must run on CPUs without the instruction. 100,000 bits: 1 us instead of 9.
   std::size_t count() const noexcept {
     std::uint64_t total = 0;
     for (std::uint64_t word : words_) {
@@ -59,7 +59,7 @@ class Bitmap {
     }
   }
 
-  /// Bits at and beyond size() in the last word are zero; whoever writes words keeps it so.
+  /// Bits from size() on in the last word are zero; writers must keep them zero.
   std::vector<std::uint64_t>& words() noexcept { return words_; }
   const std::vector<std::uint64_t>& words() const noexcept { return words_; }
   void clear_tail() noexcept {

@@ -1,5 +1,4 @@
-// Little-endian reading and writing of plain values. The reader never reads past its span: a short file is an
-// error with the culprit's name, not undefined behaviour.
+// Little-endian reading and writing of plain values. Reading past the end throws an error that names the source.
 #pragma once
 
 #include <bit>
@@ -20,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "the file formats are 
 
 class ByteReader {
  public:
-  /// `name` is what errors call the source, usually the file's path; it must outlive the reader.
+  /// `name` is the source's name in errors, usually the file's path; it must outlive the reader.
   ByteReader(std::span<const std::byte> bytes, std::string_view name) : bytes_(bytes), name_(name) {}
 
   std::size_t offset() const noexcept { return offset_; }
@@ -34,11 +33,11 @@ class ByteReader {
     return value;
   }
 
-  /// `size` bytes, in place. Throws Error(kCorrupt) when fewer remain.
+  /// Returns the next `size` bytes, in place. Throws Error(kCorrupt) if fewer remain.
   std::span<const std::byte> take(std::uint64_t size) {
     if (size > remaining()) {
       fail_file(Code::kCorrupt, std::string(name_),
-                "truncated: " + std::to_string(size) + " bytes wanted at offset " + std::to_string(offset_) + ", " +
+                "truncated: " + std::to_string(size) + " bytes needed at offset " + std::to_string(offset_) + ", " +
                     std::to_string(remaining()) + " left");
     }
     const auto part = bytes_.subspan(offset_, static_cast<std::size_t>(size));

@@ -1,4 +1,4 @@
-// A flag that one thread raises and long loops poll. Each loop states its grain (rows, hops, blocks, batches).
+// A flag that one thread sets and long loops poll. Each loop documents its grain (rows, hops, blocks, batches).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace lorekeep {
 
-/// What check() throws after the deadline: not a failure, but word to whoever set it that the work takes longer.
+/// Thrown by check() after the deadline. Not a failure: it tells whoever set the deadline that the work takes longer.
 struct OutOfTime {};
 
 class CancelToken {
@@ -17,12 +17,12 @@ class CancelToken {
   using Clock = std::chrono::steady_clock;
 
   CancelToken() = default;
-  /// Work that gives up at `deadline`.
+  /// A token whose check() throws OutOfTime from `deadline` on.
   explicit CancelToken(Clock::time_point deadline) : deadline_(deadline) {}
 
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
-  /// Throws Error(kCancelled) once the flag is up, OutOfTime after the deadline.
+  /// Throws Error(kCancelled) once the flag is set, OutOfTime after the deadline.
   void check() const {
     if (cancelled()) fail(Code::kCancelled, "the operation was aborted");
     if (deadline_ && Clock::now() >= *deadline_) throw OutOfTime();

@@ -8,20 +8,20 @@
 
 namespace lorekeep {
 
-/// XXH3-64 of the bytes: detects damage and names content; not a defence against forgery.
+/// XXH3-64 of the bytes. Detects damage and identifies content; does not protect against forgery.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
-/// 128 bits that name content: equal for equal bytes, and by chance alone for others.
+/// 128 bits that identify content; different bytes have equal digests only by chance.
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   friend auto operator<=>(const Digest&, const Digest&) = default;
 };
 
-/// XXH3-128 of the bytes; not a defence against forgery either.
+/// XXH3-128 of the bytes. Does not protect against forgery either.
 Digest digest(std::span<const std::byte> bytes) noexcept;
 
-/// The same (seed 0) of bytes that arrive piece by piece.
+/// checksum() with seed 0 of bytes that arrive piece by piece.
 class RunningChecksum {
  public:
   RunningChecksum();
@@ -30,7 +30,7 @@ class RunningChecksum {
   RunningChecksum& operator=(RunningChecksum&&) noexcept;
 
   void update(std::span<const std::byte> bytes) noexcept;
-  /// Of what came so far.
+  /// Returns the checksum of all bytes so far.
   std::uint64_t value() const noexcept;
 
  private:

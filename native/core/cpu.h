@@ -1,5 +1,4 @@
-// The instruction sets of this CPU, and which of them kernels may use: the one place that distance kernels, sketches,
-// filters and the encoder ask.
+// Detects the instruction sets of this CPU that kernels may use, for distances, sketches, filters and the encoder.
 #pragma once
 
 #include <array>
@@ -24,19 +23,18 @@ inline constexpr CpuFeatures kAvx512Bf16 = 8;
 inline constexpr CpuFeatures kAmxBf16 = 16;  // tiles of 16 rows of 64 bytes; a process must ask for them
 inline constexpr CpuFeatures kNeon = 32;
 
-/// The features of this CPU whose registers the operating system saves. Detected once.
+/// Returns the features of this CPU whose registers the operating system saves. Detected once.
 CpuFeatures cpu_features() noexcept;
 
-/// The features of `present` that kernels may use where LOREKEEP_KERNELS is `name`: "scalar", "avx2", "avx512",
-/// "avx512vnni" and "neon" exclude everything beyond themselves. A name that is unknown, or that needs a feature
-/// outside `present`, excludes nothing.
+/// Returns the features of `present` that kernels may use if LOREKEEP_KERNELS is `name`: "scalar", "avx2", "avx512",
+/// "avx512vnni" and "neon" exclude everything beyond themselves. An unknown name, or one that needs a feature outside
+/// `present`, excludes nothing.
 CpuFeatures features_within(std::string_view name, CpuFeatures present) noexcept;
 
-/// features_within() of the environment's LOREKEEP_KERNELS and this CPU. Read once.
+/// Returns features_within() of the environment's LOREKEEP_KERNELS and this CPU. Read once.
 CpuFeatures usable_features() noexcept;
 
-/// The sets of kernels, out of at most kMost, that need nothing beyond some features; in the order given, slowest
-/// first. A set has a member `name`.
+/// The usable sets among at most kMost sets of kernels, in the given order, slowest first. A set has a member `name`.
 template <class Set, std::size_t kMost>
 class KernelSets {
  public:
@@ -50,7 +48,7 @@ class KernelSets {
     }
   }
   std::span<const Set* const> all() const noexcept { return std::span(sets_).first(count_); }
-  /// Null when there is no set of that name.
+  /// Returns the set of that name, or null.
   const Set* named(std::string_view name) const noexcept {
     for (const Set* set : all()) {
       if (name == set->name) return set;
@@ -63,7 +61,7 @@ class KernelSets {
   std::size_t count_ = 0;
 };
 
-/// Tells the CPU that the caller spins.
+/// Tells the CPU that the caller is in a spin loop.
 inline void pause_spinning() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Quota = std::optional<std::size_t>;
 
-// Of a line of any of these files.
+// Longest line read from these files, in bytes.
 constexpr std::size_t kLongestLine = 4096;
 
 std::vector<std::string> read_lines(const fs::path& path) {
@@ -41,7 +41,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// Both in µs; a quota that is no positive number ("max", "-1") is none.
+// Returns quota / period, both in µs. A quota that is not a positive number ("max", "-1") means no limit.
 Quota processors(std::string_view quota, std::string_view period) {
   const auto positive = [](std::string_view text) -> std::uint64_t {
     std::uint64_t value = 0;
@@ -68,14 +68,14 @@ Quota lesser(Quota a, Quota b) {
   return a && b ? std::min(a, b) : (a ? a : b);
 }
 
-// The group and all above it, to where they are mounted. A container may see the path that its group has outside, of
-// which nothing is mounted here: the mount is the group then, and what is absent limits nothing.
+// Returns the least quota of the group and all groups above it, up to the mount. A container may see its group's path
+// outside of the container, which is not mounted here: then the mount is the group, and absent folders set no limit.
 Quota least_quota(const fs::path& mount, std::string_view group, Quota (*quota_of)(const fs::path&)) {
   fs::path path = mount;
   Quota least = quota_of(path);
   for (std::string_view name : split(group, '/')) {
     if (name.empty()) continue;
-    if (name == "..") break;  // the group lies outside of what this process may see
+    if (name == "..") break;  // the group is outside of the visible hierarchy
     path /= name;
     least = lesser(least, quota_of(path));
   }
@@ -86,7 +86,7 @@ Quota quota_under(const fs::path& root) {
   const fs::path mounts = root / "sys/fs/cgroup";
   Quota least;
   for (const std::string& line : read_lines(root / "proc/self/cgroup")) {
-    // hierarchy:controllers:path, where only the path may hold colons; version 2 has no controllers
+    // hierarchy:controllers:path, where only the path may contain colons; version 2 has no controllers
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -96,7 +96,7 @@ Quota quota_under(const fs::path& root) {
     if (controllers.empty()) {
       least = lesser(least, least_quota(mounts, group, quota_v2));
     } else if (std::find(names.begin(), names.end(), "cpu") != names.end()) {
-      // Systems name the mount after the controller, after all of its mount, or both, one a link to the other.
+      // Systems name the mount after the controller, after all controllers in it, or both, one a link to the other.
       least = lesser(least, least_quota(mounts / "cpu", group, quota_v1));
       if (controllers != "cpu") least = lesser(least, least_quota(mounts / controllers, group, quota_v1));
     }
@@ -109,7 +109,7 @@ Quota quota_under(const fs::path& root) {
 std::optional<std::size_t> cpu_quota(const std::filesystem::path& root) noexcept {
   try {
     return quota_under(root);
-  } catch (...) {  // no memory, or a path that this system cannot have
+  } catch (...) {  // out of memory, or a path that is invalid on this system
     return std::nullopt;
   }
 }

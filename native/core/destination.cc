@@ -24,7 +24,7 @@
 namespace lorekeep {
 namespace {
 
-// Other writers may replace the target while it is looked at.
+// Retries while other writers replace the target.
 constexpr int kRenameAttempts = 100;
 
 std::filesystem::path folder_of(const std::filesystem::path& target) {
@@ -43,7 +43,7 @@ void Destination::refuse(const std::string& what) const {
 
 void Destination::unreadable(int code) const {
   const std::string name = utf8_path(target_);
-  fail_file(Code::kIo, name, "cannot tell whether it may be replaced: " + std::string(std::strerror(code)));
+  fail_file(Code::kIo, name, "cannot check whether it may be replaced: " + std::string(std::strerror(code)));
 }
 
 #if defined(_WIN32)
@@ -109,7 +109,7 @@ void Destination::flush_folder() const noexcept {}
 
 #else
 
-/// What was at the target: device and inode, or nothing.
+/// The file at the target: device and inode, or nothing.
 struct Destination::Seen {
   struct Identity {
     dev_t device;
@@ -140,11 +140,11 @@ class OpenedFile final : public FoundFile {
   int handle_;
 };
 
-/// Renames without replacing anything; nothing when the system cannot promise that.
+/// Renames without replacing anything; nullopt if the system cannot guarantee that.
 std::optional<bool> rename_to_free_name(int folder, const char* from, const char* to) {
 #if defined(__linux__) && defined(SYS_renameat2)
   if (::syscall(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;  // glibc before 2.28
-  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) return std::nullopt;  // the file system's limits
+  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) return std::nullopt;  // not supported by the file system
   return false;
 #else
   (void)folder, (void)from, (void)to;
@@ -164,7 +164,7 @@ Destination::~Destination() {
 }
 
 Destination::Seen Destination::look() const {
-  if (folder_ < 0) return {};  // create() says why
+  if (folder_ < 0) return {};  // create() reports the error
   const std::filesystem::path name = target_.filename();
   struct stat named{};
   if (::fstatat(folder_, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -217,7 +217,7 @@ bool Destination::replace_with(const std::filesystem::path& name) const {
     if (!seen.identity) {
       const std::optional<bool> renamed = rename_to_free_name(folder_, name.c_str(), own.c_str());
       if (renamed && (*renamed || errno != EEXIST)) return *renamed;
-      if (renamed) continue;  // somebody has made the file meanwhile
+      if (renamed) continue;  // another writer created the file meanwhile
     }
     struct stat now{};
     const bool there = ::fstatat(folder_, own.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
@@ -228,7 +228,7 @@ bool Destination::replace_with(const std::filesystem::path& name) const {
   return false;
 }
 
-// File systems that refuse to fsync a folder do it themselves.
+// Ignores errors: file systems that refuse to fsync a folder do not need it.
 void Destination::flush_folder() const noexcept {
   if (folder_ >= 0) ::fsync(folder_);
 }

@@ -1,5 +1,5 @@
-// The place of a file that is about to be written. What may be there: nothing, an empty file, or a regular file that
-// this program wrote, of the same kind. Everything else is refused and left as it is.
+// The destination of a file to be written. It may be absent, an empty file, or a regular file of the same kind that
+// this program wrote. Everything else is refused and left unchanged.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace lorekeep {
 
-/// Reads the file that is at a destination.
+/// Reads the existing file at a destination.
 class FoundFile {
  public:
   explicit FoundFile(std::uint64_t size) : size_(size) {}
   virtual ~FoundFile() = default;
   std::uint64_t size() const noexcept { return size_; }
-  /// False when not all of `to` could be read.
+  /// Returns false if `to` could not be filled.
   virtual bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept = 0;
 
  private:
   std::uint64_t size_;
 };
 
-/// Says why a file that is not empty must not be replaced, as the end of "PATH: it ..."; empty: it may be.
+/// Returns why a non-empty file must not be replaced, as the end of "PATH: it ..."; empty if it may be.
 using ReplacementRule = std::function<std::string(const FoundFile&)>;
 
-/// Holds the folder open from the first check to the rename, so that a folder that is moved or replaced meanwhile
-/// changes nothing. A symbolic link at the destination is not followed but refused.
+/// Keeps the folder open from the first check to the rename, so that moving or replacing it meanwhile has no effect.
+/// Refuses a symbolic link at the destination.
 class Destination {
  public:
   /// A folder that cannot be opened is reported by create().
@@ -39,13 +39,13 @@ class Destination {
   Destination& operator=(const Destination&) = delete;
 
   const std::filesystem::path& target() const noexcept { return target_; }
-  /// Throws Error(kInvalidArgument) that names the file unless it may be replaced; Error(kIo) when it cannot be read.
+  /// Throws Error(kInvalidArgument) naming the file unless it may be replaced; Error(kIo) if it cannot be read.
   void check() const;
-  /// Makes a file that is not there yet beside the target and opens it for writing; null with errno (EEXIST).
+  /// Creates a file beside the target and opens it for writing. Returns null with errno (EEXIST) on failure.
   std::FILE* create(const std::filesystem::path& name) const;
   void remove(const std::filesystem::path& name) const noexcept;
-  /// Renames a file beside the target to it. The target is checked again, by device and inode up to the rename itself.
-  /// Throws as check(); false with errno when the system refuses.
+  /// Renames a file beside the target to the target, which it checks again first, and by device and inode up to the
+  /// rename itself. Throws as check(); returns false with errno if the system refuses.
   bool replace_with(const std::filesystem::path& name) const;
   /// Makes the rename durable.
   void flush_folder() const noexcept;

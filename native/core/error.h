@@ -1,5 +1,4 @@
-// The one way the core reports failure: a code a program can branch on, a sentence a person can act on,
-// and the culprit (a file, an item, a field) when there is one.
+// Errors of the native code: a code for programs, a sentence for people, and the culprit (a file, an item, a field).
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,21 @@
 namespace lorekeep {
 
 enum class Code {
-  kInvalidArgument,    // the caller passed something that can never work
-  kNotFound,           // a named file does not exist
-  kIo,                 // the operating system refused a read or a write
-  kCorrupt,            // a file's content contradicts itself or its checksum
-  kUnsupported,        // well-formed, but not something this version handles
-  kDimensionMismatch,  // a vector or a file has another dimension than the index or the model
-  kTextTooLong,        // a text has more tokens than the model's context holds
-  kModelInvalid,       // a model file that cannot be used, and why
-  kCancelled,          // the caller's AbortSignal or the end of its environment
+  kInvalidArgument,    // the caller passed an invalid value
+  kNotFound,           // a file does not exist
+  kIo,                 // a read or a write failed
+  kCorrupt,            // a file's content is inconsistent or does not match its checksum
+  kUnsupported,        // well-formed, but not supported by this version
+  kDimensionMismatch,  // a vector's or a file's dimension differs from the index's or the model's
+  kTextTooLong,        // a text has more tokens than the model's context
+  kModelInvalid,       // a model file cannot be used
+  kCancelled,          // by the caller's AbortSignal or the end of its environment
   kClosed,             // the object was closed before the call
-  kOutOfMemory,        // the machine could not give the memory asked for
-  kInternal,           // a defect of lorekeep's own
+  kOutOfMemory,        // an allocation failed
+  kInternal,           // a defect in lorekeep
 };
 
-/// The code's spelling in JavaScript (`error.code`), for example "INVALID_ARGUMENT".
+/// Returns the code's spelling in JavaScript (`error.code`), for example "INVALID_ARGUMENT".
 std::string_view code_name(Code code) noexcept;
 
 using DetailValue = std::variant<std::int64_t, double, std::string>;
@@ -38,7 +37,7 @@ class Error : public std::runtime_error {
   Error(Code code, const std::string& message, Details details = {});
 
   Code code() const noexcept { return code_; }
-  /// Named facts for `error.detail`: numbers cross as numbers, strings as strings.
+  /// Named facts for `error.detail`; numbers stay numbers, strings stay strings.
   const Details& details() const noexcept { return details_; }
 
  private:
@@ -46,10 +45,10 @@ class Error : public std::runtime_error {
   Details details_;
 };
 
-/// Throws an Error about a file: "file: reason", with details "file" and "reason" before those given.
+/// Throws an Error about a file: "file: reason", with details "file" and "reason" before `details`.
 [[noreturn]] void fail_file(Code code, const std::string& file, const std::string& reason, Details details = {});
 
-/// Throws Error; a function so that call sites stay one line and the cold path stays out of hot code.
+/// Throws Error. A function, so that call sites take one line and hot code stays small.
 [[noreturn]] void fail(Code code, const std::string& message, Details details = {});
 
 }  // namespace lorekeep

@@ -26,7 +26,7 @@ fs::path folder_of(const fs::path& target) {
   return fs::canonical(target.has_parent_path() ? target.parent_path() : ".", error);
 }
 
-/// A path without links in its folders. Its last name stays as it is, because a link there may be set to another file.
+/// Resolves the links in a path's folders. Keeps the last name, because a link there may be changed to another file.
 fs::path place_of(const fs::path& file) {
   std::error_code error;
   if (file.parent_path() == "/proc/self/fd") return fs::read_symlink(file, error);
@@ -56,7 +56,7 @@ bool read_values(const FoundFile& file, std::uint64_t offset, std::span<T> value
   return file.read(offset, std::as_writable_bytes(values));
 }
 
-/// The owner section of a sound file; nothing when there is none or the file is damaged.
+/// Returns the owner section; nullopt if there is none or the file is damaged.
 std::optional<std::vector<std::byte>> read_owner(const FoundFile& file, const SectionFileHeader& header) {
   if (header.sections > kMaxSections) return std::nullopt;
   std::vector<SectionEntry> table(header.sections);
@@ -106,7 +106,7 @@ ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const Fil
           owner = owner == nullptr ? std::nullopt : std::optional(*owner)](const FoundFile& file) -> std::string {
     SectionFileHeader header{};
     const bool whole = read_values(file, 0, std::span(&header, 1));
-    // A file that was cut short within its magic is a damaged one.
+    // A file truncated within its magic counts as a damaged file of this kind.
     const auto beginning = std::as_writable_bytes(std::span(&header.magic, 1))
                                .first(static_cast<std::size_t>(std::min<std::uint64_t>(sizeof(magic), file.size())));
     if (!(whole || file.read(0, beginning)) || std::memcmp(&header.magic, &magic, beginning.size()) != 0) {

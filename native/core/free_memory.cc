@@ -10,7 +10,7 @@ namespace lorekeep {
 
 void release_free_memory() noexcept {
 #ifdef __GLIBC__
-  // glibc keeps what was freed below something that is still in use, in every arena, until it is told otherwise.
+  // In every arena, glibc keeps freed memory below memory in use until malloc_trim().
   malloc_trim(0);
 #endif
 }

@@ -2,8 +2,8 @@
 
 namespace lorekeep {
 
-/// Gives free memory of the C allocator back to the system, where the allocator can. Takes milliseconds per hundred
-/// megabytes, during which other threads may wait for memory.
+/// Returns free memory of the C allocator to the system, if the allocator supports it. Takes milliseconds per hundred
+/// megabytes, during which allocations on other threads may wait.
 void release_free_memory() noexcept;
 
 }  // namespace lorekeep

@@ -34,7 +34,7 @@ bool is_kernel_path(std::string_view) noexcept {
 namespace {
 
 #if defined(__linux__)
-// From linux/magic.h; those that older headers lack are written out as well.
+// From linux/magic.h, written out because older headers lack some.
 constexpr std::array<unsigned long, 19> kKernelFileSystems{
     0x9fa0,      // proc
     0x62656572,  // sysfs
@@ -74,7 +74,7 @@ bool in_kernel_file_system(int) noexcept {
 }
 #endif
 
-/// /dev has no type of its own, so it is known by its device, unless it is a plain folder of "/".
+/// Returns the device of /dev, which has no file system type of its own; nullopt if it is a plain folder of "/".
 std::optional<dev_t> device_of_dev() noexcept {
   struct stat dev{};
   struct stat root{};

@@ -68,7 +68,7 @@ void MappedFile::forget(std::span<const std::byte>) const noexcept {}
 
 namespace {
 
-/// Of the open file: nanoseconds, and the number of its names.
+/// Status of the open file: size, times in nanoseconds, number of hard links.
 struct Facts {
   std::int64_t size;
   std::int64_t modified;
@@ -95,7 +95,7 @@ Facts facts_of(const struct stat& info) noexcept {
 
 }  // namespace
 
-/// The open file, and what it was when it was mapped.
+/// The open file, and its status when it was mapped.
 struct MappedFile::Stamp {
   int file;
   std::mutex mutex;
@@ -110,7 +110,7 @@ struct MappedFile::Stamp {
     if (::fstat(file, &info) != 0) return true;
     const Facts now = facts_of(info);
     const std::lock_guard lock(mutex);
-    // A name that comes or goes, as in a replacement by rename, sets the time of change too.
+    // Adding or removing a hard link, as a replacement by rename does, also sets the change time.
     const bool renamed = now.names != facts.names;
     if (!refused && now.same_content(facts) && (now.changed == facts.changed || renamed))
       facts = now;
@@ -121,7 +121,8 @@ struct MappedFile::Stamp {
 };
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
+  const int file =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // so that a pipe without a writer does not block
   if (file < 0) {
     const int code = errno;
     fail_file(code == ENOENT || code == ENOTDIR ? Code::kNotFound : Code::kIo, name_,

@@ -10,10 +10,10 @@
 
 namespace lorekeep {
 
-/// A whole file mapped read-only. The bytes are hostile until a reader has checked them, and again after that: another
-/// program may write to the file in place. So whatever memory safety rests on is copied before it is checked
-/// (SectionFileReader::copy), and whoever answers from the mapping calls check_unchanged() after it has read. Our own
-/// writers replace files by rename, which leaves a mapping as it is.
+/// A whole file mapped read-only. The bytes are untrusted, even after a check, because another program may write to the
+/// file in place. So copy everything that memory safety depends on before checking it (SectionFileReader::copy), and
+/// call check_unchanged() after reading an answer from the mapping. Our own writers replace files by rename, which
+/// leaves mappings unchanged.
 class MappedFile {
  public:
   /// Throws Error(kNotFound) or Error(kIo), naming the path. An empty file maps to an empty span.
@@ -24,11 +24,11 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   const std::string& name() const noexcept { return name_; }
-  /// Throws Error(kCorrupt) when the mapped file has been written to, truncated or touched since it was mapped, or
-  /// could not be read: what was read from it may be wrong. About 0.3 us. A file that is replaced or removed is no
-  /// change. Once it has thrown, it always throws.
+  /// Throws Error(kCorrupt) if the mapped file was written to, truncated or touched since it was mapped, or could not
+  /// be read: data read from it may be wrong. Takes about 0.3 us. Replacing or removing the file is no change. Once it
+  /// has thrown, it always throws.
   void check_unchanged() const;
-  /// Lets the system take back the memory of a part that was copied.
+  /// Lets the system reclaim the memory of a copied part.
   void forget(std::span<const std::byte> part) const noexcept;
 
  private:
@@ -37,7 +37,7 @@ class MappedFile {
   std::string name_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  std::unique_ptr<Stamp> stamp_;  // null on Windows, where a mapped file cannot be written to
+  std::unique_ptr<Stamp> stamp_;  // null on Windows, which refuses writes to a mapped file
   std::unique_ptr<MappingGuard> guard_;
 };
 

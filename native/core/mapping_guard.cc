@@ -28,7 +28,7 @@ bool MappingGuard::broken() const noexcept {
 
 namespace {
 
-/// A guarded range; free while `end` is 0. A signal handler reads it, so there are no locks.
+/// A guarded range; free while `end` is 0. Without locks, because a signal handler reads it.
 struct Slot {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};
@@ -38,14 +38,14 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 constexpr std::size_t kSlots = 4096;
 Slot slots[kSlots];
-std::atomic<std::size_t> used_slots{0};  // those from here on were never used
+std::atomic<std::size_t> used_slots{0};  // slots from here on were never used
 
 std::mutex mutex;             // of registration
-std::size_t guards = 0;       // alive
+std::size_t guards = 0;       // live guards
 struct sigaction previous{};  // while our handler is in place
 std::uintptr_t page_bytes = 4096;
 
-/// Zeros from the faulting page to the end of the range: what is behind a page that the file has lost is lost too.
+/// Maps zeros from the faulting page to the end of the range: a truncated file has lost all pages from there on.
 bool absorb(const siginfo_t* info) noexcept {
   if (info->si_code <= 0) return false;  // sent by a process
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
@@ -74,7 +74,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     previous.sa_handler(signal);
   } else {
-    // The default ends the process: at the same instruction again, or when the signal is sent again.
+    // The default action ends the process, when the instruction faults again or the signal is sent again.
     struct sigaction ending{};
     ending.sa_handler = SIG_DFL;
     ::sigaction(signal, &ending, nullptr);
@@ -92,7 +92,7 @@ void install() {
   ::sigaction(SIGBUS, &ours, &previous);
 }
 
-/// A handler that was put over ours stays, and goes on calling ours.
+/// Leaves a handler that was installed after ours in place; it keeps calling ours.
 void uninstall() {
   struct sigaction now{};
   ::sigaction(SIGBUS, nullptr, &now);

@@ -33,9 +33,9 @@ struct SectionFileWriter::Impl {
   Header header;
   std::vector<SectionEntry> table;
   std::uint32_t expected;
-  XXH3_state_t hash;  // of the section begun last
+  XXH3_state_t hash;  // of the current section
 
-  std::vector<std::byte> owner;  // empty: the file does not say whose it is
+  std::vector<std::byte> owner;  // empty: the file names no owner
 
   Impl(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
        std::uint32_t sections, const FileOwner* whose)
@@ -92,7 +92,8 @@ void SectionFileWriter::section(std::uint32_t id, std::span<const std::byte> byt
 void SectionFileWriter::commit() {
   if (!impl_->owner.empty()) section(kOwnerSection, impl_->owner, nullptr);
   impl_->end_section();
-  if (impl_->table.size() != impl_->expected) fail(Code::kInternal, "another number of sections was announced");
+  if (impl_->table.size() != impl_->expected)
+    fail(Code::kInternal, "the number of sections differs from the announced one");
   Header& header = impl_->header;
   header.file_size = impl_->file.size();
   const auto table = std::as_bytes(std::span(impl_->table));
@@ -143,7 +144,7 @@ void SectionFileReader::check_table() const {
     if (find(section.id) != &section) refuse(name + " occurs twice");
     if (section.offset != aligned(end) || section.offset > bytes.size() ||
         section.size > bytes.size() - section.offset) {
-      refuse(name + " is not where it has to be");
+      refuse(name + " is at a wrong offset");
     }
     const auto gap = bytes.subspan(static_cast<std::size_t>(end), static_cast<std::size_t>(section.offset - end));
     const bool clean = std::all_of(gap.begin(), gap.end(), [](std::byte b) { return b == std::byte{0}; });

@@ -18,26 +18,25 @@
 
 namespace lorekeep {
 
-/// Writes a section file in place of nothing, an empty file, or a file of the same magic. One that belongs to another
-/// knowledge base than `owner` is not replaced.
+/// Writes a section file. Replaces only an empty file or a file of the same magic, and none of another owner.
 class SectionFileWriter {
  public:
-  /// `sections` is the exact number of begin() calls that will follow. With an owner the file says whose it is.
+  /// `sections` is the exact number of begin() calls to follow. With an owner, the file names it.
   SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
                     std::uint32_t sections, const FileOwner* owner = nullptr);
   ~SectionFileWriter();
 
   /// Starts the next section; `id` is unique within the file.
   void begin(std::uint32_t id);
-  /// Appends to the section begun last.
+  /// Appends to the current section.
   void write(std::span<const std::byte> bytes);
   template <class T>
   void write_array(std::span<const T> values) {
     write(std::as_bytes(values));
   }
-  /// begin() and write() of a whole section. Polled every 16 MiB.
+  /// Calls begin() and write() for a whole section. Polls `cancel` every 16 MiB.
   void section(std::uint32_t id, std::span<const std::byte> bytes, const CancelToken* cancel);
-  /// Completes header and table and puts the file in its place.
+  /// Completes header and table and moves the file to its path.
   void commit();
 
  private:
@@ -45,12 +44,12 @@ class SectionFileWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A section in memory of its own, at a multiple of kSectionAlignment.
+/// A copy of a section in memory, aligned to kSectionAlignment.
 struct SectionCopy {
   std::shared_ptr<const std::byte> owner;
   std::span<const std::byte> bytes;
 
-  /// As array() of a reader that has compared its size.
+  /// Returns the section as an array of T. Precondition: the size was checked.
   template <class T>
   std::span<const T> values() const noexcept {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
@@ -59,11 +58,11 @@ struct SectionCopy {
 
 class SectionFileReader {
  public:
-  /// Maps the file and checks magic, version, sizes, layout and the two header checksums; throws Error(kCorrupt) or
-  /// Error(kUnsupported) (another version) naming the file. Section contents are not read yet.
+  /// Maps the file and checks magic, version, sizes, layout and the two header checksums. Does not read the sections.
+  /// Throws Error(kCorrupt) or Error(kUnsupported) (another version) naming the file.
   SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t version)
       : SectionFileReader(path, magic, version, version) {}
-  /// The same for a kind of file of which several versions, `oldest` to `newest`, are read.
+  /// The same for several readable versions, `oldest` to `newest`.
   SectionFileReader(const std::filesystem::path& path, Magic magic, std::uint32_t oldest, std::uint32_t newest);
 
   std::uint32_t version() const noexcept { return version_; }
@@ -71,9 +70,9 @@ class SectionFileReader {
   std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   const std::string& name() const noexcept { return file_->name(); }
   bool has(std::uint32_t id) const noexcept;
-  /// The section's bytes in the mapping. Throws Error(kCorrupt) when the file has no such section.
+  /// Returns the section's bytes in the mapping. Throws Error(kCorrupt) if the file has no such section.
   std::span<const std::byte> section(std::uint32_t id) const;
-  /// The section as an array of T; its size must be a multiple of sizeof(T).
+  /// Returns the section as an array of T. Throws Error(kCorrupt) unless its size is a multiple of sizeof(T).
   template <class T>
   std::span<const T> array(std::uint32_t id) const {
     static_assert(alignof(T) <= kSectionAlignment);
@@ -81,7 +80,7 @@ class SectionFileReader {
     if (bytes.size() % sizeof(T) != 0) refuse("section " + std::to_string(id) + " has a broken size");
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  /// The section as one T, its checksum compared. Throws Error(kCorrupt) when the section has another size.
+  /// Checks the section's checksum and returns it as one T. Throws Error(kCorrupt) if the section has another size.
   template <class T>
   T value(std::uint32_t id) const {
     verify(id);
@@ -89,14 +88,14 @@ class SectionFileReader {
     if (values.size() != 1) refuse("section " + std::to_string(id) + " has a broken size");
     return values[0];
   }
-  /// Reads every section and compares checksums. Grain of cancellation: one section.
+  /// Checks the checksum of every section. Grain of cancellation: one section.
   void verify(const CancelToken* cancel = nullptr) const;
   void verify(std::uint32_t id) const;
-  /// Whether the section's content has its checksum.
+  /// Returns whether the section's checksum is right.
   bool sound(std::uint32_t id) const;
 
-  /// The section, its checksum compared, where no other program can change it: for offsets, ordinals and whatever else
-  /// a reader checks once and then relies on. Throws Error(kCorrupt), std::bad_alloc.
+  /// Copies a section and checks its checksum. For offsets, ordinals and other values that a reader checks once and
+  /// then relies on: other programs cannot change the copy. Throws Error(kCorrupt), std::bad_alloc.
   SectionCopy copy(std::uint32_t id) const;
 
   /// Keeps the mapping alive for spans that outlive the reader.

@@ -1,18 +1,17 @@
-// The container that every file of ours uses: a header, a table of sections, the sections.
+// The container format of all files of lorekeep: a header, a table of sections, the sections.
 //
 //   offset  size  field
-//        0     8  magic, names the kind of file
+//        0     8  magic of the kind of file
 //        8     4  format version of that kind
 //       12     4  number of sections, at most kMaxSections
 //       16     8  size of the whole file in bytes
-//       24     8  fingerprint of what the file was made from (0: none)
+//       24     8  fingerprint of the file's source (0: none)
 //       32     8  XXH3-64 of the section table
 //       40     8  XXH3-64 of bytes 0..39
 //       48  32*n  section table: id u32, zero u32, offset u64, size u64, XXH3-64 of the content u64
 //
-// Sections follow in table order, each at the next multiple of kSectionAlignment, so that they can be used in place
-// when mapped; the gaps are zero, and the last section ends the file. So every bit of a file is covered by a check. All
-// numbers are little-endian.
+// Sections follow in table order, each at the next multiple of kSectionAlignment, for use in place when mapped. Gaps
+// are zero, and the last section ends the file, so every bit is covered by a check. Numbers are little-endian.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ namespace lorekeep {
 
 inline constexpr std::size_t kSectionAlignment = 64;
 inline constexpr std::uint32_t kMaxSections = 64;
-/// The section that says whose file it is (file_owner.h), in files of any kind; the last one where it is there.
+/// The optional section that names the owner (file_owner.h), in files of any kind; always the last one.
 inline constexpr std::uint32_t kOwnerSection = 255;
 
 struct Magic {
@@ -30,7 +29,7 @@ struct Magic {
   friend bool operator==(const Magic&, const Magic&) = default;
 };
 
-/// As it lies in the file.
+/// As stored in the file.
 struct SectionFileHeader {
   Magic magic;
   std::uint32_t version;
@@ -43,7 +42,7 @@ struct SectionFileHeader {
 static_assert(sizeof(SectionFileHeader) == 48);
 inline constexpr std::size_t kCheckedHeaderBytes = 40;
 
-/// One row of the section table, as it lies in the file.
+/// One row of the section table, as stored in the file.
 struct SectionEntry {
   std::uint32_t id;
   std::uint32_t zero;

@@ -11,13 +11,12 @@
 
 namespace lorekeep {
 
-/// Many texts in one block of memory: no allocation per text, and one move hands all of them to a worker. Or the same
-/// in a mapped file, to be read only.
+/// Many texts in one block of memory, without an allocation per text, or read-only in a mapped file. Cheap to move.
 class TextArena {
  public:
   TextArena() = default;
-  /// Texts that lie elsewhere, text i at [ends[i-1], ends[i]) of `bytes`; the caller has checked the ends. `owner`
-  /// keeps the memory alive. Nothing may be appended.
+  /// A read-only view of texts stored elsewhere: text i is [ends[i-1], ends[i]) of `bytes`. `owner` keeps the memory
+  /// alive. Precondition: the caller has checked the ends.
   TextArena(std::string_view bytes, std::span<const std::uint64_t> ends, std::shared_ptr<const void> owner)
       : mapped_bytes_(bytes), mapped_ends_(ends), owner_(std::move(owner)) {}
 
@@ -25,12 +24,12 @@ class TextArena {
     bytes_.append(text);
     ends_.push_back(bytes_.size());
   }
-  /// Room for `bytes` of text, so that appending them moves nothing. Room that is not used costs addresses, not memory.
+  /// Reserves `bytes` of text, so that appending them moves nothing. Unused bytes cost address space, not memory.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   std::size_t size() const noexcept { return ends().size(); }
   /// Bytes of all texts together.
   std::size_t text_bytes() const noexcept { return bytes().size(); }
-  /// All texts, one after the other, and where each ends.
+  /// All texts, one after the other, and the end of each.
   std::string_view bytes() const noexcept { return owner_ ? mapped_bytes_ : std::string_view(bytes_); }
   std::span<const std::uint64_t> ends() const noexcept { return owner_ ? mapped_ends_ : std::span(ends_); }
   /// UTF-8. Valid until the next append. Precondition: index < size().

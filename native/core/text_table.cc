@@ -21,7 +21,7 @@ std::optional<std::size_t> TextTable::enter(const TextArena& texts, std::size_t 
   return std::nullopt;
 }
 
-/// The slot of the same text, or the free one where it belongs.
+/// Returns the slot of an equal text, or the free slot where the text belongs.
 std::size_t TextTable::slot_of(const TextArena& texts, std::string_view text) const {
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = static_cast<std::size_t>(checksum(std::as_bytes(std::span(text.data(), text.size())))) & mask;

@@ -1,4 +1,4 @@
-// Finds a text among those of an arena while they arrive.
+// Finds equal texts in an arena while texts are appended.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,13 @@
 
 namespace lorekeep {
 
-/// An open table of positions beside the arena that holds the texts: 5 to 11 bytes a text. Every call is given the same
-/// arena, to which texts have been appended alone.
+/// A hash table of positions in an arena, with open addressing; 5 to 11 bytes per text. Every call takes the same
+/// arena, to which texts may only be appended.
 class TextTable {
  public:
-  /// The position of an entered text that equals this one.
+  /// Returns the position of an equal entered text.
   std::optional<std::size_t> find(const TextArena& texts, std::string_view text) const;
-  /// Enters texts[position]; the position of an equal text in its place, if one is entered already. Precondition:
-  /// position < 2^32 - 1.
+  /// Enters texts[position], or returns the position of an equal entered text. Precondition: position < 2^32 - 1.
   std::optional<std::size_t> enter(const TextArena& texts, std::size_t position);
 
  private:

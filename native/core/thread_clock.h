@@ -2,8 +2,8 @@
 
 namespace lorekeep {
 
-/// Seconds of processor time that the calling thread has used; where the system does not tell, seconds of a steady
-/// clock. For differences.
+/// Returns the processor time used by the calling thread, in seconds; steady clock time if the system does not report
+/// it. Only differences are meaningful.
 double thread_seconds() noexcept;
 
 }  // namespace lorekeep

@@ -30,7 +30,7 @@ void ThreadPool::grow(std::size_t threads) {
   }
 }
 
-/// False when the system refuses one: the pool works with those that it has.
+/// Returns false if the system refuses a thread; the pool continues with its present threads.
 bool ThreadPool::start_thread() {
   const std::size_t index = threads_.size();
   wanted_.store(index + 1);
@@ -90,7 +90,8 @@ bool ThreadPool::has_idle_thread() {
   return running_ + queue_.size() < size();
 }
 
-/// Whoever looks out looks into the queue again before it sleeps, so it misses no task that it was not woken for.
+/// Spins for up to `linger` for the next task. The thread checks the queue again before it sleeps, so it misses no task
+/// that was submitted without a wake-up.
 void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
   if (!queue_.empty() || linger_.count() == 0) return;
   ++lookouts_;
@@ -110,7 +111,7 @@ void ThreadPool::run(std::size_t index) {
       if (!first) look_out(lock);
       wake_.wait(lock, [&] { return stopping_ || !queue_.empty() || index >= wanted_.load(); });
       if (!stopping_ && index >= wanted_.load()) {
-        wake_.notify_one();  // it may have been woken for a task that another is to do now
+        wake_.notify_one();  // this wake-up may have been for a task that another thread must do now
         return;
       }
       if (queue_.empty()) return;
@@ -120,7 +121,7 @@ void ThreadPool::run(std::size_t index) {
       ++running_;
     }
     task();
-    task = nullptr;  // what it captured is freed before the pool counts as idle
+    task = nullptr;  // frees its captures before the pool counts as idle
     std::lock_guard lock(mutex_);
     if (--running_ == 0 && queue_.empty()) idle_.notify_all();
   }
@@ -133,7 +134,7 @@ bool ThreadPool::wait_idle(std::chrono::milliseconds limit) {
 
 std::size_t usable_threads() noexcept {
 #if defined(__linux__)
-  // Once: every search asks, and pools keep their sizes anyway.
+  // Read once: every search asks, and pools keep their sizes anyway.
   static const std::size_t quota = cpu_quota("/").value_or(std::numeric_limits<std::size_t>::max());
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) {

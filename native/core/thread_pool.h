@@ -1,5 +1,5 @@
-// A fixed set of threads with one queue. Callers take part in their own parallel loops, so a loop started from
-// inside the pool can never wait for a thread that waits for it.
+// Threads with one queue. Callers take part in their own parallel loops, so that a loop started inside the pool cannot
+// wait for a thread that waits for it.
 #pragma once
 
 #include <atomic>
@@ -19,31 +19,31 @@ namespace lorekeep {
 
 class ThreadPool {
  public:
-  /// `threads` >= 1. A thread that has ended a task looks out for the next one for as long as `linger` before it
-  /// sleeps: waking a sleeping one costs whoever submits 10 µs, and the task 40. When the system refuses threads,
-  /// the pool works with those that it got; without any, submit() runs the task.
+  /// `threads` >= 1. After a task, a thread spins for up to `linger` for the next one before it sleeps: waking a thread
+  /// costs the submitter 10 µs and delays the task by 40. If the system refuses threads, the pool uses those it got;
+  /// without any, submit() runs the task.
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {},
                       ThreadPriority priority = ThreadPriority::kNormal);
-  /// Runs what is queued, then joins.
+  /// Runs all queued tasks, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Threads that there are.
+  /// Number of threads.
   std::size_t size() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
-  /// Starts threads, or ends those that are too many as soon as each has ended its task, and waits for that. One call
-  /// at a time, and not from inside a task. `threads` >= 1. As for the constructor, there may be fewer.
+  /// Starts threads, or ends surplus threads after their current task and waits for them. One call at a time, and not
+  /// from inside a task. `threads` >= 1; as in the constructor, there may be fewer.
   void resize(std::size_t threads);
 
   /// `task` must not throw.
   void submit(std::function<void()> task);
 
-  /// Whether a thread has nothing to do, so that a task would be begun at once. Who has only little to share asks
-  /// first: behind a long task it would be for nothing.
+  /// Returns whether a thread is idle, so that a task would start at once. Ask before sharing little work, which would
+  /// be useless behind a long task.
   bool has_idle_thread();
 
-  /// Waits until nothing is queued or running, at most `limit`; returns whether that came. For the end of a process.
+  /// Waits at most `limit` until nothing is queued or running, and returns whether this happened. For process exit.
   bool wait_idle(std::chrono::milliseconds limit);
 
  private:
@@ -59,7 +59,7 @@ class ThreadPool {
   const std::chrono::microseconds linger_;
   const ThreadPriority priority_;
   std::deque<std::function<void()>> queue_;
-  std::atomic<std::size_t> queued_{0};  // size of the queue, for threads that look out
+  std::atomic<std::size_t> queued_{0};  // size of the queue, for spinning threads
   std::size_t lookouts_ = 0;
   std::size_t running_ = 0;
   bool stopping_ = false;
@@ -67,8 +67,8 @@ class ThreadPool {
   std::vector<std::thread> threads_;
 };
 
-/// Hardware threads that this process may use, at least 1. On Linux its affinity counts, and the quota of its control
-/// groups (cpu_quota.h) as it was at the first call.
+/// Returns the hardware threads that this process may use, at least 1. On Linux, its affinity and the quota of its
+/// control groups (cpu_quota.h, read at the first call) limit them.
 std::size_t usable_threads() noexcept;
 
 }  // namespace lorekeep

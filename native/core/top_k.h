@@ -1,5 +1,5 @@
-// The k best of a stream in O(log k) per improvement; ties go to the lower ordinal, so results are deterministic.
-// Scores are never NaN: callers refuse such vectors and weights at the door.
+// Collects the k best of a stream in O(log k) per improvement. Ties go to the lower ordinal, so results are
+// deterministic. Precondition: no score is NaN; callers refuse such vectors and weights.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ class TopK {
   explicit TopK(std::size_t k) : k_(k) {}
 
   std::size_t size() const noexcept { return heap_.size(); }
-  /// Candidates that become members whatever their scores.
+  /// Number of further candidates that are accepted whatever their scores.
   std::size_t room() const noexcept { return k_ - heap_.size(); }
   bool full() const noexcept { return heap_.size() >= k_; }
-  /// The member that the next better candidate would displace. Precondition: size() > 0.
+  /// The worst member, which a better candidate would displace. Precondition: size() > 0.
   const Scored& worst() const noexcept { return heap_.front(); }
 
-  /// Returns whether the candidate is now a member.
+  /// Returns whether the candidate was accepted.
   bool push(Scored candidate) {
     if (k_ == 0) return false;
     if (heap_.size() < k_) {
@@ -54,7 +54,7 @@ class TopK {
     return true;
   }
 
-  /// Best first; leaves the collector empty.
+  /// Returns the members, best first, and empties the collector.
   std::vector<Scored> take_sorted() {
     std::sort(heap_.begin(), heap_.end(), before_);
     return std::move(heap_);

@@ -5,8 +5,8 @@
 namespace lorekeep {
 namespace {
 
-// What may follow a lead byte: how many continuation bytes, and the range of the first of them. The narrower ranges
-// keep out overlong forms, surrogates and values beyond U+10FFFF. Source: Unicode, table 3-7.
+// A lead byte's number of continuation bytes, and the range of the first of them. The narrower ranges exclude overlong
+// forms, surrogates and values beyond U+10FFFF. Source: Unicode, table 3-7.
 struct Lead {
   std::uint8_t continuations;
   std::uint8_t low;
@@ -26,7 +26,7 @@ Lead classify(std::uint8_t lead) noexcept {
 
 constexpr char32_t kIllFormed = 0x110000;
 
-// As decode_utf8(), but tells an ill-formed part from a U+FFFD that the text holds.
+// As decode_utf8(), but distinguishes ill-formed bytes from a U+FFFD in the text.
 inline char32_t decode(const char*& at, const char* end) noexcept {
   const auto lead = static_cast<std::uint8_t>(*at++);
   if (lead < 0x80) return lead;

@@ -5,7 +5,7 @@
 
 namespace lorekeep {
 
-/// A path as messages and other libraries have it, whatever the platform's encoding is.
+/// Returns a path as UTF-8, for messages and other libraries, on every platform.
 inline std::string utf8_path(const std::filesystem::path& path) {
   const std::u8string text = path.u8string();
   return {text.begin(), text.end()};

@@ -8,7 +8,7 @@
 
 namespace lorekeep {
 
-/// Numbers that do not change any more: a vector that was handed over, or a part of a mapped file. Copies share them.
+/// Immutable numbers: a vector that was handed over, or a part of a mapped file. Copies share them.
 template <class T>
 class Values {
  public:

@@ -17,10 +17,10 @@ namespace {
 
 using LoopBody = std::function<void(std::size_t, std::size_t, std::size_t)>;
 
-// To sleep and be woken takes 40 µs; helpers mostly end at about the same time as the caller.
+// Sleeping and waking takes 40 µs; helpers usually end at about the same time as the caller.
 constexpr std::chrono::microseconds kLongestSpin{50};
 
-// Shared by the caller and its helpers; outlives the call when a helper is dequeued after the loop has ended.
+// Shared by the caller and its helpers. Outlives the call if a helper is dequeued after the loop has ended.
 struct Loop {
   const CancelToken* cancel;
   std::size_t count;
@@ -84,14 +84,15 @@ void parallel_for(const Work& work, std::size_t count, std::size_t grain, const 
         loop->leave();
       });
     }
-  } catch (const std::bad_alloc&) {  // fewer helpers; those already queued still refer to `body`, so this call stays
+  } catch (const std::bad_alloc&) {  // continue with fewer helpers; queued ones still use `body`, so this call must not
+                                     // return yet
   }
   loop->run(0);
   loop->spin_until_idle();
   std::unique_lock lock(loop->mutex);
   loop->idle.wait(lock, [&] { return loop->active == 0; });
   loop->finished = true;
-  // Taken out, so that a helper still in the queue does not hold what the caller is about to read.
+  // Moved out, so that a helper still in the queue does not share the exception with the caller.
   const std::exception_ptr error = std::exchange(loop->error, nullptr);
   lock.unlock();
   if (error) std::rethrow_exception(error);

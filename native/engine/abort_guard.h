@@ -1,13 +1,12 @@
-// llama.cpp asserts by killing the process. Inputs are checked so that no assertion can fail; this is the net below.
-// While a guard lives on a thread, an assertion that fails on it becomes an exception instead. What llama.cpp was
-// working on is then unusable and its memory may be lost, but the process, and all its other sessions, live. Only for
-// calls that compute on the calling thread alone, as all of ours do: other threads of the same computation would wait
-// for it for ever.
+// A failed assertion in llama.cpp kills the process. Inputs are checked so that none fails; this is the last resort.
+// While a guard exists on a thread, a failed assertion on it throws an exception instead. The llama.cpp objects in use
+// are then unusable and may leak, but the process survives. Only for calls that compute on the calling thread, as all
+// of ours do: other threads of the same computation would wait forever.
 #pragma once
 
 namespace lorekeep::engine {
 
-/// Installs and removes the process-wide hook; with the backends' lock held.
+/// Install and remove the process-wide hook. Precondition: the backends' lock is held.
 void install_abort_hook();
 void remove_abort_hook();
 

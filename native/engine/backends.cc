@@ -18,7 +18,7 @@ namespace lorekeep::engine {
 namespace {
 
 std::mutex& registry_mutex() {
-  static auto* mutex = new std::mutex;  // outlives handles that statics of other files may own
+  static auto* mutex = new std::mutex;  // leaked: statics of other files may own handles
   return *mutex;
 }
 
@@ -99,7 +99,7 @@ std::shared_ptr<const Backends> Backends::acquire(const std::filesystem::path& d
   }
   try {
     if (!has_cpu_backend()) load_plugins(directory);
-    // After the plugins: with none, it would load whatever lies in the working directory.
+    // After the plugins: without any, it would load plugins from the working directory.
     if (holders == 0) llama_backend_init();
     std::shared_ptr<const Backends> handle(new Backends);
     ++holders;

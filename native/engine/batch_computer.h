@@ -1,4 +1,4 @@
-// What computes a batch of token sequences into vectors. Internal to native/engine.
+// Interface for computing the vectors of a batch of token sequences. Internal to native/engine.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lorekeep::engine {
 
-/// One text's tokens inside a batch, and where its vector goes.
+/// One text's tokens inside a batch, and its output vector.
 struct Sequence {
   std::span<const std::int32_t> tokens;
   std::span<float> vector;
@@ -17,7 +17,7 @@ struct Sequence {
 
 enum class ComputeStatus { kDone, kCancelled };
 
-/// Owns the buffers of a computation and serves one batch at a time, on the calling thread alone.
+/// Owns the buffers of a computation. Computes one batch at a time, on the calling thread.
 class BatchComputer {
  public:
   virtual ~BatchComputer() = default;
@@ -25,9 +25,9 @@ class BatchComputer {
   /// Most tokens of a batch.
   virtual std::uint32_t capacity() const noexcept = 0;
 
-  /// Fills every sequence's vector with the pooled, not yet normalised embedding. Precondition: no sequence is empty,
-  /// their tokens fit the capacity. Throws Error: kOutOfMemory, kModelInvalid, kInternal; the computer is then to be
-  /// destroyed. `cancel` may be null; its grain is one operation of the graph.
+  /// Fills every sequence's vector with the pooled, not normalised embedding. Precondition: no sequence is empty, and
+  /// their tokens fit the capacity. Throws Error: kOutOfMemory, kModelInvalid, kInternal; then destroy the computer.
+  /// `cancel` may be null; its grain is one operation of the graph.
   virtual ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) = 0;
 };
 

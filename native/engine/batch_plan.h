@@ -1,5 +1,5 @@
-// Which texts share a batch. Attention over a packed batch costs the square of the batch's tokens, so batches are cut
-// by their tokens; the number of texts only has an upper bound.
+// Groups texts into batches. Attention over a packed batch costs the square of its tokens, so batches are limited by
+// tokens; the number of texts only has an upper bound.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 namespace lorekeep::engine {
 
 struct BatchLimits {
-  /// Most tokens of a batch of more than one text. A single text may have more: it gets a batch of its own.
+  /// Most tokens of a batch of several texts. A text with more tokens gets its own batch.
   std::uint32_t tokens;
   /// Most texts of a batch, at least 1.
   std::uint32_t sequences;
-  /// Threads that will take batches; a job too small to give each a full batch is cut into smaller ones.
+  /// Threads that compute batches. A job with too few tokens for a full batch per thread is cut into smaller batches.
   std::size_t workers;
 };
 
@@ -24,8 +24,8 @@ struct Batch {
   std::uint32_t tokens = 0;
 };
 
-/// Every position with a token count above 0 is in exactly one batch; zeros (texts that failed) are in none. Batches
-/// come longest texts first, so that the last ones to finish are short. Deterministic.
+/// Puts every position with a token count above 0 into exactly one batch; skips zeros (failed texts). Batches with the
+/// longest texts come first, so that the last ones finish quickly. Deterministic.
 std::vector<Batch> plan_batches(std::span<const std::uint32_t> token_counts, const BatchLimits& limits);
 
 }  // namespace lorekeep::engine

@@ -1,4 +1,4 @@
-// native/encoder behind the interface of the embedder. Internal to native/engine.
+// Implements BatchComputer with native/encoder. Internal to native/engine.
 #pragma once
 
 #include <cstdint>

@@ -19,14 +19,14 @@ using encoder::BertWeights;
 using encoder::Linear;
 using encoder::Norm;
 
-/// Thrown when the file is none that native/encoder computes; never leaves this file.
+/// Thrown if native/encoder cannot compute the file's model; never leaves this file.
 struct Unsuited {};
 
 void need(bool condition) {
   if (!condition) throw Unsuited{};
 }
 
-// Values that are stored together: a row of a matrix. `to` has room for `count`, a multiple of the type's block.
+// Decodes a row of a matrix. `to` has room for `count` values, a multiple of the type's block.
 void decode(const TensorType& type, const std::byte* from, float* to, std::size_t count) {
   if (type.id == kTensorF32) {
     std::copy_n(from, count * sizeof(float), reinterpret_cast<std::byte*>(to));
@@ -52,7 +52,7 @@ class Reader {
   Linear linear(const std::string& name, std::size_t inputs, std::size_t outputs) {
     return {weights(name, inputs, outputs), optional_vector(name + ".bias", outputs), inputs, outputs, precision_};
   }
-  /// Several matrices over the same inputs as one.
+  /// Reads several matrices over the same inputs as one.
   Linear stacked(const std::vector<std::pair<std::string, std::size_t>>& parts, std::size_t inputs) {
     std::vector<float> weights;
     std::vector<float> bias;
@@ -64,7 +64,7 @@ class Reader {
     }
     return {weights, bias, inputs, bias.size(), precision_};
   }
-  /// A matrix that stays in the file.
+  /// Returns a matrix without reading it.
   const GgufTensor& find(const std::string& name, std::size_t inputs, std::size_t outputs) {
     const GgufTensor* tensor = file_.tensor(name);
     need(tensor != nullptr && tensor->shape[0] == inputs && tensor->elements() == inputs * outputs);
@@ -73,7 +73,7 @@ class Reader {
     return *tensor;
   }
   bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
-  /// Whether every tensor of the file was asked for. `cls` belongs to reranking, not to embeddings.
+  /// Returns whether every tensor of the file was used. `cls` belongs to reranking, not to embeddings.
   bool all_used() const {
     return std::all_of(file_.tensors().begin(), file_.tensors().end(), [this](const GgufTensor& tensor) {
       return used_.contains(tensor.name) || tensor.name.starts_with("cls.");
@@ -81,7 +81,7 @@ class Reader {
   }
 
  private:
-  // 8 bits are enough for a file that was written with 8 bits.
+  // kQ8 requires a file with 8-bit weights.
   std::vector<float> weights(const std::string& name, std::size_t inputs, std::size_t outputs) {
     const GgufTensor& tensor = find(name + ".weight", inputs, outputs);
     if (precision_ == encoder::Precision::kQ8) need(tensor.type->id == kTensorQ8 && inputs % encoder::kQ8Block == 0);
@@ -137,7 +137,7 @@ BertLayer read_layer(Reader& reader, const BertShape& shape, std::size_t index) 
   return layer;
 }
 
-// What is added at each position, and for token type 0.
+// Returns the embeddings of positions plus token type 0.
 std::vector<float> read_positions(Reader& reader, const GgufFile& file, const BertShape& shape) {
   std::vector<float> positions = reader.matrix("position_embd.weight", shape.dimension, shape.context);
   const GgufTensor* types = file.tensor("token_types.weight");
@@ -157,7 +157,7 @@ std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const Mo
   const GgufTensor& table = reader.find("token_embd.weight", shape.dimension, tokens);
   const std::size_t row_bytes = table.bytes.size() / tokens;
   need(row_bytes * tokens == table.bytes.size());
-  // A copy: a model that is loaded does not change when another program writes to its file.
+  // Copied, so that a loaded model does not change if another program writes to its file.
   auto rows = std::make_shared<const std::vector<std::byte>>(table.bytes.begin(), table.bytes.end());
   weights->token_row = [rows, &type = *table.type, row_bytes, width = shape.dimension](std::int32_t token, float* row) {
     decode(type, rows->data() + static_cast<std::size_t>(token) * row_bytes, row, width);

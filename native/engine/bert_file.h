@@ -10,9 +10,9 @@
 
 namespace lorekeep::engine {
 
-/// Null unless the file is a plain BERT: the architecture "bert", no tensor beside those of the original layout, each
-/// of the expected shape, numbers that are finite, sizes that the kernels take. Everything else is llama.cpp's to
-/// compute, or to refuse. `file` is profiled, and read at every text for its token embeddings. Throws bad_alloc.
+/// Returns null unless the file is a plain BERT: the architecture "bert", only tensors of the original layout with the
+/// expected shapes, finite numbers, sizes that the kernels support. llama.cpp computes or refuses all others. `profile`
+/// is that of `file`. Throws bad_alloc.
 std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                                 encoder::Precision precision);
 

@@ -7,19 +7,18 @@
 
 namespace lorekeep::engine {
 
-/// The runtime that computes every model.
+/// The runtime that can compute every model.
 inline constexpr std::string_view kLlamaRuntime = "llama.cpp";
 
-/// How a model is computed on a machine. What is best depends on the processor and on the model, so it is measured.
+/// How a model is computed on a machine. The best settings depend on processor and model, so they are measured.
 struct ComputeSettings {
-  /// kLlamaRuntime, or the name of an encoder::Kernels set: native/encoder, for BERT models.
+  /// kLlamaRuntime, or the name of an encoder::EncoderKernels set: native/encoder, for BERT models.
   std::string runtime;
   /// Most tokens of a batch of several texts.
   std::uint32_t batch_tokens = 0;
 };
 
-/// Settings that were measured before, for the model of this fingerprint on this machine, among these runtimes: with
-/// others to choose from, another may be the best.
+/// Settings measured earlier for the model with this fingerprint on this machine, valid for the same candidates only.
 struct KnownSettings {
   std::string fingerprint;
   std::vector<std::string> candidates;

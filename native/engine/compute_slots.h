@@ -10,15 +10,14 @@
 
 namespace lorekeep::engine {
 
-/// As many slots as a model may use threads. Every batch takes one, so that concurrent calls share the processor
-/// instead of oversubscribing it, and first come is first served: a query waits for one batch of a bulk job, not for
-/// the job.
+/// One slot per thread that a model may use. Every batch takes a slot, in order of arrival, so concurrent calls do not
+/// oversubscribe the processor, and a query waits for one batch of a bulk job, not for the whole job.
 class ComputeSlots {
  public:
   /// `slots` >= 1.
   explicit ComputeSlots(std::size_t slots) : total_(slots), free_(slots) {}
 
-  /// A slot, held until destruction.
+  /// A slot, released on destruction.
   class Lease {
    public:
     explicit Lease(ComputeSlots& slots) noexcept : slots_(slots) {}
@@ -30,7 +29,7 @@ class ComputeSlots {
     ComputeSlots& slots_;
   };
 
-  /// Waits for a slot. Throws Error(kCancelled); notices within some 20 ms.
+  /// Waits for a slot. Throws Error(kCancelled) within some 20 ms of the cancellation.
   Lease take(const CancelToken* cancel);
 
   std::size_t total() const noexcept { return total_; }
@@ -40,7 +39,7 @@ class ComputeSlots {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t free_;
-  std::deque<std::uint64_t> queue_;  // tickets of those who wait, in order
+  std::deque<std::uint64_t> queue_;  // tickets of waiting threads, in order
   std::uint64_t next_ticket_ = 0;
 };
 

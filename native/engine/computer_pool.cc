@@ -20,7 +20,7 @@ std::unique_ptr<BatchComputer> ComputerPool::take(std::uint32_t tokens) {
       return computer;
     }
   }
-  // Powers of two, so that texts of growing length do not make a computer each.
+  // Powers of two, so that texts of growing length do not each need a new computer.
   const std::uint32_t capacity =
       tokens <= sizes_.ordinary ? sizes_.ordinary : std::min(std::bit_ceil(tokens), sizes_.limit);
   return make_(capacity);

@@ -1,7 +1,7 @@
-// The computers of one model, made on demand and kept. Several side by side use several cores better than one with
-// several threads: small matrices spend their time at llama.cpp's spinning barriers, and beside a busy neighbour those
-// collapse (a 16-token text: 6 ms on one thread; on two, 4.7 ms alone and 350 ms on a loaded machine).
-// Internal to native/engine.
+// The computers of one model, created on demand and cached. Several computers of one thread use several cores better
+// than one computer with several threads: small matrices spend their time at llama.cpp's spinning barriers, which
+// collapse if another process needs the cores (a 16-token text: 6 ms on one thread; on two, 4.7 ms on an idle machine
+// and 350 ms on a loaded one). Internal to native/engine.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace lorekeep::engine {
 
-/// Makes a computer for batches of at most `capacity` tokens. Throws Error.
+/// Creates a computer for batches of at most `capacity` tokens. Throws Error.
 using MakeComputer = std::function<std::unique_ptr<BatchComputer>(std::uint32_t capacity)>;
 
 struct ComputerSizes {
-  /// Tokens of an ordinary computer; longer texts get larger ones for as long as they are needed.
+  /// Capacity of an ordinary computer in tokens. Longer texts get larger ones, which trim() frees.
   std::uint32_t ordinary;
-  /// Longest text.
+  /// Longest text in tokens.
   std::uint32_t limit;
 };
 
@@ -29,11 +29,11 @@ class ComputerPool {
  public:
   ComputerPool(MakeComputer make, ComputerSizes sizes) : make_(std::move(make)), sizes_(sizes) {}
 
-  /// An idle computer for at least `tokens` tokens, or a new one.
+  /// Returns an idle computer for at least `tokens` tokens, or a new one.
   std::unique_ptr<BatchComputer> take(std::uint32_t tokens);
-  /// Keeps the computer for the next take(). One that failed is not given back but destroyed.
+  /// Keeps the computer for the next take(). Destroy a computer that failed instead.
   void give_back(std::unique_ptr<BatchComputer> computer);
-  /// Frees idle computers that are larger than ordinary ones.
+  /// Frees idle computers larger than ordinary ones.
   void trim();
 
  private:

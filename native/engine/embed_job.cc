@@ -11,18 +11,18 @@
 namespace lorekeep::engine {
 namespace {
 
-// Texts whose tokens are held, and sorted by length, at a time.
+// Texts that are tokenized and sorted by length at a time.
 constexpr std::size_t kWindow = 4096;
-// Texts cut into tokens between two looks at the cancel token: about a millisecond of short texts.
+// Texts tokenized between two polls of the cancel token: about a millisecond for short texts.
 constexpr std::size_t kTokenizeGrain = 32;
 
-/// False when the vector is not made of numbers. A zero vector stays zero.
+/// Scales the vector to length 1; a zero vector stays zero. Returns false if a value is not finite.
 bool normalize(std::span<float> vector) {
   double squares = 0;
   for (float value : vector) squares += static_cast<double>(value) * value;
   if (!std::isfinite(squares)) return false;
   if (squares == 0) return true;
-  const double scale = 1.0 / std::sqrt(squares);  // beyond what a float holds for a vector of denormal numbers
+  const double scale = 1.0 / std::sqrt(squares);  // exceeds the range of float for a vector of denormal numbers
   for (float& value : vector) value = static_cast<float>(value * scale);
   return true;
 }
@@ -121,7 +121,8 @@ void EmbedJob::report_failures(std::size_t begin) {
     if (!item.failed) continue;
     ItemError error{static_cast<std::uint32_t>(begin + i), item.code, item.count, limit, {}};
     if (item.code == Code::kInvalidArgument) {
-      error.message = item.count == 0 ? "the text is empty" : "the text has no tokens but the model's special ones";
+      error.message =
+          item.count == 0 ? "the text is empty" : "the text has no tokens except the model's special tokens";
     } else if (item.code == Code::kModelInvalid) {
       error.message = "the model computed values that are not numbers";
     } else if (item.count == 0) {

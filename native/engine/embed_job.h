@@ -16,13 +16,13 @@
 
 namespace lorekeep::engine {
 
-/// What a job uses of its model.
+/// The parts of a model that a job uses.
 struct EmbedResources {
   const ModelFacts& facts;
   const Vocabulary& vocabulary;
   ComputerPool& computers;
   ComputeSlots& slots;
-  ThreadPool* helpers;  // null when one thread computes
+  ThreadPool* helpers;  // null if one thread computes
 };
 
 class EmbedJob {
@@ -36,7 +36,7 @@ class EmbedJob {
  private:
   struct Item {
     std::vector<llama_token> tokens;
-    std::uint32_t count = 0;  // of tokens, also when they are dropped
+    std::uint32_t count = 0;  // number of tokens, even after they are dropped
     Code code = Code::kInternal;
     bool failed = false;
     bool cut = false;

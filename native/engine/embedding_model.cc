@@ -26,7 +26,7 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
-constexpr float kHashShare = 0.2f;              // of the progress of a load
+constexpr float kHashShare = 0.2f;              // of a load's progress
 constexpr float kTensorShare = 0.7f;
 
 struct LoadWatch {
@@ -45,13 +45,13 @@ enum class Content { kVocabulary, kAll };
 LlamaModel load_llama(const std::filesystem::path& path, Content content, const CancelToken* cancel,
                       const Progress& progress) {
   LoadWatch watch{cancel, progress};
-  std::array<ggml_backend_dev_t, 1> no_devices{};  // the CPU needs no entry; without a list every GPU would be used
+  std::array<ggml_backend_dev_t, 1> no_devices{};  // empty: CPU only; null would mean every GPU
   llama_model_params params = llama_model_default_params();
   params.devices = no_devices.data();
   params.n_gpu_layers = 0;
   params.vocab_only = content == Content::kVocabulary;
   params.load_mode =
-      LLAMA_LOAD_MODE_NONE;  // a model that is loaded does not change when another program writes to its file
+      LLAMA_LOAD_MODE_NONE;  // copied, so that another program writing to the file does not change a loaded model
   params.progress_callback = &LoadWatch::report;
   params.progress_callback_user_data = &watch;
   const ErrorLines errors;
@@ -70,7 +70,7 @@ struct EmbeddingModel::Impl {
   // Destroyed in reverse: computers before the model, the model before the backends.
   std::shared_ptr<const Backends> backends;
   ModelFacts facts;
-  std::shared_ptr<llama_model> model;  // the vocabulary at least
+  std::shared_ptr<llama_model> model;  // at least the vocabulary
   std::optional<Vocabulary> vocabulary;
   std::optional<ComputerPool> computers;
   std::optional<ComputeSlots> slots;
@@ -106,7 +106,7 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
     file->check_unchanged();
     probe();
   } catch (const Error& error) {
-    // What llama.cpp says does not name the file.
+    // llama.cpp's messages do not name the file.
     if (error.code() == Code::kCancelled) throw;
     fail_file(error.code(), file->name(), error.what());
   }
@@ -134,12 +134,12 @@ void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
   vocabulary.emplace(*from);
   model = std::move(from);
   if (facts.context_size <= vocabulary->special_tokens()) {
-    fail(Code::kInvalidArgument, "a context of " + std::to_string(facts.context_size) + " tokens holds no text: " +
-                                     std::to_string(vocabulary->special_tokens()) + " are special ones");
+    fail(Code::kInvalidArgument, "a context of " + std::to_string(facts.context_size) + " tokens is too small: " +
+                                     std::to_string(vocabulary->special_tokens()) + " are special tokens");
   }
 }
 
-// Leaves the settings in the facts. What native/encoder computes needs llama.cpp for the vocabulary alone.
+// Stores the settings in the facts. A model computed by native/encoder needs llama.cpp only for the vocabulary.
 Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                              const std::filesystem::path& path, const LoadOptions& options,
                                              const CancelToken* cancel, const Progress& progress) {
@@ -160,7 +160,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
       std::string names;
       for (const std::string& name : facts.candidates) names += (names.empty() ? "" : ", ") + name;
       fail(Code::kInvalidArgument,
-           "the runtime " + options.runtime + " cannot compute this model on this machine; there are " + names);
+           "the runtime " + options.runtime + " cannot compute this model on this machine; choose one of " + names);
     }
   }
   Runtime llama = llama_runtime(path, cancel, progress);
@@ -189,7 +189,7 @@ Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, c
           }};
 }
 
-// Runs the whole graph once, so that a model that cannot compute fails here and not at the first text.
+// Embeds one text, so that an unusable model fails at loading and not at the first text.
 void EmbeddingModel::Impl::probe() {
   const std::array<std::string_view, 1> text{"a"};
   std::vector<float> vector(facts.dimension);
@@ -236,8 +236,8 @@ EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* can
 
 std::uint32_t EmbeddingModel::count_tokens(std::string_view text) const {
   if (text.size() > kMaxTextBytes) {
-    fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes, at most " +
-                                 std::to_string(kMaxTextBytes) + " are cut into tokens");
+    fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
+                                 std::to_string(kMaxTextBytes) + " can be tokenized");
   }
   return static_cast<std::uint32_t>(impl_->vocabulary->tokenize(text).size());
 }

@@ -20,28 +20,27 @@
 
 namespace lorekeep::engine {
 
-/// A fraction from 0 to 1, never decreasing within one call. Called on the working threads, one at a time; must not
-/// throw.
+/// Receives a fraction from 0 to 1, never decreasing within one call, on worker threads, one at a time. Must not throw.
 using Progress = std::function<void(float fraction)>;
 
 struct LoadOptions {
-  /// Longest text in tokens, special tokens included; at most the model's training context is used. 0: the training
-  /// context, but at most kDefaultContextCap.
+  /// Longest text in tokens, special tokens included; capped at the model's training context. 0: the training context,
+  /// but at most kDefaultContextCap.
   std::uint32_t context_size = 0;
-  /// Overrides what the file says.
+  /// Overrides the file's pooling.
   std::optional<Pooling> pooling;
-  /// Threads that compute at a time, over all concurrent calls; 0: all that the process may use.
+  /// Threads that compute at a time, over all concurrent calls; 0: all threads that the process may use.
   std::size_t threads = 0;
-  /// A runtime by its name, see ComputeSettings, in place of the best. Empty: the one of `known` for the model, else
-  /// what a measurement of some tenths of a second finds, once in a process.
+  /// Name of the runtime, see ComputeSettings. Empty: the one in `known` for the model, else the best one, measured
+  /// once per process in some tenths of a second.
   std::string runtime;
   std::vector<KnownSettings> known;
 };
 
-/// A text's memory grows with the square of its tokens: models trained for more need to be asked.
+/// Memory grows with the square of a text's tokens, so a larger context must be requested.
 inline constexpr std::uint32_t kDefaultContextCap = 8192;
-/// A longer text is refused before it is cut into tokens: that cannot be cancelled, and 1 MiB already takes up to 0.7
-/// seconds (one unbroken word). No context holds more.
+/// Longer texts are refused before tokenization, which cannot be cancelled and takes up to 0.7 seconds for 1 MiB (one
+/// unbroken word). No context holds more.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 
 struct ModelFacts {
@@ -50,47 +49,46 @@ struct ModelFacts {
   Pooling pooling;
   std::string fingerprint;         // 16 hexadecimal digits, see fingerprint_model()
   std::uint32_t dimension;         // floats per vector
-  std::uint32_t context_size;      // tokens of the longest text, special tokens included
+  std::uint32_t context_size;      // longest text in tokens, special tokens included
   std::uint32_t training_context;  // tokens
   std::uint64_t parameters;
   std::uint64_t size_bytes;             // of the file
-  std::vector<std::string> candidates;  // the runtimes that a measurement compares, kLlamaRuntime first
+  std::vector<std::string> candidates;  // runtimes to compare, kLlamaRuntime first
   ComputeSettings settings;
-  bool measured;  // whether the settings come from a measurement of this process
+  bool measured;  // whether this process measured the settings
 };
 
-/// Why one text has no vector: kInvalidArgument (nothing in it but what the tokenizer drops), kTextTooLong, or
-/// kModelInvalid (the model computed something that is not a number).
+/// Why a text has no vector: kInvalidArgument (no tokens), kTextTooLong, or kModelInvalid (non-finite results).
 struct ItemError {
   std::uint32_t index;
   Code code;
-  std::uint32_t tokens;  // special tokens included; 0 when the text is over kMaxTextBytes
+  std::uint32_t tokens;  // special tokens included; 0 if the text exceeds kMaxTextBytes
   std::uint32_t limit;   // tokens
-  std::string message;   // does not repeat the index
+  std::string message;   // without the index
 };
 
-/// What becomes of a text with more tokens than the context holds.
+/// Handling of a text with more tokens than the context.
 enum class LongText {
-  kRefuse,    // it is an ItemError
-  kTruncate,  // its first tokens are embedded, as many as fit
+  kRefuse,    // report an ItemError
+  kTruncate,  // embed the first tokens that fit
 };
 
 struct EmbedResult {
   /// Row-major, texts x dimension, L2-normalised, in input order. Rows of failed texts are zero.
   std::vector<float> vectors;
   std::vector<ItemError> errors;   // by ascending index
-  std::vector<std::uint32_t> cut;  // ascending indexes of the texts of which only the first tokens were embedded
+  std::vector<std::uint32_t> cut;  // ascending indexes of truncated texts
   std::uint64_t tokens = 0;        // computed
   std::uint64_t batches = 0;
 };
 
-/// A GGUF embedding model on the CPU. All members are safe to call from several threads at once.
+/// A GGUF embedding model on the CPU. Thread-safe.
 class EmbeddingModel {
  public:
-  /// Checks the file, loads it and embeds a probe. Throws Error: kNotFound, kIo, kModelInvalid (not GGUF, truncated,
-  /// contradictory, generation-only, weights that are not numbers), kUnsupported, kInvalidArgument (a context size too
-  /// small for any text, a runtime that cannot compute the model), kOutOfMemory, kCancelled. Cancellation grain: 16 MiB
-  /// of the file or one tensor.
+  /// Checks and loads the file and embeds a probe. Throws Error: kNotFound, kIo, kModelInvalid (not GGUF, truncated,
+  /// inconsistent, text generation only, non-finite weights), kUnsupported, kInvalidArgument (a context too small for
+  /// any text, a runtime that cannot compute the model), kOutOfMemory, kCancelled. Grain of cancellation: 16 MiB of the
+  /// file or one tensor.
   static std::shared_ptr<EmbeddingModel> load(const std::filesystem::path& path, const LoadOptions& options,
                                               std::shared_ptr<const Backends> backends,
                                               const CancelToken* cancel = nullptr, const Progress& progress = {});
@@ -100,14 +98,14 @@ class EmbeddingModel {
 
   const ModelFacts& facts() const noexcept;
 
-  /// Embeds each text that can be embedded and reports the others. Ill-formed UTF-8 is read as U+FFFD. A text's vector
-  /// does not depend on the texts beside it (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory).
-  /// Cancellation grain: one operation of a batch's graph.
+  /// Embeds the texts and reports those that failed. Ill-formed UTF-8 is read as U+FFFD. A text's vector does not
+  /// depend on the other texts (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory). Grain of cancellation:
+  /// one operation of a batch's graph.
   EmbedResult embed(std::span<const std::string_view> texts, const CancelToken* cancel = nullptr,
                     const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
 
-  /// Tokens of a text, special tokens included. Throws Error(kTextTooLong) beyond kMaxTextBytes.
+  /// Returns the number of tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
   std::uint32_t count_tokens(std::string_view text) const;
 
  private:

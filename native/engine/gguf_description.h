@@ -1,4 +1,4 @@
-// What the header of a GGUF file says, for people.
+// A summary of a GGUF file's header.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct GgufDescription {
   using Fact = std::variant<std::int64_t, std::string>;
 
   std::uint64_t tensors = 0;
-  std::vector<std::pair<std::string, Fact>> facts;  // by the names that lib/ gives them; absent keys are left out
+  std::vector<std::pair<std::string, Fact>> facts;  // named as in lib/; without absent keys
 };
 
-/// Reads the header; tensors are checked against the file's size and not read. Throws as GgufFile does.
+/// Reads the header and checks the tensors against the file's size without reading them. Throws as GgufFile.
 GgufDescription describe_gguf(const std::filesystem::path& path);
 
 }  // namespace lorekeep::engine

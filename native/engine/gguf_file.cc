@@ -11,7 +11,7 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint32_t kNewestVersion = 3;
-// llama.cpp looks for duplicates in quadratic time; real files have some 50 keys and at most a few thousand tensors.
+// llama.cpp checks for duplicates in quadratic time. Real files have some 50 keys and at most a few thousand tensors.
 constexpr std::uint64_t kMaxKeys = 8192;
 constexpr std::uint64_t kMaxTensors = 16384;
 constexpr std::size_t kMaxTensorName = 63;  // llama.cpp: GGML_MAX_NAME is 64 with the terminator
@@ -63,7 +63,7 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-/// Reads forward through the file; past its end it throws.
+/// Reads forward through the file. Throws past the end.
 class GgufCursor {
  public:
   explicit GgufCursor(const GgufFile& file) : file_(file), bytes_(file.bytes()) {}
@@ -97,7 +97,7 @@ class GgufCursor {
     }
     const std::size_t begin = offset_;
     if (value.type == GgufType::kString) {
-      // Each string has 8 bytes of length, so the file's size bounds the loop.
+      // Each string has a length of 8 bytes, so the file's size bounds the loop.
       for (std::uint64_t i = 0; i < value.count; ++i) string("a string");
     } else {
       const std::size_t size = scalar_size(value.type);
@@ -160,7 +160,7 @@ void GgufFile::read_metadata(GgufCursor& cursor, std::uint64_t count) {
   }
 }
 
-// One line of the tensor table, all but the place of its bytes.
+// Reads one row of the tensor table, except the offset of its bytes.
 GgufTensor GgufFile::read_tensor(GgufCursor& cursor) const {
   GgufTensor tensor{cursor.string("a tensor's name"), 0, {1, 1, 1, 1}, nullptr, {}};
   const std::string who = "damaged: tensor " + quoted(tensor.name);

@@ -1,6 +1,6 @@
-// A reader of GGUF files (versions 2 and 3, little-endian) that trusts nothing: every count, length and extent is
-// checked against the size of the file before it is used, so that a hostile file is an error and never an allocation,
-// a hang or an abort inside llama.cpp, which reads the file after this has accepted it.
+// A reader of untrusted GGUF files (versions 2 and 3, little-endian). It checks every count, length and extent against
+// the size of the file, so that a hostile file causes an error and never a large allocation, a hang or an abort inside
+// llama.cpp, which reads the file afterwards.
 // Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 
@@ -37,10 +37,10 @@ enum class GgufType : std::uint32_t {
 };
 
 struct GgufValue {
-  GgufType type;  // of the elements, when array
+  GgufType type;  // of the elements, if array
   bool array;
   std::uint64_t count;               // 1 unless array
-  std::span<const std::byte> bytes;  // as in the file: strings with their lengths before them
+  std::span<const std::byte> bytes;  // as in the file: strings follow their lengths
 };
 
 /// Storage of a tensor type: `block` elements take `bytes` bytes.
@@ -55,7 +55,7 @@ inline constexpr std::uint32_t kTensorF32 = 0;
 inline constexpr std::uint32_t kTensorQ8 = 8;  // Q8_0
 inline constexpr std::uint32_t kTensorF16 = 1;
 
-/// Null for numbers that are no type of a weight known to this version.
+/// Returns null for an unknown type.
 const TensorType* tensor_type(std::uint32_t id) noexcept;
 
 struct GgufTensor {
@@ -70,23 +70,23 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  /// Maps and checks the file. Throws Error(kNotFound), Error(kIo), or Error(kModelInvalid) that says what is wrong.
+  /// Maps and checks the file. Throws Error(kNotFound), Error(kIo), or Error(kModelInvalid) naming the defect.
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::string& name() const noexcept { return file_.name(); }
   std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }
-  /// As MappedFile::check_unchanged(): to be called when what is needed of the file has been read.
+  /// See MappedFile::check_unchanged(). Call it after reading the file.
   void check_unchanged() const { file_.check_unchanged(); }
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;
 
-  /// Null when the file has no such key.
+  /// Returns null if the file has no such key.
   const GgufValue* find(std::string_view key) const noexcept;
-  /// Scalars; nothing when the key is absent. A value of another kind throws Error(kModelInvalid) naming the key.
+  /// Return a scalar; nullopt if the key is absent. Throw Error(kModelInvalid) naming the key for another type.
   std::optional<std::string_view> string(std::string_view key) const;
   std::optional<std::uint64_t> integer(std::string_view key) const;
   std::optional<double> number(std::string_view key) const;
-  /// The elements of an array of strings.
+  /// Returns the elements of an array of strings.
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
 
   /// Throws Error(kModelInvalid) naming the file.

@@ -27,8 +27,8 @@ bool is_cancelled(void* cancel) {
 LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity)
     : capacity_(capacity) {
   llama_context_params params = llama_context_default_params();
-  // A batch is computed in one piece (bidirectional attention cannot be split), and nothing is kept between batches:
-  // the cache of a decoder is as large as one batch.
+  // A batch is computed in one piece, because bidirectional attention cannot be split. Nothing is kept between batches,
+  // so a decoder's cache is as large as one batch.
   params.n_ctx = capacity;
   params.n_batch = capacity;
   params.n_ubatch = capacity;

@@ -1,4 +1,4 @@
-// llama.cpp's context of one thread. Internal to native/engine.
+// A llama.cpp context that uses one thread. Internal to native/engine.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
 
 class LlamaComputer : public BatchComputer {
  public:
-  /// For batches of at most `capacity` tokens and `sequences` texts; `model` outlives it. Throws Error(kOutOfMemory)
-  /// or Error(kModelInvalid).
+  /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. Throws
+  /// Error(kOutOfMemory) or Error(kModelInvalid).
   LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity);
   ~LlamaComputer() override;
   LlamaComputer(const LlamaComputer&) = delete;

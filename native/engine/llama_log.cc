@@ -42,7 +42,7 @@ void on_log(ggml_log_level level, const char* text, void*) {
     if (errors.size() == kKeptLines) errors.erase(errors.begin());
     errors.emplace_back(line);
   } catch (...) {
-    // A line of log is not worth an exception inside llama.cpp.
+    // Drops the line rather than throwing through llama.cpp.
   }
 }
 

@@ -4,15 +4,14 @@
 
 namespace lorekeep::engine {
 
-/// Takes over what llama.cpp and ggml say, so that nothing is printed: errors are kept where a thread asks for them
-/// (ErrorLines), the rest is dropped. Call once, with the backends' lock held; the callbacks of llama.cpp are not
-/// thread-safe to change.
+/// Captures the log of llama.cpp and ggml, so that nothing is printed: errors go to the thread's ErrorLines, the rest
+/// is dropped. Call it once, with the backends' lock held: setting llama.cpp's callbacks is not thread-safe.
 void capture_llama_log();
-/// Gives the callbacks back.
+/// Restores the default callbacks.
 void release_llama_log();
 
-/// Collects the error lines that llama.cpp writes on this thread while it lives; they are the only place where
-/// llama.cpp says why a call failed. One at a time per thread.
+/// Collects the error lines that llama.cpp logs on this thread during its lifetime. Only these lines say why a call of
+/// llama.cpp failed. One at a time per thread.
 class ErrorLines {
  public:
   ErrorLines();
@@ -20,7 +19,7 @@ class ErrorLines {
   ErrorLines(const ErrorLines&) = delete;
   ErrorLines& operator=(const ErrorLines&) = delete;
 
-  /// The last lines as one sentence, function names removed; `otherwise` when there were none.
+  /// Returns the last lines as one sentence, without function names; `otherwise` if there were none.
   std::string reason(const std::string& otherwise) const;
 };
 

@@ -13,19 +13,19 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint32_t kTextTokens = 16;     // a query, a short record
-constexpr std::uint32_t kCompareTokens = 64;  // of the batch on which runtimes are compared
+constexpr std::uint32_t kCompareTokens = 64;  // in the batch for comparing runtimes
 constexpr std::uint32_t kBatchSizes[] = {128, 256, 512};
-// From 64 to 512 tokens a batch makes little difference to the throughput of small models, but a query waits for the
-// batch before it, and llama.cpp's attention costs the square.
+// Batch sizes from 64 to 512 tokens barely change the throughput of small models, but a query waits for the previous
+// batch, and llama.cpp's attention costs the square of the batch size.
 constexpr std::uint32_t kUsualBatch = 256;
 constexpr int kRounds = 3;
-// A larger batch, or another runtime than an earlier one of the list, must be worth it: measurements are this precise.
+// A larger batch, or a later runtime of the list, must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
 constexpr double kLeastCosine = 0.999;
-// Seconds of a compared batch from which on batch sizes are not tried: such models spend their time on weights.
+// If the compared batch takes this many seconds, batch sizes are not tried: such models spend their time on weights.
 constexpr double kSlow = 0.05;
 
-/// `tokens` tokens in texts of kTextTokens, the same every time.
+/// `tokens` pseudo-random tokens in texts of kTextTokens, always the same.
 class Sample {
  public:
   Sample(const Vocabulary& vocabulary, std::uint32_t tokens, std::uint32_t longest, std::size_t dimension) {
@@ -47,9 +47,9 @@ class Sample {
     tokens_ = static_cast<std::uint32_t>(texts * length);
   }
 
-  /// Seconds of processor time a token, the best of some rounds.
+  /// Returns the seconds of processor time per token, the best of several rounds.
   double time(BatchComputer& computer, const CancelToken* cancel) {
-    // The first round makes buffers and brings weights into the caches; a slow model has no other.
+    // The first round allocates buffers and warms the caches. A slow model gets only this round.
     double best = run(computer, cancel);
     for (int round = 0; round < kRounds && best < kSlow; ++round) best = std::min(best, run(computer, cancel));
     return best / tokens_;

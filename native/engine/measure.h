@@ -1,4 +1,4 @@
-// Chooses how a model is computed by computing. Internal to native/engine.
+// Chooses the compute settings of a model by measuring. Internal to native/engine.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ struct Measured {
   Runtime runtime;
 };
 
-/// Makes a runtime; null when it cannot compute the model after all.
+/// Creates a runtime; null if it cannot compute the model after all.
 using MakeRuntime = std::function<std::unique_ptr<Runtime>()>;
 
-/// Times `reference`, then each of `others`, on the same made-up texts, in processor time of this thread, so that
-/// neighbours do not decide; then several batch sizes with the fastest. One whose vectors are not those of the
-/// reference (cosine below 0.999) is not taken, and one that is hardly faster than what was tried before it is not,
-/// either. Two runtimes exist at a time. Takes some 20 batches; throws what computing throws, and Error(kCancelled).
+/// Times `reference`, then each of `others`, on the same synthetic texts, then several batch sizes with the fastest.
+/// Uses this thread's processor time, so that other processes do not affect the result. Rejects a runtime whose vectors
+/// differ from the reference's (cosine below 0.999) or that is hardly faster than an earlier one. At most two runtimes
+/// exist at a time. Takes some 20 batches. Throws as BatchComputer::compute(), and Error(kCancelled).
 Measured measure(Runtime reference, std::span<const MakeRuntime> others, const Vocabulary& vocabulary,
                  std::uint32_t longest, std::size_t dimension, const CancelToken* cancel);
 
-/// What is right for most models and machines, where nothing is measured.
+/// Returns settings that suit most models and machines, for use without a measurement.
 ComputeSettings default_settings(std::string_view runtime);
 
 }  // namespace lorekeep::engine

@@ -25,11 +25,11 @@ constexpr std::uint64_t kMaxTokens = 1 << 22;
 
 struct Architecture {
   std::string_view name;
-  bool encoder;     // attends to both sides and is made to embed; without a pooling type it averages
-  bool free_heads;  // the heads' size is a key of its own, not dimension / heads
+  bool encoder;     // bidirectional, made for embeddings; mean pooling by default
+  bool free_heads;  // the head size has its own key; it need not be dimension / heads
 };
 
-// Those whose assertions have been read and whose embeddings make sense. Anything else is refused by name.
+// Architectures whose assertions in llama.cpp were reviewed and whose embeddings make sense. All others are refused.
 constexpr Architecture kArchitectures[] = {
     {"bert", true, false},         {"nomic-bert", true, false},   {"nomic-bert-moe", true, false},
     {"jina-bert-v2", true, false}, {"jina-bert-v3", true, false}, {"modern-bert", true, false},
@@ -161,7 +161,7 @@ void check_experts(const Parameters& parameters) {
   parameters.absent_or("nextn_predict_layers", 0);
 }
 
-// llama.cpp hands the weights of norms, biases and token types to operations that take nothing but F32.
+// llama.cpp passes the weights of norms, biases and token types to operations that only support F32.
 void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::uint64_t feed_forward,
                    std::uint64_t layers) {
   const GgufFile& file = parameters.file();
@@ -185,7 +185,7 @@ void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::u
   }
 }
 
-// llama.cpp asserts that no two tokens are spelled alike, where a spelling ends at a NUL and an empty one is replaced.
+// llama.cpp asserts that spellings of tokens are unique; it ends a spelling at a NUL and replaces an empty one.
 void check_vocabulary(const GgufFile& file) {
   const auto tokenizer = file.string("tokenizer.ggml.model");
   if (!tokenizer) file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.model' is missing");

@@ -1,5 +1,5 @@
-// What a GGUF file's metadata says about an embedding model, checked so that llama.cpp cannot abort on it: everything
-// that llama.cpp asserts about the architectures below is compared here first and refused with a sentence.
+// The metadata of an embedding model in a GGUF file. Everything that llama.cpp asserts about the supported
+// architectures is checked here first, so that llama.cpp cannot abort the process.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,13 @@ struct ModelProfile {
   std::uint64_t parameters;
 };
 
-/// Throws Error(kModelInvalid) for contradictions and for a decoder that says nothing about pooling when `pooling` is
-/// not given either; Error(kUnsupported) for architectures, tokenizers and layouts that are not handled.
+/// Throws Error(kModelInvalid) for inconsistent metadata and for a decoder without a pooling type if `pooling` is not
+/// given; Error(kUnsupported) for unsupported architectures, tokenizers and layouts.
 ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling);
 
-/// 16 hexadecimal digits: XXH3-64 over the whole file and the pooling in effect. Files that differ in one byte, and
-/// one file with two poolings, get different ones (chance of a collision 2^-64); name and place do not matter. Reads
-/// the file once, at some GB/s when it is cached. `progress` (may be empty) is called with a fraction from 0 to 1.
-/// Grain of cancellation and progress: 16 MiB.
+/// Returns 16 hexadecimal digits: XXH3-64 over the whole file and the pooling in effect (chance of a collision 2^-64).
+/// Independent of the file's path. Reads the file once, at some GB/s if it is cached. `progress` (may be empty)
+/// receives a fraction from 0 to 1. Grain of cancellation and progress: 16 MiB.
 std::string fingerprint_model(const GgufFile& file, Pooling pooling, const CancelToken* cancel,
                               const std::function<void(float)>& progress);
 

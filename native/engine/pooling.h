@@ -6,7 +6,7 @@
 
 namespace lorekeep::engine {
 
-/// How the vectors of a text's tokens become one. The values are those of the GGUF key `<architecture>.pooling_type`.
+/// How the vectors of a text's tokens are combined. Values as in the GGUF key `<architecture>.pooling_type`.
 enum class Pooling : std::uint32_t { kMean = 1, kCls = 2, kLast = 3 };
 
 constexpr std::string_view pooling_name(Pooling pooling) noexcept {
@@ -18,7 +18,7 @@ constexpr std::string_view pooling_name(Pooling pooling) noexcept {
   return "mean";
 }
 
-/// "mean", "cls" or "last"; nothing for any other spelling.
+/// Parses "mean", "cls" or "last"; nullopt for any other name.
 constexpr std::optional<Pooling> parse_pooling(std::string_view name) noexcept {
   for (Pooling pooling : {Pooling::kMean, Pooling::kCls, Pooling::kLast}) {
     if (name == pooling_name(pooling)) return pooling;

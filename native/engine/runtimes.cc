@@ -10,7 +10,7 @@ namespace lorekeep::engine {
 
 namespace {
 
-constexpr std::string_view kSlowTwin = "scalar";  // there to be compared with
+constexpr std::string_view kSlowTwin = "scalar";  // only for comparison
 
 }  // namespace
 

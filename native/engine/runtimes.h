@@ -1,4 +1,4 @@
-// The ways in which one model can be computed on this machine. Internal to native/engine.
+// The runtimes that can compute a model on this machine. Internal to native/engine.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,15 @@ inline constexpr std::uint32_t kBatchSequences = 64;
 
 struct Runtime {
   std::string name;  // as in ComputeSettings
-  /// Makes computers; whatever they share is kept alive by them and by this.
+  /// Creates computers, which share ownership of common data.
   MakeComputer make;
 };
 
-/// Names of the sets of native/encoder that are worth trying, the most exact first: the best in f32, then what rounds
-/// to bf16, then what multiplies in 8 bits. None when the model is no BERT or the processor has no set. kLlamaRuntime
-/// always can.
+/// Returns the names of the native/encoder sets that are worth measuring, most exact first: the best in f32, then bf16,
+/// then 8 bits. Empty if the model is not a BERT or the processor supports no set. kLlamaRuntime is not listed.
 std::vector<std::string_view> encoder_runtimes(const ModelProfile& profile);
 
-/// Null when there is no such set, or when the file turns out to be none that native/encoder
-/// computes: see read_bert().
+/// Returns null if there is no such set, or native/encoder cannot compute the file: see read_bert().
 std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared_ptr<const GgufFile> file,
                                               const ModelProfile& profile);
 

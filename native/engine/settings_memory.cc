@@ -8,7 +8,7 @@
 namespace lorekeep::engine {
 namespace {
 
-// A batch of no more tokens than an ordinary computer takes, and not of a single one: settings may come from a file.
+// Valid batch sizes, up to the capacity of an ordinary computer. Checked, because settings may come from a file.
 constexpr std::uint32_t kLeastBatch = 16;
 constexpr std::uint32_t kMostBatch = 512;
 
@@ -18,7 +18,7 @@ struct Memory {
 };
 
 Memory& memory() {
-  static auto* found = new Memory;  // outlives models that statics of other files may own
+  static auto* found = new Memory;  // leaked: statics of other files may own models
   return *found;
 }
 

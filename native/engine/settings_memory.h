@@ -1,5 +1,4 @@
-// The settings that this process has measured, so that a model is measured once however often it is loaded.
-// Internal to native/engine.
+// The settings measured by this process, so that each model is measured once. Internal to native/engine.
 #pragma once
 
 #include <optional>
@@ -11,12 +10,12 @@
 
 namespace lorekeep::engine {
 
-/// Those of this process first, then those of `known` that were measured among the same candidates. Thread-safe, as
-/// below.
+/// Returns settings measured by this process, else those of `known` measured with the same candidates. Thread-safe, as
+/// are all functions below.
 std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::span<const std::string> candidates,
                                              std::span<const KnownSettings> known);
 
-/// Whether this process has measured them.
+/// Returns whether this process has measured the model.
 bool settings_measured(std::string_view fingerprint);
 
 void remember_settings(KnownSettings settings);

@@ -42,7 +42,7 @@ std::vector<llama_token> Vocabulary::tokenize(std::string_view text) const {
 }
 
 std::vector<llama_token> Vocabulary::tokenize_valid(std::string_view text) const {
-  constexpr std::size_t kGuess = 16;  // most tokens stand for more than a byte; special tokens come on top
+  constexpr std::size_t kGuess = 16;  // most tokens cover more than one byte; special tokens come on top
   std::vector<llama_token> tokens(text.size() / 2 + kGuess);
   const AbortGuard guard;
   try {

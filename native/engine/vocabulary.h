@@ -11,25 +11,25 @@ namespace lorekeep::engine {
 /// The tokenizer of a loaded model. Internal to native/engine. Thread-safe.
 class Vocabulary {
  public:
-  /// Throws Error(kModelInvalid) when the special tokens that every text gets are missing.
+  /// Throws Error(kModelInvalid) if the special tokens that every text gets are missing.
   explicit Vocabulary(const llama_model& model);
 
-  /// Token ids, special tokens included. What looks like a special token in the text is read as plain text. Ill-formed
-  /// UTF-8 is read as U+FFFD. Precondition: text.size() <= kMaxTextBytes. Throws Error(kModelInvalid) when the
+  /// Returns token ids, special tokens included. Spellings of special tokens in the text are read as plain text, and
+  /// ill-formed UTF-8 as U+FFFD. Precondition: text.size() <= kMaxTextBytes. Throws Error(kModelInvalid) if the
   /// vocabulary is unusable.
   std::vector<llama_token> tokenize(std::string_view text) const;
 
-  /// The first `limit` tokens of a text, of which the last are the special ones that ended it. Preconditions: `tokens`
-  /// are of tokenize(), limit > special_tokens().
+  /// Truncates a text to `limit` tokens, keeping the special tokens at its end. Preconditions: `tokens` come from
+  /// tokenize(), limit > special_tokens().
   std::vector<llama_token> first_window(std::vector<llama_token> tokens, std::size_t limit) const;
 
-  /// The tokens of an empty text: what every text gets before and after it.
+  /// The tokens of an empty text: the special tokens around every text.
   const std::vector<llama_token>& nothing() const noexcept { return around_nothing_; }
 
-  /// Tokens that there are; every id is below.
+  /// Number of tokens; every id is less.
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(llama_vocab_n_tokens(vocabulary_)); }
 
-  /// Tokens of a text of which nothing is left.
+  /// Number of special tokens that every text gets.
   std::uint32_t special_tokens() const noexcept { return special_tokens_; }
 
  private:

@@ -19,8 +19,7 @@ inline std::uint64_t packed(const unsigned char (&flags)[64]) noexcept {
   for (std::size_t byte = 0; byte < 8; ++byte) {
     std::uint64_t eight;
     std::memcpy(&eight, flags + 8 * byte, 8);
-    // The multiplication moves flag i from bit 8i to bit 56 + i, so the top byte holds all eight in order, without
-    // carries.
+    // Multiplying moves flag i from bit 8i to bit 56 + i: the top byte then holds all eight in order, without carries.
     word |= (eight * 0x0102040810204080u) >> 56 << (8 * byte);
   }
   return word;

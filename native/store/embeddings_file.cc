@@ -51,27 +51,27 @@ EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& 
                                const CancelToken* cancel)
     : file_(path, kEmbeddingsMagic, kEmbeddingsVersion), dimension_(dimension) {
   const auto header = file_.value<Header>(kHeader);
-  if (header.key != key) refuse_other(file_, "model", "made with another embedding model, prefix or context size");
-  if (header.dimension != dimension) refuse_other(file_, "dimension", "made for vectors of another dimension");
+  if (header.key != key) refuse_other(file_, "model", "built with another embedding model, prefix or context size");
+  if (header.dimension != dimension) refuse_other(file_, "dimension", "built for vectors of another dimension");
   file_.verify(cancel);
   digests_ = file_.array<Digest>(kDigests);
   cut_ = file_.array<std::uint8_t>(kCut);
   rows_ = file_.array<float>(kRows);
   const bool parallel = digests_.size() == header.rows && cut_.size() == header.rows &&
                         rows_.size() / dimension == header.rows && rows_.size() % dimension == 0;
-  if (!parallel) refuse_damage(file_, "its sections do not fit together");
+  if (!parallel) refuse_damage(file_, "its sections have inconsistent sizes");
   check_rows(cancel);
 }
 
-// Checksums say that the bytes are what was written, not who wrote them.
+// Checks the values: checksums detect damage, not forgery.
 void EmbeddingsFile::check_rows(const CancelToken* cancel) const {
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     if (cancel != nullptr && i % kGrain == 0) cancel->check();
     if (i > 0 && !(digests_[i - 1] < digests_[i])) refuse_damage(file_, "its texts are not in order");
-    if (cut_[i] > 1) refuse_damage(file_, "a row is neither whole nor cut");
+    if (cut_[i] > 1) refuse_damage(file_, "a row has an invalid truncation flag");
     const auto row = rows_.subspan(i * dimension_, dimension_);
     if (!std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) {
-      refuse_damage(file_, "a vector holds what is not a number");
+      refuse_damage(file_, "a vector has values that are not finite");
     }
   }
 }

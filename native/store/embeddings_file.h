@@ -1,12 +1,12 @@
-// The cache of embeddings, a section file (core/section_file.h): which text has which vector, under one model.
+// The cache of embeddings, a section file (core/section_file.h): the vectors of texts under one model.
 //
 //   section  content
 //         1  header: key u64 u64, dimension u32, zero u32, rows u64
 //         2  XXH3-128 of each text, 16 bytes, ascending
-//         3  one byte per row: 1 when only the beginning of the text was embedded, else 0
+//         3  one byte per row: 1 if the text was truncated before embedding, else 0
 //         4  rows x dimension f32, in the order of section 2
 //
-// The key is a digest of everything that an embedding depends on beside the text. The header's fingerprint is 0.
+// The key is a digest of everything that an embedding depends on besides the text. The header's fingerprint is 0.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,10 @@ struct EmbeddingsFacts {
   std::uint32_t dimension;
 };
 
-/// The header alone. Throws Error(kCorrupt).
+/// Reads only the header. Throws Error(kCorrupt).
 EmbeddingsFacts read_embeddings_facts(const SectionFileReader& file);
 
-/// Empty for an unknown one.
+/// Returns an empty name for an unknown id.
 std::string_view embeddings_section_name(std::uint32_t id) noexcept;
 
 /// An embeddings file, mapped and checked.
@@ -45,14 +45,14 @@ class EmbeddingsFile {
     bool cut;
   };
 
-  /// Throws Error(kNotFound), kIo; kCorrupt for damage; kUnsupported for another format version, another key or another
-  /// dimension, all naming the file; kCancelled.
+  /// Throws Error naming the file: kNotFound, kIo, kCorrupt, kUnsupported (another version, key or dimension),
+  /// kCancelled.
   EmbeddingsFile(const std::filesystem::path& path, const Digest& key, std::size_t dimension,
                  const CancelToken* cancel = nullptr);
 
   std::size_t size() const noexcept { return digests_.size(); }
   std::optional<Row> find(const Digest& text) const noexcept;
-  /// As MappedFile::check_unchanged().
+  /// See MappedFile::check_unchanged().
   void check_unchanged() const { file_.mapping()->check_unchanged(); }
 
  private:
@@ -65,7 +65,7 @@ class EmbeddingsFile {
   std::span<const float> rows_;
 };
 
-/// What a file is written from: parallel, digests strictly ascending.
+/// The content of a file to write: parallel arrays, digests strictly ascending.
 struct EmbeddingsView {
   std::span<const Digest> digests;
   std::span<const std::uint8_t> cut;

@@ -15,7 +15,7 @@
 namespace lorekeep::store {
 namespace {
 
-/// What all of our files begin with, whatever their version.
+/// The common beginning of all section files, in every version.
 struct Beginning {
   Magic magic;
   std::uint32_t version;
@@ -85,7 +85,7 @@ void describe_hnswlib(const std::filesystem::path& path, FileDescription& file) 
   add(file, "efConstruction", facts.ef_construction);
 }
 
-/// A kind of section file: how its header and the names of its sections are read.
+/// A kind of section file: its magic, and functions that read its header and name its sections.
 struct Format {
   FileKind kind;
   Magic magic;
@@ -164,7 +164,7 @@ FileDescription describe_file(const std::filesystem::path& path, bool verify, co
     describe_hnswlib(path, file);
   } catch (const Error& error) {
     if (!is_about_content(error.code())) throw;
-    file.refusal = "neither a file of lorekeep nor an index of hnswlib";
+    file.refusal = "neither a lorekeep file nor an hnswlib index";
   }
   return file;
 }

@@ -1,4 +1,4 @@
-// What a file of ours is, without loading it.
+// Describes a lorekeep file without loading it.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace lorekeep::store {
 
 struct SectionDescription {
   std::uint32_t id;
-  std::string name;  // empty: an id that this program does not know
+  std::string name;  // empty: an unknown id
   std::uint64_t offset;
   std::uint64_t size;
-  std::optional<bool> sound;  // whether the content has its checksum; absent: not looked at
+  std::optional<bool> sound;  // whether the checksum is right; absent: not checked
 };
 
 enum class FileKind { kIndex, kTextIndex, kEmbeddings, kHnswlibIndex, kUnknown };
 
-/// The spelling in results: "index", "text index", "embeddings", "hnswlib index", "unknown".
+/// Returns the spelling in results: "index", "text index", "embeddings", "hnswlib index", "unknown".
 std::string_view file_kind_name(FileKind kind) noexcept;
 
 struct FileDescription {
@@ -32,19 +32,19 @@ struct FileDescription {
 
   FileKind kind = FileKind::kUnknown;
   std::uint64_t size = 0;
-  std::uint32_t version = 0;      // 0: files of this kind have none
-  std::uint64_t fingerprint = 0;  // of what it was made from; 0: it does not say
-  std::string refusal;            // why this program does not read it; empty: it does, as far as was looked
-  std::vector<std::pair<std::string, Fact>> facts;  // by the names that lib/ gives them
+  std::uint32_t version = 0;                        // 0: files of this kind have no version
+  std::uint64_t fingerprint = 0;                    // of the file's source; 0: unknown
+  std::string refusal;                              // why this program cannot read it; empty: no defect found
+  std::vector<std::pair<std::string, Fact>> facts;  // named as in lib/
   std::vector<SectionDescription> sections;
 };
 
-/// Whether a file of `kind` may be written at `path` for a knowledge base (null: for nobody), see replaces_own_kind().
-/// Throws Error(kInvalidArgument) when not, kIo when the file there cannot be read.
+/// Checks that a file of `kind` may be written at `path` for a knowledge base (null: for none), see
+/// replaces_own_kind(). Throws Error(kInvalidArgument) if not, kIo if the existing file cannot be read.
 void check_destination(const std::filesystem::path& path, FileKind kind, const FileOwner* owner);
 
-/// Reads header and tables, with `verify` the sections too. What is wrong inside a file of ours is described, not
-/// thrown. Throws Error(kNotFound), kIo, kCancelled (grain: one section).
+/// Reads header and tables, with `verify` also the sections. Defects in the content are described, not thrown. Throws
+/// Error(kNotFound), kIo, kCancelled (grain: one section).
 FileDescription describe_file(const std::filesystem::path& path, bool verify, const CancelToken* cancel = nullptr);
 
 }  // namespace lorekeep::store

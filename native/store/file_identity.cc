@@ -18,7 +18,7 @@ namespace {
 using Clock = std::filesystem::file_time_type::clock;
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::chrono::seconds kSettlingTime{2};  // the coarsest clock of a file system in use, FAT's
+constexpr std::chrono::seconds kSettlingTime{2};  // the clock of FAT, the coarsest of common file systems
 
 [[noreturn]] void refuse(Code code, const std::filesystem::path& path, const std::string& reason) {
   fail_file(code, utf8_path(path), reason);

@@ -1,4 +1,4 @@
-// By what a file is known again.
+// Identifies the content of a file by stamp and checksum.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lorekeep::store {
 
 struct FileStamp {
   std::uint64_t size = 0;
-  std::int64_t changed = 0;  // last write, in the platform's own units and epoch: compared, never interpreted
+  std::int64_t changed = 0;  // last write, in the platform's units and epoch; only for comparison
 
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
@@ -19,19 +19,19 @@ struct FileStamp {
 struct FileIdentity {
   FileStamp stamp;
   std::uint64_t checksum = 0;  // XXH3-64 of the content
-  /// Whether another content under the same stamp would have to be forged: the file had rested for kSettlingTime when
-  /// its content was read, so that a later write shows in the stamp, however coarse the file system's clock is.
+  /// Whether the file was unchanged for kSettlingTime before it was read. Then every later write changes the stamp,
+  /// unless it is forged, however coarse the file system's clock is.
   bool settled = false;
 };
 
-/// Throws Error(kIo) for a file that could not be opened, for the reason in errno.
+/// Throws Error(kIo) for a file that could not be opened, with the reason from errno.
 [[noreturn]] void refuse_open(const std::filesystem::path& path);
 /// Throws Error(kNotFound), kIo, naming the path.
 FileStamp read_stamp(const std::filesystem::path& path);
-/// Whether a file with this stamp, whose content is read from now on, counts as settled.
+/// Returns whether a file with this stamp counts as settled if its content is read now.
 bool is_settled(const FileStamp& stamp) noexcept;
-/// Reads the whole file, through a buffer of 1 MiB: a file that is truncated meanwhile is an error, not a fault. Throws
-/// Error(kNotFound), kIo (also when the file is changed meanwhile), kCancelled (grain: 1 MiB).
+/// Reads the whole file through a buffer of 1 MiB, not a mapping, so that truncation meanwhile is an error and not a
+/// fault. Throws Error(kNotFound), kIo (also if the file changes meanwhile), kCancelled (grain: 1 MiB).
 FileIdentity identify_file(const std::filesystem::path& path, const CancelToken* cancel = nullptr);
 
 }  // namespace lorekeep::store

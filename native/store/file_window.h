@@ -1,5 +1,5 @@
-// Reads a file front to back through a bounded window. Unlike a mapping it survives a file that is truncated meanwhile:
-// people save records files in place.
+// Reads a file front to back through a bounded window. Unlike a mapping, it survives truncation meanwhile, which
+// happens because editors save records files in place.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@ namespace lorekeep::store {
 
 class FileWindow {
  public:
-  /// Bytes that may be read behind text(), whatever they hold.
+  /// Readable bytes after text(), with any content.
   static constexpr std::size_t kPadding = 64;
 
-  /// `capacity` is the most that text() holds. Throws Error(kNotFound) or Error(kIo), naming the path.
+  /// `capacity` is the largest size of text(). Throws Error(kNotFound) or Error(kIo), naming the path.
   FileWindow(const std::filesystem::path& path, std::size_t capacity);
 
-  /// What is in the window; valid until advance().
+  /// The content of the window; valid until advance().
   std::string_view text() const noexcept { return {buffer_.get(), size_}; }
-  /// Nothing of the file is behind the window.
+  /// Returns whether the window reaches the end of the file.
   bool complete() const noexcept { return complete_; }
-  /// Drops what is before text()[keep], moves the rest to the front and reads on. Throws Error(kIo).
+  /// Drops everything before text()[keep], moves the rest to the front and reads on. Throws Error(kIo).
   void advance(std::size_t keep);
 
-  /// Line of text()[at], from 1. Precondition: at <= text().size().
+  /// Returns the line of text()[at], from 1. Precondition: at <= text().size().
   std::size_t line_of(std::size_t at) const noexcept;
   const std::string& name() const noexcept { return name_; }
-  /// When it was opened.
+  /// The size when the file was opened.
   std::uint64_t file_size() const noexcept { return identity_.stamp.size; }
-  /// Throws Error(kIo) when size or time of change are not what they were on opening.
+  /// Throws Error(kIo) if the size or the time of change differ from those on opening.
   void check_unchanged() const;
   /// Precondition: complete().
   FileIdentity identity() const noexcept;
@@ -45,7 +45,7 @@ class FileWindow {
 
   std::filesystem::path path_;
   std::string name_;
-  FileIdentity identity_;  // its checksum: not yet
+  FileIdentity identity_;  // its checksum is not yet set
   RunningChecksum checksum_;
   std::ifstream file_;
   std::size_t capacity_ = 0;

@@ -16,14 +16,14 @@ double share(double weight, double k, std::uint32_t rank) {
   return weight / (k + rank);
 }
 
-/// Ordinal -> rank: a hash table with open addressing, at most half full.
+/// Maps ordinals to ranks: a hash table with open addressing, at most half full.
 class RankTable {
  public:
   explicit RankTable(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
 
-  /// Every ordinal once. Precondition: rank > 0.
+  /// Preconditions: the ordinal is new, rank > 0.
   void add(std::uint32_t ordinal, std::uint32_t rank) noexcept { slots_[find(ordinal)] = {ordinal, rank}; }
-  /// 0: not there.
+  /// Returns 0 for an unknown ordinal.
   std::uint32_t rank_of(std::uint32_t ordinal) const noexcept { return slots_[find(ordinal)].rank; }
 
  private:

@@ -19,8 +19,8 @@ struct Fused {
   friend bool operator==(const Fused&, const Fused&) = default;
 };
 
-/// The top_k records of two ranked lists by weighted reciprocal rank (the formula at RrfOptions), best first, ties by
-/// ordinal. Each list is best first and holds an ordinal at most once; a list's scores are not looked at.
+/// Returns the top_k records of two ranked lists by weighted reciprocal rank (formula at RrfOptions), best first, ties
+/// by ordinal. Each list is best first, without duplicate ordinals; its scores are ignored.
 std::vector<Fused> fuse(std::span<const Scored> dense, std::span<const Scored> lexical, const RrfOptions& options,
                         std::size_t top_k);
 

@@ -25,7 +25,7 @@ constexpr std::array kSections{kOrigin, kIdEnds, kIds, kTextEnds, kTexts, kSchem
 
 constexpr std::uint32_t kSettled = 1;  // flag
 
-/// What the records were read from.
+/// The records file at the time it was read.
 struct Origin {
   std::uint64_t file_size;
   std::int64_t file_changed;
@@ -41,21 +41,21 @@ static_assert(sizeof(Origin) == 48);
   fail_file(Code::kCorrupt, name, reason);
 }
 
-/// A file that was written shortly before it was read is looked at again: now it may have settled.
+/// Identifies a file again if it was written shortly before it was read: now it may have settled.
 FileIdentity settled_identity(const Records& records, const CancelToken* cancel) {
   if (records.identity.settled || !is_settled(records.identity.stamp)) return records.identity;
   try {
     const FileIdentity now = identify_file(records.path, cancel);
     if (now.stamp == records.identity.stamp && now.checksum == records.identity.checksum) return now;
   } catch (const Error& error) {
-    if (error.code() == Code::kCancelled) throw;  // else it is gone: what was read is still what the index is made of
+    if (error.code() == Code::kCancelled) throw;  // else the file is gone, but the index is made of the records as read
   }
   return records.identity;
 }
 
 Origin read_origin(const SectionFileReader& file) {
   const auto origin = file.value<Origin>(kOrigin);
-  if (origin.flags > kSettled || origin.zero != 0) refuse(file.name(), "what it says of its records is not known");
+  if (origin.flags > kSettled || origin.zero != 0) refuse(file.name(), "its description of the records is invalid");
   if (origin.count == 0 || origin.count > vector::kMaxRows)
     refuse(file.name(), "its number of records is out of range");
   return origin;
@@ -63,7 +63,8 @@ Origin read_origin(const SectionFileReader& file) {
 
 TextArena read_texts(const SectionFileReader& file, Section ends_id, Section bytes_id, std::uint64_t count) {
   if (file.array<std::uint64_t>(ends_id).size() != count) {
-    refuse(file.name(), "the number of " + std::string(records_section_name(bytes_id)) + " is not that of the records");
+    refuse(file.name(),
+           "the number of " + std::string(records_section_name(bytes_id)) + " is not the number of records");
   }
   struct Owner {
     SectionCopy ends;
@@ -81,7 +82,7 @@ TextArena read_texts(const SectionFileReader& file, Section ends_id, Section byt
   return {std::string_view(bytes.data(), bytes.size()), ends, owner};
 }
 
-/// Why the records of the file are not to be used, or empty.
+/// Returns why the records of the file must not be used, or an empty string.
 std::string staleness(const SectionFileReader& file, const Origin& origin, const std::filesystem::path& records_file,
                       const IndexedRecordsOptions& options) {
   const std::vector<std::byte> wanted =

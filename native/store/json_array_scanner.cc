@@ -12,7 +12,7 @@ constexpr bool is_blank(char byte) noexcept {
   return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-/// What an error shows of the document: printable ASCII as it is, other bytes by number.
+/// Formats the beginning of `rest` for an error: printable ASCII as is, other bytes by number.
 std::string shown(std::string_view rest) {
   if (rest.empty()) return "the end of the file";
   std::string text;
@@ -50,7 +50,7 @@ std::optional<JsonSlice> JsonArrayScanner::next() {
   return slice;
 }
 
-/// Moves the window to where the scanner is; false when the rest of the file is in it already.
+/// Moves the window to the scanner's position. Returns false if the window already reaches the end of the file.
 bool JsonArrayScanner::read_on() {
   if (window_.complete()) return false;
   window_.advance(at_);
@@ -92,7 +92,7 @@ std::size_t JsonArrayScanner::end_of_element() const {
   return at;
 }
 
-/// One past the closing quote of the string that begins at `at`.
+/// Returns the position after the closing quote of the string that begins at `at`.
 std::size_t JsonArrayScanner::end_of_string(std::size_t at) const {
   for (++at; at < text_.size() && at - at_ < longest_; ++at) {
     if (text_[at] == '"') return at + 1;

@@ -1,5 +1,4 @@
-// Splits a JSON array into the bytes of its elements without parsing them, so that a document of gigabytes is parsed
-// one element at a time.
+// Splits a JSON array into its elements without parsing them, so that gigabytes are parsed one element at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace lorekeep::store {
 
-/// Why a document is not a JSON array, and where.
+/// The first error in a document that is not a JSON array.
 struct JsonSyntaxError {
   std::size_t line;  // from 1
   bool inside;       // the array has begun
@@ -19,22 +18,20 @@ struct JsonSyntaxError {
   std::string found;
 };
 
-/// One element; valid until the next one is asked for.
+/// One element; valid until the next call of next().
 struct JsonSlice {
   std::string_view json;
   std::size_t at;  // in the window's text
 };
 
-/// Elements are delimited by brackets and quotes alone; whether one is valid JSON is its parser's business. A UTF-8
-/// byte order mark is skipped.
+/// Finds the ends of elements only by brackets and quotes; the parser validates them. Skips a UTF-8 byte order mark.
 class JsonArrayScanner {
  public:
-  /// `window` holds more than `longest` bytes, or the whole file; no element may be longer.
+  /// Precondition: `window` holds more than `longest` bytes, or the whole file. Longer elements are an error.
   JsonArrayScanner(FileWindow& window, std::size_t longest) noexcept
       : window_(window), longest_(longest), text_(window.text()) {}
 
-  /// The next element, or nothing after the last one, when nothing but blanks follows the array. Throws
-  /// JsonSyntaxError.
+  /// Returns the next element; nullopt after the last one, if only blanks follow the array. Throws JsonSyntaxError.
   std::optional<JsonSlice> next();
 
  private:

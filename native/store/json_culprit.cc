@@ -26,14 +26,14 @@ std::string shown(std::string_view token) {
   return token.size() <= kShownBytes ? std::string(token) : std::string(token.substr(0, kShownBytes)) + "...";
 }
 
-/// Digits from `at` on; moves past them.
+/// Returns the number of digits from `at` on and moves past them.
 std::size_t digits(std::string_view token, std::size_t& at) {
   const std::size_t begin = at;
   while (at < token.size() && is_digit(token[at])) ++at;
   return at - begin;
 }
 
-/// Whether JSON's grammar has a token as a number.
+/// Returns whether a token is a JSON number.
 bool is_number(std::string_view token) {
   std::size_t at = token.starts_with('-') ? 1 : 0;
   const std::size_t first = at;
@@ -47,7 +47,7 @@ bool is_number(std::string_view token) {
   return at == token.size();
 }
 
-/// What was expected in place of a number or a word; nothing when it is right.
+/// Returns the expected text for a wrong number or word; null if the token is right.
 const char* wrong_word(std::string_view token) {
   if (token == "true" || token == "false" || token == "null") return nullptr;
   if (is_number(token)) {
@@ -57,7 +57,7 @@ const char* wrong_word(std::string_view token) {
                                                                                      : "a JSON value";
 }
 
-/// The code unit of \uXXXX at `at`; nothing when it is none.
+/// Returns the code unit of \uXXXX at `at`, if there is one.
 std::optional<unsigned> code_unit(std::string_view text, std::size_t at) {
   if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
   unsigned value = 0;
@@ -133,7 +133,7 @@ class Finder {
     }
     constexpr std::string_view kEscapes = "\"\\/bfnrt";
     const bool known = unit || (written.size() == 2 && kEscapes.find(written[1]) != std::string_view::npos);
-    if (!known) return refuse("an escape that JSON has", std::string(written));
+    if (!known) return refuse("an escape sequence of JSON", std::string(written));
     at_ += written.size();
     return true;
   }
@@ -151,7 +151,7 @@ class Finder {
 
   std::string_view json_;
   std::size_t at_ = 0;
-  std::vector<std::string> keys_;  // of each object that is open, the last key; of arrays nothing
+  std::vector<std::string> keys_;  // the current key of each open object; empty for arrays
   std::optional<JsonCulprit> culprit_;
 };
 

@@ -1,4 +1,4 @@
-// Where a text is not JSON, for people. The parser that refuses it is fast and says only that it does.
+// Finds the error in a text that is not JSON. The fast parser that refuses it does not report the position.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 namespace lorekeep::store {
 
 struct JsonCulprit {
-  std::string field;     // keys on the way there, "metadata.year"; empty: the text itself
+  std::string field;     // path of keys, "metadata.year"; empty: the text itself
   std::string expected;  // "a number as JSON writes it"
   std::string found;     // "01", "NaN", "\ud83d: half of a surrogate pair"
 };
 
-/// The first number, word or string that JSON does not have, or number that a double does not hold. Nothing when only
-/// the punctuation between them is wrong, or more than kMaxRecordDepth levels are open.
+/// Returns the first invalid number, word or string, or number outside the range of double. nullopt if only the
+/// punctuation between them is wrong, or the nesting exceeds kMaxRecordDepth.
 std::optional<JsonCulprit> find_culprit(std::string_view json);
 
 }  // namespace lorekeep::store

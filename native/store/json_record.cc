@@ -41,9 +41,9 @@ filter::Value to_value(const dom::element& element) {
   return nullptr;
 }
 
-/// What a JSON error means to whoever wrote the file, and where in the record it is.
+/// Explains a JSON error, with its place in the record.
 RecordIssue parse_issue(simdjson::error_code error, std::string_view json) {
-  if (error == simdjson::UTF8_ERROR) return {"", "UTF-8", "bytes that are none"};
+  if (error == simdjson::UTF8_ERROR) return {"", "UTF-8", "bytes that are not UTF-8"};
   if (error == simdjson::DEPTH_ERROR) {
     return {"", "at most " + std::to_string(kMaxRecordDepth) + " levels of nesting", "more"};
   }
@@ -53,7 +53,7 @@ RecordIssue parse_issue(simdjson::error_code error, std::string_view json) {
   return {"", "JSON", "a comma, colon, quote or bracket that is missing or one too many"};
 }
 
-/// Errors that leave no doubt about where the record ends.
+/// Returns whether the end of the record is certain despite the error.
 bool ends_are_certain(simdjson::error_code error) {
   return error == simdjson::UTF8_ERROR || error == simdjson::DEPTH_ERROR || error == simdjson::BIGINT_ERROR ||
          error == simdjson::NUMBER_ERROR || error == simdjson::STRING_ERROR;
@@ -63,10 +63,10 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
-/// Reads the members of one record.
+/// Reads the fields of one record.
 class RecordFields {
  public:
-  /// `rounded`: integers that 64 bits do not hold were made doubles.
+  /// `rounded`: integers beyond 64 bits were converted to doubles.
   RecordFields(const filter::Schema* schema, bool rounded, JsonRecord& record)
       : schema_(schema), rounded_(rounded), record_(record) {}
 
@@ -120,7 +120,7 @@ class RecordFields {
     }
     const filter::Value parsed = to_value(value);
     auto coerced = filter::coerce(parsed, field.type);
-    // Of the doubles that such integers become, -2^63 alone would pass for an int.
+    // Of the doubles that such integers become, only -2^63 would be accepted as an int.
     const auto* real = rounded_ && field.type == filter::FieldType::kInt ? parsed.as<double>() : nullptr;
     if (coerced && (real == nullptr || *real > -0x1p63)) {
       record_.values.emplace_back(position, std::move(*coerced));
@@ -141,7 +141,7 @@ class RecordFields {
     const auto* real = parsed.as<double>();
     if (type == filter::FieldType::kInt && real != nullptr && std::abs(*real) >= 0x1p63) {
       expected += *real > 0 ? " of at most 9223372036854775807" : " of at least -9223372036854775808";
-      std::uint64_t beyond = 0;  // a double would show it rounded
+      std::uint64_t beyond = 0;  // exact, where a double would be rounded
       found = value.get(beyond) == simdjson::SUCCESS ? std::to_string(beyond) : "about " + found;
     }
     refuse(std::move(name), std::move(expected), std::move(found));
@@ -163,7 +163,7 @@ class RecordFields {
 
 struct JsonRecordParser::Parser {
   dom::parser parser;
-  bool rounded = false;  // whether the last record had integers that 64 bits do not hold
+  bool rounded = false;  // whether the last record had integers beyond 64 bits
 
   simdjson::error_code parse(std::string_view json, dom::element& element) {
     const auto error = parser.parse(json.data(), json.size(), false).get(element);

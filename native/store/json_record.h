@@ -1,4 +1,4 @@
-// One record of a records file, out of its JSON. The only file that knows the JSON parser is json_record.cc.
+// Parses one record of a records file. Only json_record.cc uses the JSON parser.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace lorekeep::store {
 
-/// Levels of nesting that a record may have, itself included.
+/// Deepest nesting of a record, itself included.
 inline constexpr std::size_t kMaxRecordDepth = 64;
 
-/// What is wrong with a record, in terms of its fields.
+/// A defect in a field of a record.
 struct RecordIssue {
   std::string field;  // "text", "metadata.year"; empty: the record itself
   std::string expected;
@@ -23,21 +23,20 @@ struct RecordIssue {
 };
 
 struct JsonRecord {
-  std::string_view id;    // UTF-8, valid until the next parse(); empty when it is among the issues
+  std::string_view id;    // UTF-8, valid until the next parse(); empty if invalid
   std::string_view text;  // likewise
   std::vector<std::pair<std::size_t, filter::FieldValue>> values;  // by position in the schema
-  std::vector<RecordIssue> issues;                                 // empty: all of the above is right
-  bool readable = true;  // false: not JSON, so what follows it in the file may be misread
+  std::vector<RecordIssue> issues;                                 // empty: the record is valid
+  bool readable = true;  // false: not JSON, so the following records may be misread
 };
 
 class JsonRecordParser {
  public:
-  /// Without a schema (null) metadata are checked to be an object and not looked into.
+  /// Without a schema (null), metadata must be an object but its content is ignored.
   explicit JsonRecordParser(const filter::Schema* schema);
   ~JsonRecordParser();
 
-  /// `json` is one element, with FileWindow::kPadding bytes behind it that may be read too. The result lives until the
-  /// next call.
+  /// `json` is one element, followed by FileWindow::kPadding readable bytes. The result is valid until the next call.
   const JsonRecord& parse(std::string_view json);
 
  private:

@@ -13,7 +13,7 @@ bool fits(std::string_view token) {
   return std::from_chars(token.data(), token.data() + token.size(), value).ec == std::errc();
 }
 
-/// Where the string that begins at `at` ends; the end of the text when it does not.
+/// Returns the end of the string that begins at `at`; the end of the text if it is not closed.
 std::size_t after_string(std::string_view json, std::size_t at) {
   while (++at < json.size() && json[at] != '"') at += json[at] == '\\' ? 1 : 0;
   return std::min(at + 1, json.size());
@@ -30,7 +30,7 @@ std::string wide_integers_as_reals(std::string_view json) {
     if (json[at] == '"') {
       at = after_string(json, at);
     } else {
-      // A number up to what ends it; whatever else, a byte at a time.
+      // Copies numbers as a whole, everything else byte by byte.
       at = std::min(json.find_first_not_of("+-.0123456789Ee", at), json.size());
       const std::string_view token = json.substr(begin, at - begin);
       integer = !token.empty() && token.find_first_not_of("0123456789", token[0] == '-') == token.npos;

@@ -1,4 +1,4 @@
-// JSON has integers of any length, our parser those of 64 bits: longer ones are rewritten as reals for it.
+// Rewrites integers beyond 64 bits as reals, because the JSON parser refuses them.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace lorekeep::store {
 
-/// `json` with `e0` behind every integer that neither int64 nor uint64 holds, which makes it the nearest double.
-/// Anything else stays as it is, right or wrong.
+/// Returns `json` with `e0` appended to every integer outside of int64 and uint64, so that it is parsed as the nearest
+/// double. Everything else, valid or not, is unchanged.
 std::string wide_integers_as_reals(std::string_view json);
 
 }  // namespace lorekeep::store

@@ -10,7 +10,7 @@ std::shared_ptr<const MatchingRows> matching_rows(const PreparedFilter& filter, 
                                                   const CancelToken* cancel) {
   if (filter.known) {
     if (filter.known->rows.size() == storage.size()) return filter.known;
-    fail(Code::kInvalidArgument, "filter: it matches rows of another storage", {{"field", "filter"}});
+    fail(Code::kInvalidArgument, "filter: it was prepared for another storage", {{"field", "filter"}});
   }
   const filter::Columns none(std::make_shared<const filter::Schema>(), storage.size(), {});
   const filter::Columns& metadata = storage.metadata() == nullptr ? none : *storage.metadata();

@@ -1,4 +1,4 @@
-// Filters as searches use them: bound to the values of their variables, with the matching rows where they are known.
+// Filters prepared for searches: bound to the values of their variables, with the matching rows if they are cached.
 #pragma once
 
 #include <memory>
@@ -19,38 +19,36 @@ struct SearchResult;
 /// The rows of a storage that a filter matches.
 struct MatchingRows {
   Bitmap rows;
-  Bitmap rows_in_cell_order;  // vector::VectorIndex::to_cell_order(); empty where it is not known or there is none
+  Bitmap rows_in_cell_order;  // see vector::VectorIndex::to_cell_order(); empty if not computed
 };
 
-/// The filter of one search. Plain data: any number of searches may use it at once.
+/// The filter of one search. Plain data; several searches may share it.
 struct PreparedFilter {
-  std::optional<filter::BoundPredicate> predicate;  // absent only where `known` is there; of the storage's fields
+  std::optional<filter::BoundPredicate> predicate;  // absent only if `known` is set; for the storage's schema
   std::shared_ptr<const MatchingRows> known = {};   // null: the search evaluates the predicate
-  bool to_cell_order = false;                       // an evaluating search brings the rows to cell order too
+  bool to_cell_order = false;  // a search that evaluates the predicate also computes rows_in_cell_order
 };
 
-/// The rows that match: the known ones, or else the predicate evaluated. Throws Error(kCancelled);
-/// Error(kInvalidArgument) where the known ones are not rows of `storage`. Grain of cancellation: that of
-/// filter::evaluate().
+/// Returns the known matching rows, or evaluates the predicate. Throws Error(kCancelled); Error(kInvalidArgument) if
+/// the known rows are of another storage. Grain of cancellation: that of filter::evaluate().
 std::shared_ptr<const MatchingRows> matching_rows(const PreparedFilter& filter, const Storage& storage,
                                                   const CancelToken* cancel);
 
-/// A compiled filter, and what its searches have shown. Every member belongs to one thread; searches on other threads
-/// use what prepare() returns.
+/// A compiled filter with cached matching rows and search times. Not thread-safe; pass prepare()'s result to threads.
 class CompiledFilter {
  public:
   explicit CompiledFilter(std::shared_ptr<const filter::Predicate> predicate) : predicate_(std::move(predicate)) {}
 
   const filter::Predicate& predicate() const noexcept { return *predicate_; }
-  /// For one search of `storage`. Throws as filter::Predicate::bind().
+  /// Prepares the filter for one search of `storage`. Throws as filter::Predicate::bind().
   PreparedFilter prepare(const std::shared_ptr<const Storage>& storage,
                          const std::vector<filter::Variable>& values) const;
-  /// After a search with `used`: from the second one on, the matching rows of a filter without variables are kept. A
-  /// filter that is used once is not worth two bits per record.
+  /// Call after a search with `used`. From the second search on, caches the matching rows of a filter without
+  /// variables, at two bits per record.
   void learn(const std::shared_ptr<const Storage>& storage, const PreparedFilter& used, const SearchResult& result);
-  /// Of searches that did not evaluate the predicate for the first time.
+  /// The times of searches, except those that evaluated the predicate for the first time.
   SearchTimes& times(Mode mode) noexcept { return times_.of(mode); }
-  /// Whether a search with `prepared` evaluates what later ones will know.
+  /// Returns whether a search with `prepared` evaluates rows that later searches will find cached.
   bool first_use(const PreparedFilter& prepared) const noexcept {
     return !prepared.known && predicate_->variables().empty();
   }
@@ -58,7 +56,7 @@ class CompiledFilter {
  private:
   std::shared_ptr<const filter::Predicate> predicate_;
   ModeTimes times_;
-  std::weak_ptr<const Storage> storage_;  // a filter keeps no storage alive
+  std::weak_ptr<const Storage> storage_;  // a filter does not keep a storage alive
   std::shared_ptr<const MatchingRows> matching_;
   bool used_ = false;
 };

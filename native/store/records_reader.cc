@@ -17,9 +17,9 @@ namespace lorekeep::store {
 namespace {
 
 constexpr std::size_t kRecordsPerPoll = 256;
-constexpr std::size_t kWindowRecords = 4;  // longest records that the window holds: little is moved when it advances
+constexpr std::size_t kWindowRecords = 4;  // size of the window in longest records, so that advancing moves little
 
-/// Gathers what is wrong with a file, in the order of the file.
+/// Collects the defects of a file, in file order.
 class IssueList {
  public:
   explicit IssueList(const std::string& file) : file_(file) {}
@@ -27,7 +27,7 @@ class IssueList {
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ > kListedIssues; }
 
-  /// `record`: its position, when it is about one.
+  /// `record`: the position of the record, if any.
   void add(std::size_t line, std::optional<std::size_t> record, std::string_view id, const RecordIssue& issue,
            Code code) {
     if (++count_ > kListedIssues) {
@@ -81,8 +81,7 @@ class RecordsReader {
   }
 
   Records read() {
-    // The texts are shorter than the file: with room for all of it nothing is moved, and at no time are there two
-    // copies.
+    // All texts fit the size of the file. Reserving it avoids moves and a second copy.
     const auto file_size = static_cast<std::size_t>(window_.file_size());
     records_.texts.reserve(file_size);
     while (const auto slice = next()) take(*slice);
@@ -92,7 +91,7 @@ class RecordsReader {
     window_.check_unchanged();
     if (!issues_.empty()) issues_.raise();
     if (columns_) records_.metadata = std::make_shared<const filter::Columns>(std::move(*columns_).build());
-    // Giving back the rest means a copy, which is worth it (and never the peak) when the texts are a small part.
+    // Shrinking copies the texts. This pays (and never sets the peak) if the texts are a small part of the file.
     if (records_.texts.text_bytes() < file_size / 2) records_.texts.shrink_to_fit();
     records_.ids.shrink_to_fit();
     records_.fingerprint = fingerprint_of(records_.texts);
@@ -154,7 +153,7 @@ class RecordsReader {
   TextTable ids_;
   std::optional<filter::ColumnsBuilder> columns_;
   Records records_;
-  std::size_t count_ = 0;  // records seen
+  std::size_t count_ = 0;  // records read
   bool broken_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Storage::search: one request, from its checks to its hits.
+// Storage::search(): checks a request, runs its legs and returns the hits.
 #include "store/search.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Search {
   }
 
  private:
-  /// Finds the records that may be found at all, before anything is searched.
+  /// Evaluates the filter before the search.
   void select() {
     if (request_.filter == nullptr) return;
     result_.matching = matching_rows(*request_.filter, storage_, request_.work.cancel);
@@ -94,8 +94,9 @@ class Search {
     return std::move(found.hits);
   }
 
-  /// Finds the first top_k as well as a dense search does. Behind them fusion hardly tells ranks apart, and the walk
-  /// takes half of the search's time, so the width is only the depth. Under a filter it is the index's own.
+  /// Returns a width that finds the first top_k as well as a dense search does. Below top_k, ranks hardly matter in the
+  /// fusion, and the graph search takes half of the time, so the depth is wide enough. With a filter 0, the index's
+  /// own.
   std::size_t default_ef(std::size_t depth) const noexcept {
     if (selected_ != nullptr) return 0;
     return std::max(vector::default_ef(request_.top_k), std::min(depth, vector::kMaxEf));
@@ -151,7 +152,7 @@ class Search {
     std::vector<std::function<void()>> legs;
     if (request_.rrf.dense_weight > 0) legs.push_back([&] { dense = dense_leg(depth); });
     if (request_.rrf.lexical_weight > 0) legs.push_back([&] { lexical = lexical_leg(depth); });
-    // Side by side where there is a thread for it: the legs write different fields of the plan.
+    // Runs the legs in parallel if a thread is available; they write different fields of the plan.
     parallel_for(request_.work, legs.size(), 1, [&](std::size_t leg, std::size_t, std::size_t) { legs[leg](); });
     for (const Fused& fused : fuse(dense, lexical, request_.rrf, request_.top_k)) {
       Hit hit{};
@@ -171,7 +172,7 @@ class Search {
     });
   }
 
-  /// Gives hits of one leg the other leg's raw score: the number that the leg itself would have given.
+  /// Adds the raw score of a leg to hits that only the other leg found.
   template <class Score>
   void complete(std::optional<float> Hit::* value, Score&& score) {
     std::vector<std::uint32_t> ordinals;

@@ -13,7 +13,7 @@ double nanoseconds(SearchClock::duration time) noexcept {
 }
 
 double unfiltered_size(const SearchRequest& request) noexcept {
-  constexpr double kTokenizing = 32;  // in bytes of a query text: the cost of even a short one
+  constexpr double kTokenizing = 32;  // fixed cost of tokenizing, in bytes of query text
   const double text = kTokenizing + static_cast<double>(request.text.size());
   switch (request.mode) {
     case Mode::kDense: return walk_size(request.ef, request.top_k);

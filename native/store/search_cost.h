@@ -1,5 +1,5 @@
-// How long a search will take, learnt from those that ran. Searches that are short enough run on the JavaScript thread:
-// handing one over and back costs two wake-ups of threads, more than a walk over 100,000 rows.
+// Predicts the time of a search from earlier searches. Short searches run on the JavaScript thread, because a search on
+// another thread costs two wake-ups, more than a graph search over 100,000 rows.
 #pragma once
 
 #include <array>
@@ -17,23 +17,23 @@ using SearchClock = CancelToken::Clock;
 
 /// Bounds of a search on the JavaScript thread.
 struct ShortSearch {
-  std::chrono::microseconds expected;  // a search that is expected to take longer goes to another thread
-  std::chrono::microseconds held;      // a search that takes longer gives up; its loops poll every few dozen µs
+  std::chrono::microseconds expected;  // a search expected to take longer runs on another thread
+  std::chrono::microseconds held;      // a search that takes longer is aborted; its loops poll every few dozen µs
 };
 
-/// Of an index: two to three times the cost of handing over and back.
+/// Bounds for an index: two to three times the cost of the wake-ups.
 inline constexpr ShortSearch kShortOfIndex{std::chrono::microseconds(200), std::chrono::microseconds(300)};
-/// Of a storage: a hybrid search has two legs, and a filtered one may take half as long again on the JavaScript thread
-/// as on the thread where its time was learnt, because its caches are cold.
+/// Bounds for a storage: a hybrid search has two legs, and a filtered one may take 1.5 times as long on the JavaScript
+/// thread as measured on another thread, because its caches are cold.
 inline constexpr ShortSearch kShortOfStorage{2 * kShortOfIndex.expected, 2 * kShortOfIndex.held};
 
-/// The time that searches of one kind take, per unit of their size. One thread.
+/// The time per unit of size of one kind of search. Not thread-safe.
 class SearchTimes {
  public:
-  /// Whether a search of this size is expected to be short. False before the first one was seen.
+  /// Returns whether a search of this size is expected to be short; false before the first learn().
   bool expect(ShortSearch bound, double size) const noexcept;
   bool seen() const noexcept { return seen_; }
-  /// Keeps the mean of about the last eight: one that lost its processor halfway changes little.
+  /// Updates the mean of about the last eight searches, so that one that lost its processor has little effect.
   void learn(SearchClock::duration taken, double size) noexcept;
 
  private:
@@ -52,10 +52,10 @@ class ModeTimes {
 /// The times of a storage's searches.
 struct StorageTimes {
   ModeTimes unfiltered;
-  ModeTimes first_uses;  // of any filter; evaluating it is part of them
+  ModeTimes first_uses;  // the first search with any filter, including the evaluation of the filter
 };
 
-/// What the cost of one search is expected from and learnt in.
+/// The times that predict the cost of one search and that learn from it.
 struct SearchCost {
   const SearchTimes* expected;
   SearchTimes* learnt;  // may be `expected`
@@ -64,14 +64,14 @@ struct SearchCost {
 
 class CompiledFilter;
 
-/// The cost of a storage search. `filter` compiled request.filter: both or neither are there. A filter's own times tell
-/// more than the storage's, because the number of matching rows decides.
+/// Returns the cost of a storage search. `filter` is the source of request.filter; null if that is null. A filter's own
+/// times predict better than the storage's, because the number of matching rows decides.
 SearchCost cost_of(const SearchRequest& request, StorageTimes& storage, CompiledFilter* filter) noexcept;
 
-/// The size of a walk of this width (0: the index's own), in candidates and a constant part.
+/// Returns the size of a graph search of width `ef` (0: the index's own): its candidates plus a constant.
 double walk_size(std::size_t ef, std::size_t hits) noexcept;
 
-/// A result and the time that it took.
+/// A result and its time.
 template <class Result>
 struct Timed {
   Result result;
@@ -85,8 +85,8 @@ auto timed(Search&& search) {
   return Timed<decltype(result)>{std::move(result), SearchClock::now() - begin};
 }
 
-/// Runs search(cancel) if it is expected to be short, and learns its time. Nothing when it is not expected to be, or
-/// turns out not to be.
+/// Runs search(cancel) if it is expected to be short, and learns its time. Returns nullopt if it is not expected to be
+/// short, or was aborted because it was not.
 template <class Search>
 auto search_if_short(ShortSearch bound, const SearchCost& cost, Search&& search)
     -> std::optional<decltype(search(std::declval<const CancelToken&>()))> {

@@ -17,7 +17,7 @@ void check_size(const char* part, std::size_t size, std::size_t records) {
   refuse(std::string(part) + ": " + std::to_string(size) + " for " + std::to_string(records) + " records");
 }
 
-/// Every id is there once.
+/// Checks that ids are unique and not empty.
 void check_ids(const TextArena& ids) {
   TextTable entered;
   for (std::size_t ordinal = 0; ordinal < ids.size(); ++ordinal) {

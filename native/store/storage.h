@@ -1,4 +1,4 @@
-// An embedded string storage in memory: records, and whatever they can be searched by.
+// An embedded string storage in memory: records and their indexes.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@
 
 namespace lorekeep::store {
 
-/// What a storage is made of. All parts describe the same records in the same order: the ordinal is the position.
+/// The parts of a storage. All parts describe the same records in the same order; the ordinal is the position.
 struct StorageParts {
   TextArena ids;                                       // unique, not empty, UTF-8
   TextArena texts;                                     // one per id
   std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
   std::shared_ptr<const text::TextIndex> text_index;   // null: no lexical search
   std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
-  std::shared_ptr<const MappedFile> file;              // of ids and texts; null: they are in memory
-  bool ids_checked = false;                            // whoever read them has found no id empty or twice
+  std::shared_ptr<const MappedFile> file;              // mapped file with ids and texts; null: they are in memory
+  bool ids_checked = false;                            // the reader has checked that ids are unique and not empty
 };
 
-/// Immutable once made, so every method may be called from any number of threads at once.
+/// Immutable and thread-safe.
 class Storage {
  public:
-  /// Throws Error(kInvalidArgument) when there are no records, a part has another number of records, an id is empty or
-  /// an id occurs twice (both positions are named).
+  /// Throws Error(kInvalidArgument) if there are no records, a part has another number of records, or an id is empty or
+  /// occurs twice (naming both positions).
   explicit Storage(StorageParts parts);
 
   std::size_t size() const noexcept { return parts_.ids.size(); }
-  /// Precondition: ordinal < size(). The views live as long as the storage.
+  /// Precondition: ordinal < size(). The views are valid as long as the storage.
   std::string_view id(std::uint32_t ordinal) const noexcept { return parts_.ids[ordinal]; }
   std::string_view text(std::uint32_t ordinal) const noexcept { return parts_.texts[ordinal]; }
 
@@ -42,17 +42,16 @@ class Storage {
   const text::TextIndex* text_index() const noexcept { return parts_.text_index.get(); }
   const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
   std::size_t memory_bytes() const noexcept;
-  /// The same without vectors in a mapped file.
+  /// Like memory_bytes(), without vectors in a mapped file.
   std::size_t heap_bytes() const noexcept;
 
-  /// Always `top_k` hits when that many records match (in lexical mode: match and hold a word of the query), fewer only
-  /// for want of records or because of `threshold`. Throws Error(kInvalidArgument) for a request that can never work,
-  /// naming the field, Error(kDimensionMismatch) for a query of another dimension, Error(kCancelled). Grain of
-  /// cancellation: that of the legs, and between them.
+  /// Returns `top_k` hits; fewer only if fewer records match (in lexical mode: match and contain a word of the query)
+  /// or because of `threshold`. Throws Error(kInvalidArgument) naming the invalid field, Error(kDimensionMismatch) for
+  /// a query of another dimension, Error(kCancelled). Grain of cancellation: that of the legs, and between them.
   SearchResult search(const SearchRequest& request) const;
 
-  /// Throws Error(kCorrupt) when a mapped file of the storage was changed in place: what was read before the call may
-  /// be wrong. To be called when everything of an answer has been read.
+  /// Throws Error(kCorrupt) if a mapped file of the storage was changed in place: data read before the call may be
+  /// wrong. Call it after reading an answer.
   void check_files() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace lorekeep::store {
 namespace {
 
-/// In bytes. Longer queries go to another thread unseen: tokenizing one takes longer than most searches.
+/// In bytes. Longer queries always run on another thread, because tokenizing takes longer than most searches.
 constexpr std::size_t kLongestShortQuery = 4096;
 
 }  // namespace
@@ -36,8 +36,7 @@ std::optional<text::TextSearchResult> search_text_if_short(const text::TextIndex
     times.learn(SearchClock::now() - begin, *size);
     return found;
   } catch (const OutOfTime&) {
-    // Before the size was known, terms were used for the first time: their postings are checked, which takes longer
-    // than a search.
+    // Aborted before the size was known: checking postings on first use takes longer than a search.
     if (size) times.learn(SearchClock::now() - begin, *size);
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// Searches of a text index with their cost, which the posting lists of the query's terms tell.
+// Searches of a text index with their cost, computed from the posting lists of the query's terms.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,10 @@ struct TextSearch {
   SearchClock::duration taken;
 };
 
-/// Any thread. Throws as text::TextIndex::search().
+/// Thread-safe. Throws as text::TextIndex::search().
 TextSearch search_text(const text::TextIndex& index, std::string_view query, const text::TextSearchOptions& options);
 
-/// The same without a filter if it is expected to be short; nothing when it is not expected to be, or turns out not to
-/// be. `times` are those of searches without a filter; they learn from this one.
+/// The same without a filter, as search_if_short(). `times` are those of searches without a filter.
 std::optional<text::TextSearchResult> search_text_if_short(const text::TextIndex& index, std::string_view query,
                                                            std::size_t k, SearchTimes& times);
 

@@ -60,7 +60,7 @@ describe('the settings of a model', () => {
     await using model = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
     const error = await rejection(EmbeddingModel.load(path, { runtime: 'abacus' }), 'INVALID_ARGUMENT');
     expect(error.message).toContain(
-      `the runtime abacus cannot compute this model on this machine; there are ${model.facts.candidates.join(', ')}`,
+      `the runtime abacus cannot compute this model on this machine; choose one of ${model.facts.candidates.join(', ')}`,
     );
   });
 

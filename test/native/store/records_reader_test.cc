@@ -171,8 +171,8 @@ TEST("what is no JSON is named with its field and shown as it stands") {
   CHECK(year(R"("\ud800")", Code::kInvalidArgument, "characters, found \\ud800, half of a surrogate pair"));
   CHECK(year(R"("\ud83d\u0041")", Code::kInvalidArgument, "characters, found \\ud83d, half of a surrogate pair"));
   CHECK(year(R"("\ud83d\ude00 \udc00")", Code::kInvalidArgument, "characters, found \\udc00"));
-  CHECK(year(R"("\x")", Code::kInvalidArgument, "an escape that JSON has, found \\x"));
-  CHECK(year(R"("\u12G4")", Code::kInvalidArgument, "an escape that JSON has, found \\u"));
+  CHECK(year(R"("\x")", Code::kInvalidArgument, "an escape sequence of JSON, found \\x"));
+  CHECK(year(R"("\u12G4")", Code::kInvalidArgument, "an escape sequence of JSON, found \\u"));
   CHECK(year("\"a\tb\"", Code::kCorrupt, "a string without control characters, found the byte 9"));
   CHECK(refused(record_with("{\"year\" 1}"), Code::kCorrupt, "record 0: expected JSON, found a comma, colon"));
 }
