@@ -22,7 +22,7 @@ thread_local bool background = false;
 void enter_background() noexcept {
   background = true;
 #if defined(__linux__)
-  // A tenth of the weight of a thread of nice 0. On Linux, nice values are those of threads.
+  // A tenth of the weight of a thread with nice 0. On Linux, nice values apply to threads.
   constexpr int kNicer = 10;
   const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
   ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + kNicer);
