@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kHugeFrom = 4 * kHugePage;  // below this the rounding would waste more than the TLB costs
+constexpr std::size_t kHugeFrom = 4 * kHugePage;  // below this size, rounding wastes more than TLB misses cost
 
 std::size_t alignment_of(std::size_t size) noexcept {
   return size >= kHugeFrom ? kHugePage : kCacheLine;
@@ -30,11 +30,11 @@ AlignedBuffer::AlignedBuffer(std::size_t size) : size_(size) {
   data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t{alignment}, std::nothrow));
   if (data_ == nullptr) {
     size_ = 0;
-    fail(Code::kOutOfMemory, "out of memory: " + std::to_string(size) + " bytes asked for by a vector index",
+    fail(Code::kOutOfMemory, "out of memory: " + std::to_string(size) + " bytes requested by a vector index",
          {{"bytes", static_cast<std::int64_t>(size)}});
   }
 #if defined(__linux__)
-  if (alignment == kHugePage) ::madvise(data_, size, MADV_HUGEPAGE);  // advice: a refusal costs speed only
+  if (alignment == kHugePage) ::madvise(data_, size, MADV_HUGEPAGE);  // only advice: a refusal costs speed
 #endif
   std::memset(data_, 0, size);
 }

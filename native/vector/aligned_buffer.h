@@ -6,8 +6,8 @@
 
 namespace lorekeep::vector {
 
-/// Zeroed memory that starts at a cache line. Large buffers ask for huge pages: a graph search touches rows all over
-/// a matrix, and with 4 KiB pages most of its first touches would also miss the TLB.
+/// Zeroed memory aligned to cache lines. Large buffers request huge pages, because a graph search reads rows all over a
+/// matrix, and with 4 KiB pages most first reads would also miss the TLB.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;

@@ -1,5 +1,5 @@
-// The `ef` nearest nodes seen so far, in order, each expanded or not: the frontier and the result of a beam search in
-// one array. A node that would not fit is further than `ef` others, so the search could never expand it.
+// The `ef` nearest nodes seen so far, sorted, each expanded or not: the frontier and the result of a beam search in one
+// array. A node that does not fit is further than `ef` others, so the search would never expand it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace lorekeep::vector {
 
 class CandidatePool {
  public:
-  /// Distances must not be negative or NaN: their bits, read as integers, then order as they do. Nodes need 31 bits.
+  /// Precondition: node < 2^31; the distance is not negative or NaN, so that its bits as an integer keep the order.
   static std::uint64_t key_of(float distance, std::uint32_t node) noexcept {
     return (std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32) | (std::uint64_t{node} << 1);
   }
@@ -29,14 +29,14 @@ class CandidatePool {
 
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == capacity_; }
-  /// In order of distance, then of node.
+  /// Members are sorted by distance, then by node.
   float distance(std::size_t i) const noexcept { return distance_of(keys_[i]); }
   std::uint32_t node(std::size_t i) const noexcept { return node_of(keys_[i]); }
 
-  /// How many of the nearest members are expanded. Right after pop() or peek() gave a node, those before it.
+  /// Returns how many of the nearest members are expanded. Right after pop() or peek(): those before the returned node.
   std::size_t expanded() const noexcept { return next_; }
 
-  /// Returns whether the node is now a member. It must not have been offered before.
+  /// Returns whether the node is now a member. Precondition: it was not offered before.
   bool insert(float distance, std::uint32_t node) noexcept {
     const std::uint64_t key = key_of(distance, node);
     if (full() && (capacity_ == 0 || key > keys_[size_ - 1])) return false;
@@ -51,13 +51,13 @@ class CandidatePool {
     return true;
   }
 
-  /// The nearest member not yet expanded, which now counts as expanded; false when there is none.
+  /// Sets `node` to the nearest unexpanded member and marks it as expanded. Returns false if there is none.
   bool pop(std::uint32_t& node) noexcept {
     if (!peek(node)) return false;
     keys_[next_] |= kExpanded;
     return true;
   }
-  /// The node that pop() would give next.
+  /// Sets `node` to the next node of pop(). Returns false if there is none.
   bool peek(std::uint32_t& node) noexcept {
     while (next_ < size_ && (keys_[next_] & kExpanded) != 0) ++next_;
     if (next_ == size_) return false;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kPlacesPerByte = 8;
 
-/// The numbers of the set bits of a byte, ascending.
+/// The positions of the set bits of a byte, ascending.
 struct SetBits {
   std::uint8_t count;
   std::uint8_t numbers[8];
@@ -24,7 +24,7 @@ constexpr std::array<SetBits, 256> kSetBits = [] {
   return all;
 }();
 
-/// 64 bits from any one on; zeros behind the last word.
+/// Returns 64 bits from `bit` on; zeros beyond the last word.
 std::uint64_t bits_from(const std::vector<std::uint64_t>& words, std::size_t bit) noexcept {
   const std::size_t shift = bit % 64;
   const std::uint64_t low = words[bit / 64] >> shift;
@@ -49,7 +49,7 @@ void CellGathering::add(const RankedCell& cell, const RankedCell* following) {
   size_ = size;
 }
 
-/// Appends the matching places of [begin, end); returns their number with those before.
+/// Appends the matching places of [begin, end) and returns the new total.
 std::size_t CellGathering::append_matching(std::uint32_t begin, std::uint32_t end) noexcept {
   const std::uint32_t* const members = cells_.members().data();
   const std::uint64_t* const words = filter_.words().data();
@@ -62,8 +62,8 @@ std::size_t CellGathering::append_matching(std::uint32_t begin, std::uint32_t en
   return size;
 }
 
-/// The same, eight places at once; most bytes need no look where near rows match or do not together (measured: 0.2 ns a
-/// row instead of 1). Writes up to kPlacesPerByte too many.
+/// The same, eight places at once. If near rows match together or not at all, most bytes are skipped (measured: 0.2 ns
+/// per row instead of 1). Writes up to kPlacesPerByte values beyond the end.
 std::size_t CellGathering::append_in_cell_order(std::uint32_t begin, std::uint32_t end) noexcept {
   const std::vector<std::uint64_t>& words = in_cell_order_->words();
   std::uint32_t* const places = places_.data();

@@ -1,4 +1,4 @@
-// The matching rows of some cells, side by side, as the kernels of sketches read them.
+// Gathers the matching rows of some cells in the layout that the sketch kernels read.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace lorekeep::vector {
 
 class CellGathering {
  public:
-  /// `filter` has a bit per row. `in_cell_order`: the same by place (Cells::to_cell_order()); null: not known.
+  /// `filter` has a bit per row. `in_cell_order`: the same by place (Cells::to_cell_order()); null: unknown.
   CellGathering(const Cells& cells, const Bitmap& filter, const Bitmap* in_cell_order) noexcept
       : cells_(cells), filter_(filter), in_cell_order_(in_cell_order) {}
 
@@ -24,7 +24,7 @@ class CellGathering {
 
   std::size_t size() const noexcept { return size_; }
   const std::uint32_t* places() const noexcept { return places_.data(); }
-  /// Of each place, its cell's.
+  /// For each place, the values of its cell.
   const float* centre_distances() const noexcept { return centre_distances_.data(); }
   const std::uint32_t* cell_numbers() const noexcept { return cell_numbers_.data(); }
   std::uint32_t ordinal(std::size_t i) const noexcept { return cells_.members()[places_[i]]; }
@@ -38,12 +38,12 @@ class CellGathering {
   const Bitmap& filter_;
   const Bitmap* in_cell_order_;
   std::size_t size_ = 0;
-  std::vector<std::uint32_t> places_;  // each vector has room for more
+  std::vector<std::uint32_t> places_;  // each vector may have spare room
   std::vector<float> centre_distances_;
   std::vector<std::uint32_t> cell_numbers_;
 };
 
-/// Asks the CPU to fetch a cache line.
+/// Prefetches a cache line.
 inline void prefetch_line(const void* at) noexcept {
 #if defined(__GNUC__)
   __builtin_prefetch(at);

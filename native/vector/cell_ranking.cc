@@ -7,8 +7,8 @@
 namespace lorekeep::vector {
 namespace {
 
-// Where rows lie about their centres like a normal distribution, one in 20,000 leads by more than the least margin.
-// Real texts have rows that lead by ten standard deviations; rows that were found show it.
+// If rows are normally distributed around their centres, one in 20,000 leads by more than the least margin. In real
+// texts, some rows lead by ten standard deviations; the found rows show it.
 constexpr float kLeastMarginStddevs = 3.9f;
 constexpr float kStddevsBeyondFound = 0.5f;
 constexpr float kWider = 1.5f;
@@ -16,12 +16,12 @@ constexpr float kWider = 1.5f;
 constexpr std::size_t kBuckets = 256;
 constexpr double kMostStddevsPerRadius = 1e6;  // in a damaged file
 
-// Another thread takes up to 40 µs to wake, so it gets fewer cells.
+// Another thread takes up to 40 µs to wake, so it gets fewer cells: 4 of 9.
 constexpr std::size_t kCellsOfShare = 9;
 constexpr std::size_t kCellsGivenAway = 4;
 
-/// The standard deviation per radius of a cell, of a sample that stands for all rows: it depends on the query. If all
-/// rows of the sample lie in their centres it is 1: no row leads by more than its distance from the centre.
+/// Estimates the standard deviation per radius of a cell from a sample of rows; it depends on the query. It is 1 if all
+/// rows of the sample are at their centres: no row leads by more than its distance from the centre.
 float stddev_per_radius(const Cells& cells, const Scorer& codes, std::span<const float> centre_distances) {
   const auto& [ordinals, numbers] = cells.sample();
   std::vector<float> distances(ordinals.size());
@@ -49,7 +49,7 @@ std::vector<RankedCell> survey_cells(const Cells& cells, const Scorer& codes, st
   return surveyed;
 }
 
-/// Sorts in steps of a 256th of the range: a full sort would take as long as all the rest of many searches.
+/// Sorts only to a 256th of the range: a full sort would take as long as the rest of many searches.
 CellRanking::CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed)
     : cells_(cells), margin_stddevs_(kLeastMarginStddevs), order_(surveyed.size()) {
   std::vector<float> lower_bounds(surveyed.size());
@@ -68,7 +68,7 @@ CellRanking::CellRanking(const Cells& cells, const std::vector<RankedCell>& surv
   for (std::size_t i = 0; i < surveyed.size(); ++i) order_[ends[bucket_of(lower_bounds[i])]++] = surveyed[i];
 }
 
-/// True for the NaN that a damaged file leads to.
+/// Returns true for NaN, which a damaged file can cause.
 bool CellRanking::may_hold(const RankedCell& cell, float furthest) const noexcept {
   return !(cell.centre_distance - margin_stddevs_ * cell.stddev > furthest);
 }

@@ -9,7 +9,7 @@
 namespace lorekeep::vector {
 namespace {
 
-// Matching rows that are gathered together.
+// Matching rows per gathering.
 constexpr std::size_t kRowsAtFirst = 256;
 constexpr std::size_t kRowsAtOnce = 1024;
 

@@ -1,5 +1,5 @@
-// The search of many matching rows, cell by cell (cells.h): cells are ranked (cell_ranking.h), the matching rows of
-// those that may hold near ones are gathered (cell_gathering.h) and scored (cell_scoring.h).
+// Scans many matching rows cell by cell (cells.h): ranks the cells (cell_ranking.h), gathers the matching rows of
+// promising cells (cell_gathering.h) and scores them (cell_scoring.h).
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace lorekeep::vector {
 
-/// A row among the k nearest is missed with the probability that the estimate of its sketch is off by more standard
-/// deviations than this: 1.8 % for one that only just belongs, far less for the others.
+/// Margin for the error of sketches, in standard deviations. A row among the k nearest is missed if its estimate is off
+/// by more: with a probability of 1.8 % for the k-th nearest row, and far less for the others.
 inline constexpr float kSketchMarginStddevs = 2.1f;
 
 struct CellQuery {
   const Cells& cells;
   const GraphView& graph;    // of the same rows
-  const Sketches* sketches;  // null: every gathered row is scored on its codes
+  const Sketches* sketches;  // null: score every gathered row on its codes
   const Scorer& codes;       // of the query, over the codes of the same rows
   std::span<const float> query;
   std::size_t k;
-  float code_error;                    // the most that a distance may differ from that of codes
+  float code_error;                    // largest difference between a distance and that of the codes
   const Bitmap& filter;                // of cells.members().size() bits
-  const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: not known
+  const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: unknown
   std::size_t matched;                 // members of the filter
-  Work work = {};                      // an idle thread helps with a long scan; polled every 1024 rows
+  Work work = {};                      // an idle thread shares a long scan; polled every 1024 rows
 };
 
 class CellRanking;
@@ -41,27 +41,26 @@ class CellScoring;
 
 class CellScan {
  public:
-  /// Ranks the cells. Everything that the query refers to must outlive this.
+  /// Ranks the cells. Everything referenced by the query must outlive this.
   explicit CellScan(const CellQuery& query);
   ~CellScan();
   CellScan(const CellScan&) = delete;
   CellScan& operator=(const CellScan&) = delete;
 
-  /// Scores the matching rows of the nearest cells left. Returns false once no cell may hold one of the k nearest rows.
+  /// Scores the matching rows of the nearest remaining cells. Returns false once no cell may contain a nearest row.
   bool advance();
-  /// If much is left, advances to the end on two threads, each with cells of its own. The result is the same whether
-  /// another thread takes part or not.
+  /// Advances to the end, on two threads with separate cells if much is left, with the same result.
   void share_rest();
-  /// Once advance() has returned false: takes neighbours, in the graph, of the k nearest rows that are among them too.
-  /// Returns whether there were any; then more cells may hold near rows, and advance() continues.
+  /// Call once advance() has returned false. Adds graph neighbours of the k nearest rows that belong to the k nearest
+  /// too. Returns whether there were any; then more cells may contain near rows, and advance() continues.
   bool look_beyond();
-  /// The matching rows that advance() may have yet to score, if the filter is spread evenly over the cells.
+  /// Estimates how many matching rows advance() may still score, assuming an even spread of the filter over the cells.
   std::size_t rows_left() const noexcept;
-  /// Distances computed, of whatever precision.
+  /// Returns the number of distances computed, of any precision.
   std::size_t visited() const noexcept;
 
-  /// Once advance() has returned false: the rows that may be among the k nearest matching ones, at least
-  /// min(k, matched) of them, with their codes' distances, in any order.
+  /// Call once advance() has returned false. Returns the rows that may be among the k nearest matching ones, at least
+  /// min(k, matched), with their codes' distances, in any order.
   std::vector<Scored> rows() const;
 
  private:

@@ -6,7 +6,7 @@
 namespace lorekeep::vector {
 namespace {
 
-// The likeliest of the first rows are scored first, so that the others have a distance to be ruled out by.
+// The most promising of the first rows are scored first, so that their distances rule out others.
 constexpr std::size_t kLikeliest = 64;
 constexpr float kFurthest = 3.0f;  // beyond every distance
 constexpr float kNoStddev = 1e-6f;
@@ -41,9 +41,9 @@ float CellScoring::furthest() const noexcept {
   return nearest_.full() ? nearest_.worst().score : std::numeric_limits<float>::infinity();
 }
 
-/// A row whose codes are further is not among the k nearest: its distance and that of the k-th nearest so far may each
-/// be off by the error of codes. Bounds by sketches need no such allowance: their error is a hundred times that of most
-/// codes.
+/// Returns the distance by codes beyond which a row is not among the k nearest: its distance and that of the k-th
+/// nearest may each be off by the error of codes. Sketch bounds need no such allowance, because their own error is a
+/// hundred times that of most codes.
 float CellScoring::limit() const noexcept {
   return nearest_.full() ? nearest_.worst().score + 2 * query_.code_error : kFurthest;
 }
@@ -55,7 +55,7 @@ void CellScoring::score(const CellGathering& gathered) {
   score(pending_);
 }
 
-/// Makes pending the gathered rows that may be among the k nearest.
+/// Sets pending_ to the gathered rows that may be among the k nearest.
 void CellScoring::estimate(const CellGathering& gathered) {
   const std::size_t rows = gathered.size();
   const std::uint32_t* const places = gathered.places();
@@ -77,7 +77,7 @@ void CellScoring::estimate(const CellGathering& gathered) {
   std::size_t picked = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     picked_[picked] = static_cast<std::uint32_t>(i);
-    picked += lower_bounds_[i] > furthest ? 0 : 1;  // NaN, in a damaged file, stays
+    picked += lower_bounds_[i] > furthest ? 0 : 1;  // keeps NaN, from a damaged file
   }
   for (std::size_t at = 0; at < picked; ++at) {
     const std::uint32_t i = picked_[at];
@@ -86,7 +86,7 @@ void CellScoring::estimate(const CellGathering& gathered) {
   }
 }
 
-/// Leaves those of the others pending that may still be among the nearest.
+/// Scores the most promising pending rows, then keeps the others pending that may still be among the nearest.
 void CellScoring::score_likeliest() {
   const std::size_t count = std::max(kLikeliest, 2 * query_.k);
   if (count >= pending_.size()) return;
@@ -131,7 +131,7 @@ std::optional<float> CellScoring::settle() {
   return greatest;
 }
 
-/// The matching neighbours of rows among the k nearest, those rows excepted whose neighbours were scored before.
+/// Returns the matching neighbours of the k nearest rows, except of rows whose neighbours were scored before.
 std::vector<std::uint32_t> CellScoring::unexpanded() {
   std::vector<std::uint32_t> expand;
   for (const auto& [row, lead] : found_) {
@@ -169,10 +169,10 @@ bool CellScoring::take_neighbours() {
     if (distances_[i] < nearest_.worst().score) missed.push_back({distances_[i], ordinals_[i]});
   }
   std::sort(missed.begin(), missed.end(), NearestFirst());
-  missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several
+  missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several rows
   std::vector<std::uint32_t> taken;
   for (const Scored& row : missed) {
-    keep(row.score, row.ordinal, 0);  // its lead is not known
+    keep(row.score, row.ordinal, 0);  // its lead is unknown
     taken.push_back(row.ordinal);
   }
   insert(neighbours_, taken);

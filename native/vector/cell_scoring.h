@@ -1,5 +1,4 @@
-// Scores gathered rows: sketches rule most of them out, the rest are scored on their codes, and the graph leads to rows
-// that were passed over.
+// Scores gathered rows: sketches rule most of them out, codes score the rest, and the graph leads to skipped rows.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace lorekeep::vector {
 
-/// What all threads of a search share.
+/// State shared by all threads of a search.
 struct SharedScan {
   std::vector<RankedCell> cells;  // by number
   std::optional<SketchQuery> sketches;
@@ -25,21 +24,20 @@ struct SharedScan {
 class CellScoring {
  public:
   CellScoring(const CellQuery& query, std::shared_ptr<const SharedScan> shared);
-  /// Knows the nearest rows so far, and none of those found.
+  /// Returns a scoring that starts with the nearest rows so far, but without found rows.
   CellScoring split_off() const;
   void take_back(const CellScoring& part);
 
-  /// Whether k rows were scored.
+  /// Returns whether k rows were scored.
   bool full() const noexcept { return nearest_.full(); }
-  /// The distance of the k-th nearest row so far, by codes.
+  /// Returns the distance of the k-th nearest row so far, by codes.
   float furthest() const noexcept;
   /// Scores the gathered rows that may be among the k nearest.
   void score(const CellGathering& gathered);
-  /// Takes the neighbours, in the graph, of the k nearest rows that are among the k nearest too. Returns whether there
-  /// were any.
+  /// Adds graph neighbours of the k nearest rows that belong to the k nearest too. Returns whether there were any.
   bool take_neighbours();
-  /// Drops rows that are not among the nearest any more. Returns the greatest lead over their cells' centres of the k
-  /// nearest, in standard deviations; nothing before there are k.
+  /// Drops rows that are no longer among the nearest. Returns the greatest lead of the k nearest over their cells'
+  /// centres, in standard deviations; nullopt before k rows were scored.
   std::optional<float> settle();
 
   std::size_t visited() const noexcept { return visited_; }
@@ -72,13 +70,13 @@ class CellScoring {
   std::vector<float> lower_bounds_;
   std::vector<std::uint32_t> picked_;
   std::vector<Pending> pending_;
-  std::vector<std::uint32_t> ordinals_;  // to be scored
+  std::vector<std::uint32_t> ordinals_;  // rows to score
   std::vector<float> distances_;
 
   TopK<NearestFirst> nearest_;  // by codes
   std::vector<Candidate> found_;
   std::vector<std::uint32_t> expanded_;    // rows whose neighbours were scored, sorted
-  std::vector<std::uint32_t> neighbours_;  // that were taken, sorted
+  std::vector<std::uint32_t> neighbours_;  // added rows, sorted
 };
 
 }  // namespace lorekeep::vector

@@ -11,14 +11,14 @@
 namespace lorekeep::vector {
 namespace {
 
-// The more cells, the closer their rows, and the longer it takes to rank them all.
+// Cells per square root of rows. More cells are tighter, but take longer to rank.
 constexpr double kCellsPerRoot = 3;
 constexpr std::size_t kMostCells = 4096;
-// Rows per cell from which centres are learned, and seeds chosen.
+// Rows per cell for learning centres, and for choosing seeds.
 constexpr std::size_t kLearnedRowsPerCell = 16;
 constexpr std::size_t kSeedRowsPerCell = 4;
 constexpr std::size_t kRounds = 3;
-// A seed is the farthest of so many rows from the seeds before it. Of all rows it would be an outlier.
+// A seed is the farthest of this many random rows from the earlier seeds. The farthest of all rows would be an outlier.
 constexpr std::size_t kSeedCandidates = 16;
 constexpr std::size_t kRowsPerPiece = 64;
 constexpr std::size_t kSampledRows = 128;
@@ -29,14 +29,14 @@ std::size_t cells_for(std::size_t rows) noexcept {
   return std::clamp<std::size_t>(wanted, 1, std::min(rows, kMostCells));
 }
 
-/// `count` of `rows` ordinals, evenly spread.
+/// Returns `count` evenly spaced ordinals of `rows`.
 std::vector<std::uint32_t> evenly(std::size_t rows, std::size_t count) {
   std::vector<std::uint32_t> taken(std::min(rows, count));
   for (std::size_t i = 0; i < taken.size(); ++i) taken[i] = static_cast<std::uint32_t>(i * rows / taken.size());
   return taken;
 }
 
-/// Which rows are in which cell: those of cell i are `rows[starts[i]]` up to `rows[starts[i + 1]]`.
+/// The rows of each cell: those of cell i are the range [starts[i], starts[i + 1]) of `rows`.
 struct Groups {
   std::vector<std::uint32_t> starts;
   std::vector<std::uint32_t> rows;
@@ -55,7 +55,7 @@ class Builder {
     return without_empty(grouped(all));
   }
 
-  /// The mean of some rows.
+  /// Returns the mean of some rows.
   std::vector<float> mean_of(std::span<const std::uint32_t> rows) const {
     std::vector<double> sums(rows_.dimension());
     std::vector<float> row(rows_.dimension());
@@ -112,7 +112,7 @@ class Builder {
     return groups;
   }
 
-  /// To the middle of its rows, at length 1. One without rows stays.
+  /// Moves each centre to the mean of its rows, at length 1. An empty cell keeps its centre.
   void move_centres(const Groups& groups) {
     parallel_for(work_, centres_.size(), 1, [&](std::size_t cell, std::size_t, std::size_t) {
       const auto rows =
@@ -188,15 +188,15 @@ Cells Cells::view(Memory memory, std::string_view source) {
   const auto rows = memory.members.size();
   if (memory.starts.empty() || memory.starts.front() != 0 || memory.starts.back() != rows ||
       !std::is_sorted(memory.starts.begin(), memory.starts.end())) {
-    refuse(source, "its cells do not divide its rows");
+    refuse(source, "the ranges of its cells are invalid");
   }
   std::vector<bool> seen(rows);
   for (std::uint32_t member : memory.members) {
-    if (member >= rows || seen[member]) refuse(source, "its cells do not hold every row once");
+    if (member >= rows || seen[member]) refuse(source, "its cells do not contain every row once");
     seen[member] = true;
   }
   for (float radius : memory.radii) {
-    if (!(radius >= 0 && radius <= 2)) refuse(source, "the radius of a cell is not one of vectors of length 1");
+    if (!(radius >= 0 && radius <= 2)) refuse(source, "the radius of a cell is out of range");
   }
   Cells cells;
   cells.memory_ = std::move(memory);

@@ -7,7 +7,7 @@
 namespace lorekeep::vector {
 namespace {
 
-/// The squared length of (row - its code).
+/// Returns the squared length of (row - its code).
 double lost_by(const VectorMatrix& codes, std::size_t ordinal, std::span<const float> row) {
   double lost = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {

@@ -29,7 +29,7 @@ LOREKEEP_AVX2 inline float reduce(__m256 sum) {
   return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
 
-// Two sums per row hide half the latency of FMA; with four rows at once that is all of it, in 8 of 16 registers.
+// Two sums per row hide half the latency of FMA; four rows at once hide all of it, in 8 of 16 registers.
 template <int kRows, class T>
 LOREKEEP_AVX2 inline void dot_rows(const float* query, const T* const* rows, std::size_t length, float* out) {
   __m256 even[kRows];

@@ -50,8 +50,8 @@ LOREKEEP_AVX512 inline void dot_rows(const float* query, const T* const* rows, s
   for (int r = 0; r < kRows; ++r) out[r] = _mm512_reduce_add_ps(_mm512_add_ps(even[r], odd[r]));
 }
 
-// VNNI multiplies unsigned by signed bytes: r + 128 is unsigned, and 128 * sum(q), taken off at the end, is made
-// by the same instruction once for all rows.
+// VNNI multiplies unsigned by signed bytes. So r + 128 is used, and 128 * sum(q), computed by the same instruction once
+// for all rows, is subtracted at the end.
 template <int kRows>
 LOREKEEP_VNNI inline void dot_rows_i8(const std::int8_t* query, const std::int8_t* const* rows, std::size_t length,
                                       std::int32_t* out) {

@@ -1,4 +1,4 @@
-// The plain twin of every other set: the reference of the tests, and what unknown CPUs run.
+// The portable set: the reference for tests, and the fallback for other CPUs.
 #include "vector/distance_sets.h"
 #include "vector/half.h"
 #include "vector/ten_bit.h"
@@ -6,7 +6,7 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kLanes = 8;  // independent sums, which the compiler keeps in whatever vectors it may use
+constexpr std::size_t kLanes = 8;  // independent sums, which the compiler can vectorise
 
 float reduce(const float sums[kLanes]) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));

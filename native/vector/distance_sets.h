@@ -1,6 +1,6 @@
-// The kernel sets by name, for distance.cc alone. A set's file is compiled everywhere; its functions carry the
-// instruction set as an attribute. Compiler flags per file would also apply to inline functions of other headers,
-// and the linker may keep just those copies: an AVX-512 std::vector on a CPU without it.
+// The kernel sets, only for distance.cc. Functions select their instruction set by attribute. Compiler flags per file
+// would also apply to inline functions of other headers, and the linker may keep those copies: an AVX-512 std::vector
+// on a CPU without AVX-512.
 #pragma once
 
 #include "vector/distance.h"

@@ -7,7 +7,7 @@
 
 namespace lorekeep::vector {
 
-/// Exact search with no structure at all: the oracle of the graph index, and the index of small sets.
+/// Exact search without an index structure: the reference for the graph index, and the index for small sets.
 class FlatIndex final : public VectorIndex {
  public:
   /// `rows`: row-major, any lengths; the index normalises its own copy. Throws Error(kInvalidArgument) naming the row
@@ -22,7 +22,7 @@ class FlatIndex final : public VectorIndex {
   std::size_t memory_bytes() const noexcept override { return rows_.bytes(); }
   std::size_t heap_bytes() const noexcept override { return rows_.heap_bytes(); }
   std::vector<float> row(std::size_t ordinal) const override;
-  /// SearchPath::kGraph is an Error(kUnsupported).
+  /// Throws Error(kUnsupported) for SearchPath::kGraph.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
 
  protected:

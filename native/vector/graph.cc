@@ -45,7 +45,7 @@ class Validator {
       if (level > 0 && graph_.level_of(list[i]) < level) refuse(node, "a neighbour is not on its level");
     }
     for (std::size_t i = length; i < stride; ++i) {
-      if (list[i] != kNoNode) refuse(node, "a neighbour follows the end of its list");
+      if (list[i] != kNoNode) refuse(node, "its list has a neighbour after its end");
     }
   }
   [[noreturn]] void refuse(std::size_t node, const std::string& reason) const {

@@ -1,5 +1,4 @@
-// The neighbour lists of an HNSW graph, apart from the vectors: built here, read from a file, or mapped in place,
-// always in this one layout.
+// The neighbour lists of an HNSW graph, without vectors, in one layout: built, read from a file, or mapped in place.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +12,29 @@
 
 namespace lorekeep::vector {
 
-/// Fills the unused end of a neighbour list.
+/// Marks the unused end of a neighbour list.
 inline constexpr std::uint32_t kNoNode = 0xffffffffu;
-/// Levels above 0 that a node may have. A level is geometric with ratio 1/M: beyond 2^31 nodes at M 2, and more.
+/// Highest level of a node. Levels are geometrically distributed with ratio 1/M: enough for 2^31 nodes with M 2.
 inline constexpr std::uint32_t kMaxLevel = 31;
-/// Bounds of M: below 2 there are no levels, above it lists would be longer than any search has use for.
+/// Bounds of M: there are no levels below the minimum, and longer lists than the maximum are useless.
 inline constexpr std::size_t kMinM = 2;
 inline constexpr std::size_t kMaxM = 512;
 
-/// Values from one list to the next: lists fill whole cache lines (2M neighbours of M 16: exactly two).
+/// Returns the distance between lists in values. Lists fill whole cache lines (exactly two for 2M neighbours, M 16).
 constexpr std::size_t list_stride(std::size_t neighbours) noexcept {
   return (neighbours + 15) / 16 * 16;
 }
 
-/// What a search reads. Node i is record ordinal i. Nodes of the base level have up to 2M neighbours, of upper levels
-/// up to M; a list ends at its stride or at the first kNoNode.
+/// A graph for searches. Node i is record ordinal i. Nodes have up to 2M neighbours on the base level and up to M on
+/// upper levels; a list ends at its stride or at the first kNoNode.
 struct GraphView {
   std::size_t size = 0;
-  std::uint32_t entry = kNoNode;  // kNoNode exactly when size is 0
+  std::uint32_t entry = kNoNode;  // kNoNode if and only if size is 0
   std::uint32_t top_level = 0;    // the entry's level
   std::size_t base_stride = 0;
   std::size_t upper_stride = 0;
   const std::uint32_t* base = nullptr;         // size * base_stride
-  const std::uint32_t* upper_start = nullptr;  // size + 1: lists of node i, level 1 first, are [start(i), start(i + 1))
+  const std::uint32_t* upper_start = nullptr;  // size + 1: node i has the lists [start(i), start(i + 1)), level 1 first
   const std::uint32_t* upper = nullptr;        // upper_start[size] * upper_stride
 
   const std::uint32_t* base_list(std::uint32_t node) const noexcept { return base + node * base_stride; }
@@ -47,15 +46,14 @@ struct GraphView {
 };
 
 /// Checks everything that a search relies on: list ends, neighbours and their levels, offsets, the entry. Throws
-/// Error(kCorrupt) naming `source` and the node. Array sizes are the caller's to check. Grain of cancellation: 4096
-/// nodes.
+/// Error(kCorrupt) naming `source` and the node. The caller must check array sizes. Grain of cancellation: 4096 nodes.
 void validate_graph(const GraphView& graph, std::string_view source, const CancelToken* cancel = nullptr);
 
-/// Graph memory: owned, to be filled by a builder or an importer, or a view of a mapped file.
+/// The memory of a graph: owned and filled by a builder or an importer, or a view of a mapped file.
 class Graph {
  public:
   Graph() = default;
-  /// All lists empty. `upper_start` has size + 1 entries. Throws Error(kOutOfMemory).
+  /// Allocates empty lists. `upper_start` has size + 1 entries. Throws Error(kOutOfMemory).
   Graph(std::size_t size, std::size_t m, std::span<const std::uint32_t> upper_start);
   Graph(const GraphView& view, std::shared_ptr<const void> owner) : view_(view), owner_(std::move(owner)) {}
 
@@ -64,7 +62,7 @@ class Graph {
     view_.entry = entry;
     view_.top_level = top_level;
   }
-  /// Writable lists, of owned memory only.
+  /// Writable lists; only for owned memory.
   std::uint32_t* base_list(std::uint32_t node) noexcept { return base_.as<std::uint32_t>() + node * view_.base_stride; }
   std::uint32_t* upper_list(std::uint32_t node, std::uint32_t level) noexcept {
     return upper_.as<std::uint32_t>() + (view_.upper_start[node] + std::size_t{level} - 1) * view_.upper_stride;

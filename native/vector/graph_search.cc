@@ -11,7 +11,7 @@ constexpr std::size_t kHopsPerPoll = 16;
 void prefetch_list(const std::uint32_t* list) noexcept {
 #if defined(__GNUC__)
   __builtin_prefetch(list);
-  __builtin_prefetch(list + 16);  // the second of the two lines of a list of M 16
+  __builtin_prefetch(list + 16);  // the second of the two cache lines of a list with M 16
 #endif
 }
 
@@ -21,7 +21,7 @@ std::vector<Scored> nearest_of(const CandidatePool& pool, std::size_t count) {
   return found;
 }
 
-/// One search: the descent, the batch of nodes to score, the poll.
+/// One search: descends the levels, scores nodes in batches and polls for cancellation.
 class Walk {
  public:
   Walk(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts)
@@ -30,7 +30,7 @@ class Walk {
     scratch_.batch.clear();
   }
 
-  /// Greedy walk over the upper levels: the base node from which to search.
+  /// Searches the upper levels greedily and returns the base node to start from.
   std::uint32_t descend() {
     std::uint64_t best = CandidatePool::key_of(scorer_.distance(graph_.entry), graph_.entry);
     ++counts_.visited;
@@ -48,12 +48,12 @@ class Walk {
     return CandidatePool::node_of(best);
   }
 
-  /// Puts a node that was not visited yet into the batch.
+  /// Adds a node to the batch unless it was visited.
   void take(std::uint32_t node) {
     if (scratch_.visited.insert(node)) add(node);
   }
 
-  /// Calls visit(distance, node) for the batch, which is empty afterwards.
+  /// Calls visit(distance, node) for the batch, then empties it.
   template <class Visit>
   void score(Visit&& visit) {
     auto& batch = scratch_.batch;
@@ -72,8 +72,8 @@ class Walk {
     if (++counts_.hops % kHopsPerPoll == 0 && cancel_ != nullptr) cancel_->check();
   }
 
-  /// Beam search: expands the nearest unexpanded node of the pool until there is none, or `end` says so. `gather(node)`
-  /// fills the batch.
+  /// Beam search: expands the nearest unexpanded node of the pool until there is none or `end` is reached.
+  /// `gather(node)` fills the batch.
   template <class Gather>
   std::vector<Scored> expand_pool(WalkEnd* end, Gather&& gather) {
     auto& pool = scratch_.pool;

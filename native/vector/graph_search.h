@@ -1,5 +1,4 @@
-// The search of an HNSW graph, apart from where graph and vectors come from. The same input gives the same result; ties
-// go by ordinal.
+// The search of an HNSW graph, independent of the source of graph and vectors. Deterministic; ties go by ordinal.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +14,8 @@
 namespace lorekeep::vector {
 
 struct SearchCounts {
-  std::size_t visited = 0;  // distances computed, of whatever precision
-  std::size_t hops = 0;     // nodes whose neighbours were looked at
+  std::size_t visited = 0;  // distances computed, of any precision
+  std::size_t hops = 0;     // nodes expanded
 };
 
 struct GraphQuery {
@@ -24,10 +23,10 @@ struct GraphQuery {
   const Scorer& scorer;
   std::size_t ef;                       // width of the search, at least 1
   const CancelToken* cancel = nullptr;  // polled every 16 hops
-  WalkEnd* end = nullptr;               // null: where the nearest `ef` are all expanded
+  WalkEnd* end = nullptr;               // null: end when the nearest `ef` are all expanded
 };
 
-/// Up to `ef` near rows, nearest first; those alone that are expanded where `end` ended the walk.
+/// Returns up to `ef` near rows, nearest first; only the expanded ones if `end` ended the search.
 std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts);
 
 }  // namespace lorekeep::vector

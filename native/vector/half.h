@@ -1,4 +1,4 @@
-// IEEE 754 binary16 in software: the twin of the hardware conversions, and the conversion of CPUs without them.
+// IEEE 754 binary16 in software: the reference for the hardware conversions, and the fallback without them.
 #pragma once
 
 #include <bit>
@@ -6,14 +6,14 @@
 
 namespace lorekeep::vector {
 
-/// Round to nearest even. Beyond 65519.99..: infinity. NaN stays a (quiet) NaN.
+/// Rounds to nearest even. Values beyond 65519.99.. become infinity. NaN becomes a quiet NaN.
 constexpr std::uint16_t half_from_float(float value) noexcept {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000u;
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
   if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65536 and more, infinity
-  if (magnitude < 0x33000000u) return static_cast<std::uint16_t>(sign);             // below half the least subnormal
+  if (magnitude < 0x33000000u) return static_cast<std::uint16_t>(sign);  // less than half the least subnormal
   const std::uint32_t exponent = magnitude >> 23;
   std::uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
   std::uint32_t shift = 13;

@@ -1,13 +1,12 @@
-// The one file that knows hnswlib. Its graph is the workbench: lists, locks, and the rules by which a new node gets
-// and gives neighbours. The walk to a node's place is ours: it fetches ahead, scores four rows at once, and holds a
-// lock only while it copies a list.
+// The only file that uses hnswlib, for its lists, its locks and its rules for choosing neighbours. The search for a
+// node's neighbours is ours: it prefetches, scores four rows at once, and holds a lock only while it copies a list.
 //
-// What differs from hnswlib's addPoint, and why:
-// - Elements hold an ordinal, not a vector: rows stay in one aligned matrix, which the finished index shares.
-// - Levels come from a hash of seed and ordinal, and the node of the highest level goes in first. So the entry never
-//   changes, threads need no common lock, and the result does not depend on who draws a level first.
-// - All levels of a node are searched before the first is linked, and linked from the base upwards: whoever meets a
-//   node on a level finds it complete below. hnswlib holds the new node's lock all the while instead.
+// Differences from hnswlib's addPoint:
+// - Elements store an ordinal, not a vector: rows stay in one aligned matrix, which the finished index shares.
+// - Levels are a hash of seed and ordinal, and the node with the highest level is inserted first. So the entry never
+//   changes, threads need no common lock, and levels do not depend on the order of threads.
+// - All levels of a node are searched before the first is linked, and linked from the base upwards, so that a node
+//   found on a level is complete below it. hnswlib holds the new node's lock during all of this instead.
 #include "vector/hnsw_builder.h"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kRowsPerPiece = 16;
-constexpr std::size_t kSerialHead = 256;  // rows that go in one by one, so that threads start on a connected graph
+constexpr std::size_t kSerialHead = 256;  // rows inserted serially, so that threads start with a connected graph
 
 using Workbench = hnswlib::HierarchicalNSW<float>;
 using Farthest = std::priority_queue<std::pair<float, hnswlib::tableint>,
@@ -93,7 +92,7 @@ class Builder : Workbench {
 
   std::uint32_t entry() const noexcept { return enterpoint_node_; }
 
-  /// Any number of threads, each with its own scratch, once per ordinal other than the entry's.
+  /// Inserts a node. Call it once per ordinal except the entry's. Thread-safe, with one scratch per thread.
   void insert(std::uint32_t ordinal, SearchScratch& scratch) {
     const Scorer scorer(rows_, ordinal);
     const int level = element_levels_[ordinal];
@@ -140,10 +139,10 @@ class Builder : Workbench {
       if (linkLists_[ordinal] == nullptr) fail(Code::kOutOfMemory, "out of memory: a graph's upper levels");
     }
     element_levels_[ordinal] = static_cast<int>(level);
-    ++cur_element_count;  // what hnswlib's destructor frees
+    ++cur_element_count;  // so that hnswlib's destructor frees the list
   }
 
-  /// Neighbours of the node that this walk has not met, into scratch.batch.
+  /// Puts the neighbours of the node that this search has not visited into scratch.batch.
   void gather(std::uint32_t node, int level, const Scorer& scorer, SearchScratch& scratch) {
     scratch.batch.clear();
     std::lock_guard lock(link_list_locks_[node]);
@@ -198,7 +197,7 @@ class Builder : Workbench {
   const VectorMatrix& rows_;
 };
 
-/// Counts rows of all threads and reports every hundredth.
+/// Counts rows of all threads and reports progress every 1 %.
 class Meter {
  public:
   Meter(std::size_t total, const BuildProgress& report)

@@ -13,17 +13,17 @@ namespace lorekeep::vector {
 struct GraphParams {
   std::size_t m = 16;                 // [kMinM, kMaxM]: neighbours per node and upper level; twice that on the base
   std::size_t ef_construction = 200;  // [1, kMaxEfConstruction]: candidates from which neighbours are chosen
-  std::uint64_t seed = 100;           // of the levels
+  std::uint64_t seed = 100;           // for the levels
 };
 inline constexpr std::size_t kMaxEfConstruction = 10000;
 
-/// Called with rows done so far and all rows: rising, never two calls at once, on any of the building threads, about
-/// every 1 % and at the end. What it throws ends the build.
+/// Receives the rows done and all rows, about every 1 % and at the end, increasing, from any building thread, one call
+/// at a time. An exception ends the build.
 using BuildProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends on
-/// rows, parameters and kernel set alone; with more also on timing. Throws Error(kInvalidArgument) for parameters out
-/// of range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows.
+/// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends only on
+/// rows, parameters and kernel set; with more, also on timing. Throws Error(kInvalidArgument) for parameters out of
+/// range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows.
 Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress);
 
 }  // namespace lorekeep::vector

@@ -13,12 +13,12 @@ namespace lorekeep::vector {
 
 namespace {
 
-// A share of the greatest error of a code, which would have to point to the query. Errors point in all directions
-// alike, so their standard deviation is the greatest error over the square root of the dimension: a quarter is two
-// standard deviations at 64 dimensions and five at 384. A scan of cells allows for it twice.
+// The share of the greatest code error that a scan of cells allows for, twice. An error matters in full only if it
+// points to the query. Errors are isotropic, so their standard deviation is the greatest error over the square root of
+// the dimension: a quarter is two standard deviations at 64 dimensions and five at 384.
 constexpr float kShareOfCodeError = 0.25f;
 
-/// Drops rows that do not match; returns whether the k nearest of the rest can be trusted.
+/// Drops rows that do not match, and returns whether the k nearest of the rest are reliable.
 bool keep_matching(const Bitmap& filter, std::size_t k, std::size_t margin_rows, std::vector<Scored>& found) {
   std::size_t matching = 0;
   std::size_t rank = 0;  // of the k-th matching row
@@ -48,7 +48,7 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
       parts.sketches = Sketches::encode(parts.rows, parts.cells, work);
     }
   }
-  // A graph wants distances between rows, for which f16 has no kernel: short f16 rows take part as f32.
+  // Building a graph needs distances between rows, for which f16 has no kernel: short f16 rows are converted to f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
   const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
   const VectorMatrix& graph_rows = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;

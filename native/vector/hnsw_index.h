@@ -18,26 +18,25 @@ struct HnswParams : GraphParams {
   VectorType type = VectorType::kF32;
 };
 
-/// The parts of an index, built or loaded. The graph has passed validate_graph().
+/// The parts of an index, built or loaded. Precondition: the graph has passed validate_graph().
 struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
-  Codes codes;        // empty for i8 rows, and for few dimensions of f32 and f16: the walk then scores the rows
-  Cells cells;        // of codes, from kLeastCelledRows rows on, in files from version 5
-  Sketches sketches;  // with cells, where codes lie apart from their rows
+  Codes codes;        // empty for i8 rows, and for f32 and f16 of few dimensions: searches then score the rows
+  Cells cells;        // of the codes, from kLeastCelledRows rows on, in files from version 5
+  Sketches sketches;  // with cells, if codes are separate from the rows
   Graph graph;
-  std::shared_ptr<const MappedFile> file;  // of the rows; null: they are in memory
+  std::shared_ptr<const MappedFile> file;  // mapped file with the rows; null: they are in memory
 };
 
-/// Approximate search over an HNSW graph. The walk scores i8 codes where there are any, and its candidates are scored
-/// again on the rows. An exact search skips rows that their codes prove too far. Where many rows match a filter, cells
-/// and sketches rule most of them out.
+/// Approximate search over an HNSW graph. A graph search scores i8 codes if there are any; its candidates are scored
+/// again on the rows. An exact search skips rows whose codes prove them too far. If many rows match a filter, cells and
+/// sketches rule most of them out.
 class HnswIndex final : public VectorIndex {
  public:
-  /// `rows`: row-major, any lengths; the index normalises its own copy. The graph is built on `workers` threads: the
-  /// calling one and `pool`'s. With one worker the same rows, parameters and CPU kind give the same index. Throws
-  /// Error(kInvalidArgument) (naming the row for NaN and infinity), kOutOfMemory, kCancelled. Grain of cancellation:
-  /// 256 rows of encoding, 16 of building.
+  /// `rows`: row-major, any lengths; the index normalises its own copy. With one worker, the same rows, parameters and
+  /// kind of CPU give the same index. Throws Error(kInvalidArgument) (naming the row for NaN and infinity),
+  /// kOutOfMemory, kCancelled. Grain of cancellation: 256 rows of encoding, 16 of building.
   static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
                                                 const HnswParams& params, const Work& work = {},
                                                 const BuildProgress& progress = {});
@@ -58,8 +57,8 @@ class HnswIndex final : public VectorIndex {
   const HnswParams& params() const noexcept { return parts_.params; }
   const HnswParts& parts() const noexcept { return parts_; }
 
-  /// kAuto takes the path that costs less (search_plan.h). A walk that finds too little, or whose filter shuns the
-  /// query's neighbourhood, ends in a scan of cells or of all matching rows, and the plan says so.
+  /// kAuto takes the cheaper path (search_plan.h). A graph search that finds too little, or whose filter matches few
+  /// rows near the query, is followed by a scan of cells or of all matching rows; the plan reports this path.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
   Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
 
@@ -71,16 +70,16 @@ class HnswIndex final : public VectorIndex {
     std::span<const float> query;
     const SearchOptions& options;
     const PlanFacts facts;
-    const std::size_t ef;  // another one than facts.width if the filter drops rows
+    const std::size_t ef;  // differs from facts.width if the filter drops rows
   };
 
-  /// Nothing when a filter drops rows and the matching ones were not reached, or not surely.
+  /// Searches the graph. Returns no rows if a filter drops rows and the matching ones were not reliably reached.
   std::vector<Scored> walk(const Task& task, SearchCounts& counts) const;
   std::vector<Scored> scan_all(const Task& task, SearchCounts& counts) const;
-  /// Cells first; as soon as a walk seems to cost less than the cells left, the walk.
+  /// Scans cells, and changes to a graph search if it seems cheaper than the remaining cells.
   std::vector<Scored> scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const;
-  /// Scores rows that were found by their codes exactly: the k nearest come first, and rows that are certainly not
-  /// among them are dropped.
+  /// Scores rows found by their codes exactly. Puts the k nearest first and drops rows that are certainly not among
+  /// them.
   void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
                SearchCounts& counts) const;
   void score_exactly(const Scorer& rows, std::span<Scored> found, SearchCounts& counts) const;

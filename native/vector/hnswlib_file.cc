@@ -15,10 +15,10 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kElementsPerPoll = 4096;
-// Writers normalise in f32: their lengths differ from 1 by 1e-6 or so. Rows of any other space miss it by far more.
+// Rows normalised in f32 have lengths within about 1e-6 of 1. Rows of other spaces differ by far more.
 constexpr double kLengthTolerance = 1e-3;
 
-/// What the file says of itself, in its order.
+/// The header of the file, in file order.
 struct Preamble {
   std::uint64_t base_offset;
   std::uint64_t capacity;
@@ -36,7 +36,7 @@ struct Preamble {
 };
 static_assert(sizeof(Preamble) == 96);
 
-/// A list: count u16, deletion mark u8, unused u8, then room for as many u32 as the level allows.
+/// The head of a list: count u16, deletion mark u8, unused u8; then room for the level's largest number of u32.
 struct ListHead {
   std::uint16_t count;
   std::uint8_t deleted;
@@ -63,7 +63,7 @@ class Importer {
     HnswParts parts;
     parts.params.m = static_cast<std::size_t>(preamble_.upper_m);
     parts.params.ef_construction = static_cast<std::size_t>(preamble_.ef_construction);
-    parts.params.seed = 0;  // the file does not tell
+    parts.params.seed = 0;  // not in the file
     parts.rows = read_rows();
     parts.graph = read_graph();
     validate_graph(parts.graph.view(), file_.name(), cancel_);
@@ -76,7 +76,7 @@ class Importer {
   void read_preamble() {
     preamble_ = reader_.read<Preamble>();
     const Preamble& p = preamble_;
-    if (p.base_offset != 0) refuse("neither an index of lorekeep nor one of hnswlib (whose first number is 0)");
+    if (p.base_offset != 0) refuse("neither a lorekeep index nor an hnswlib index (whose first number is 0)");
     if (p.count > kMaxRows || p.count > p.capacity) refuse("its number of elements is out of range");
     if (p.upper_m < kMinM || p.upper_m > kMaxM || p.m != p.upper_m || p.base_m != 2 * p.upper_m) {
       unsupported("its M (" + std::to_string(p.upper_m) + ", base " + std::to_string(p.base_m) + ") is out of range");
@@ -94,11 +94,11 @@ class Importer {
     const std::uint64_t list = sizeof(ListHead) + p.base_m * sizeof(std::uint32_t);
     if (p.vector_offset != list || p.label_offset <= list || p.label_offset - list > kMaxDimension * sizeof(float) ||
         (p.label_offset - list) % sizeof(float) != 0 || p.element_size != p.label_offset + sizeof(std::uint64_t)) {
-      refuse("its element layout contradicts itself, or its vectors are not float32");
+      refuse("its element layout is inconsistent, or its vectors are not float32");
     }
   }
 
-  /// Precondition: the element layout is checked.
+  /// Precondition: the element layout was checked.
   std::uint64_t vector_length() const noexcept {
     return (preamble_.label_offset - preamble_.vector_offset) / sizeof(float);
   }
@@ -127,7 +127,7 @@ class Importer {
     }
   }
 
-  /// The rest of the file: for each element a byte count, then that many bytes of lists of levels 1, 2, ...
+  /// Reads the rest of the file: for each element a byte count, then the lists of levels 1, 2, ... in that many bytes.
   void find_upper_lists() {
     const std::uint64_t list = sizeof(ListHead) + preamble_.upper_m * sizeof(std::uint32_t);
     upper_.resize(count_);
@@ -215,8 +215,8 @@ class Importer {
   Preamble preamble_{};
   std::size_t count_ = 0;
   std::span<const std::byte> elements_;
-  std::vector<std::uint32_t> ordinals_;            // of elements, by their place in the file
-  std::vector<std::span<const std::byte>> upper_;  // their upper lists, the same
+  std::vector<std::uint32_t> ordinals_;            // of elements, by position in the file
+  std::vector<std::span<const std::byte>> upper_;  // their upper lists, by position in the file
 };
 
 }  // namespace

@@ -15,15 +15,15 @@ enum Section : std::uint32_t {
   kHeader = 1,
   kRows = 2,
   kRowScales = 3,  // i8 and i10 rows only, otherwise empty
-  kCodes = 4,      // empty when the index has no codes
+  kCodes = 4,      // empty if the index has no codes
   kCodeScales = 5,
   kBaseLists = 6,
   kUpperStarts = 7,
   kUpperLists = 8,
   kRowLowBits = 9,     // from version 3; i10 rows only, otherwise empty
-  kSketchMiddle = 10,  // this and the next from version 4; empty when the index has no sketches
+  kSketchMiddle = 10,  // this and the next from version 4; empty if the index has no sketches
   kSketches = 11,
-  kCellCentres = 12,  // this and the others from version 5; empty when the index has no cells
+  kCellCentres = 12,  // this and the others from version 5; empty if the index has no cells
   kCellScales = 13,
   kCellStarts = 14,
   kCellMembers = 15,
@@ -33,7 +33,7 @@ static_assert(kCellRadii == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
 // Flags.
-constexpr std::uint32_t kHasCodes = 1;     // apart from the rows
+constexpr std::uint32_t kHasCodes = 1;     // separate from the rows
 constexpr std::uint32_t kHasSketches = 2;  // from version 4
 constexpr std::uint32_t kHasCells = 4;     // from version 5
 constexpr std::uint32_t kTenBitVersion = 3;
@@ -83,7 +83,7 @@ Header read_header(const SectionFileReader& file) {
     unsupported(name, "vector type " + std::to_string(header.vector_type));
   }
   if (header.vector_type == static_cast<std::uint32_t>(VectorType::kI10) && (header.flags & kHasCodes) != 0) {
-    refuse(name, "it has codes apart from rows that hold their own");
+    refuse(name, "it has separate codes, but its rows contain codes");
   }
   const bool coded =
       (header.flags & kHasCodes) != 0 || header.vector_type == static_cast<std::uint32_t>(VectorType::kI10);
@@ -133,7 +133,7 @@ class Loader {
   }
 
  private:
-  /// Other modules' sections are theirs to verify.
+  /// Verifies the sections of vectors. Other modules verify their own sections.
   void verify_vectors(const HnswParts& parts) const {
     std::vector<Section> sections{kRows, kRowScales, kCodes, kCodeScales};
     if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
@@ -182,7 +182,7 @@ class Loader {
     return Cells::view(std::move(memory), file_.name());
   }
 
-  /// Those of version 4 go unused: they are not by cell.
+  /// Returns the sketches. Ignores those of version 4, which are not by cell.
   Sketches sketches() const {
     if (file_.version() < kCellVersion) return {};
     const bool present = (header_.flags & kHasSketches) != 0 && header_.count > 0;
@@ -228,7 +228,7 @@ class Loader {
     const auto bytes = file_.section(id);
     if (bytes.size() != size) {
       refuse(file_.name(), "section " + std::to_string(id) + " has " + std::to_string(bytes.size()) +
-                               " bytes where its header calls for " + std::to_string(size));
+                               " bytes; its header requires " + std::to_string(size));
     }
     return bytes;
   }

@@ -11,13 +11,13 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 1024;
-// Without codes all rows of the first blocks are scored exactly, so they are small. With codes those of the first block
-// are that are nearest by code, and the more rows there are per hit, the more the k-th of them says about the rest.
+// Sizes of the first blocks. Without codes all their rows are scored exactly, so blocks are small. With codes only the
+// rows nearest by code are; the more rows per hit, the better the k-th of them prunes the rest.
 constexpr std::size_t kRowsOfFirstBlock = 64;
 constexpr std::size_t kFirstRowsPerHit = 8;
-// Below this a scan ends before a second thread has woken and found its first rows: 200 µs of one core.
+// A smaller scan ends before a second thread has woken and found its first rows: 200 µs of one core.
 constexpr std::size_t kBytesWorthSharing = 4 << 20;
-// What a thread takes at a time of a shared scan: 4096 rows.
+// Piece of a shared scan that a thread takes at a time: 4096 rows.
 constexpr std::size_t kWordsPerPiece = 64;
 
 class Scan {
@@ -34,7 +34,7 @@ class Scan {
     }
   }
 
-  /// Rows [begin, end).
+  /// Adds the rows [begin, end).
   void add_all(std::size_t begin, std::size_t end) {
     while (begin < end) {
       ordinals_.resize(std::min(block_, end - begin));
@@ -44,7 +44,7 @@ class Scan {
     }
   }
 
-  /// The filter's rows among those of its words [begin, end).
+  /// Adds the matching rows in the filter's words [begin, end).
   void add_members(std::size_t begin, std::size_t end) {
     const auto& words = query_.filter->words();
     for (std::size_t i = begin; i < end; ++i) {
@@ -56,7 +56,7 @@ class Scan {
     score();
   }
 
-  /// 64 rows to a word, with a filter and without.
+  /// Adds the rows of words [begin, end), 64 rows per word, with or without a filter.
   void add_words(std::size_t begin, std::size_t end) {
     if (query_.filter != nullptr) {
       add_members(begin, end);
@@ -89,7 +89,7 @@ class Scan {
     for (std::size_t i = 0; i < ordinals.size(); ++i) nearest_.push({distances_[i], ordinals[i]});
   }
 
-  /// As many rows as there is room for leave the block and are scored exactly: those that are nearest by code.
+  /// Moves the rows nearest by code from the block, as many as there is room for, and scores them exactly.
   void fill() {
     std::vector<Scored> block(ordinals_.size());
     for (std::size_t i = 0; i < block.size(); ++i) block[i] = {codes_[i], ordinals_[i]};
@@ -104,7 +104,7 @@ class Scan {
     codes_.erase(codes_.begin(), codes_.begin() + static_cast<std::ptrdiff_t>(room));
   }
 
-  /// Keeps of the block what, judged by codes, may be among the k nearest.
+  /// Keeps the rows of the block that may be among the k nearest by their codes.
   void drop_far() {
     const float limit = nearest_.size() == 0 ? -1.0f : nearest_.worst().score + error_;
     std::size_t kept = 0;
@@ -118,12 +118,12 @@ class Scan {
   const ScanQuery& query_;
   SearchCounts& counts_;
   Scorer exact_;
-  std::unique_ptr<const Scorer> coarse_;  // of codes
+  std::unique_ptr<const Scorer> coarse_;  // for codes
   float error_ = 0;
   TopK<NearestFirst> nearest_;
   std::size_t block_ = kRowsOfFirstBlock;
   std::vector<std::uint32_t> ordinals_;  // the block
-  std::vector<float> codes_;             // its distances, judged by codes
+  std::vector<float> codes_;             // its distances by codes
   std::vector<float> distances_;
 };
 
@@ -133,7 +133,7 @@ std::size_t bytes_of(const ScanQuery& query) noexcept {
   return read.size() == 0 ? 0 : rows * (read.row_bytes().size() / read.size());
 }
 
-/// Each thread keeps its own nearest rows over whatever pieces it takes; the nearest of all are among them.
+/// Scans in parallel: each thread keeps the nearest rows of its pieces, then the results are merged.
 std::vector<Scored> scan_shared(const ScanQuery& query, std::size_t words, SearchCounts& counts) {
   struct Part {
     SearchCounts counts;

@@ -1,4 +1,4 @@
-// Exact search: every row that may match is looked at.
+// Exact search over all matching rows.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,14 @@ namespace lorekeep::vector {
 
 struct ScanQuery {
   const VectorMatrix& rows;
-  const Codes* codes = nullptr;  // of the same rows: makes the scan faster, never different
+  const Codes* codes = nullptr;  // of the same rows; speeds the scan up without changing its result
   std::span<const float> query;
   std::size_t k;
   const Bitmap* filter = nullptr;  // of rows.size() bits; null: all rows
   Work work = {};                  // shares a long scan; cancellation is polled every 1024 rows
 };
 
-/// The k nearest rows, nearest first, ties by ordinal, however many threads took part. Throws as Scorer does for the
-/// query.
+/// Returns the k nearest rows, nearest first, ties by ordinal, independent of the number of threads. Throws as Scorer.
 std::vector<Scored> scan(const ScanQuery& query, SearchCounts& counts);
 
 }  // namespace lorekeep::vector

@@ -14,29 +14,26 @@ namespace lorekeep::vector {
 
 class Scorer {
  public:
-  /// For a query of `matrix.dimension()` values, of any length (it is normalised here). The matrix must outlive the
-  /// scorer. Throws Error(kDimensionMismatch), Error(kInvalidArgument) for NaN and infinity.
+  /// Scores a query of `matrix.dimension()` values and any length; normalises it. The matrix must outlive the scorer.
+  /// Throws Error(kDimensionMismatch), Error(kInvalidArgument) for NaN and infinity.
   Scorer(const VectorMatrix& matrix, std::span<const float> query);
-  /// For a row of the matrix itself.
+  /// Scores a row of the matrix itself.
   Scorer(const VectorMatrix& matrix, std::size_t ordinal);
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
   std::size_t size() const noexcept { return matrix_.size(); }
-  /// Length of (query - its code); 0 where the query is not coded.
+  /// Returns the length of (query - its code); 0 if the query is not encoded.
   float code_error() const noexcept { return code_error_; }
-  /// Cosine distance in [0, 2]. Precondition here and below: ordinals < matrix.size(), unchecked.
+  /// Returns the cosine distance in [0, 2]. Precondition here and below: ordinals < matrix.size(), unchecked.
   float distance(std::uint32_t ordinal) const noexcept;
-  /// `out[i]` is the distance to `ordinals[i]`, bit for bit what distance() gives. Fetches ahead of itself; call
-  /// prefetch() on the first few for full speed.
+  /// Sets `out[i]` to distance(ordinals[i]), to the bit. Prefetches; call prefetch() on the first rows for full speed.
   void distances(const std::uint32_t* ordinals, std::size_t count, float* out) const noexcept;
   /// The same for the rows first, first + 1, ...
   void distances_from(std::uint32_t first, std::size_t count, float* out) const noexcept;
-  /// Asks for what of a row will be scored soon is read first, or for the low bits of an i10 row, whose codes have just
-  /// been read.
+  /// Prefetches the beginning of a row to be scored soon, or the low bits of an i10 row whose codes were just read.
   void prefetch(std::uint32_t ordinal) const noexcept;
-  /// Asks for a whole row, into the second-level cache: for rows that are scored a microsecond or more later, many of
-  /// them at once.
+  /// Prefetches a whole row into the second-level cache, for many rows that will be scored a microsecond or more later.
   void stream(std::uint32_t ordinal) const noexcept;
 
  private:
@@ -52,7 +49,7 @@ class Scorer {
 
   const VectorMatrix& matrix_;
   const DistanceKernels& kernels_;
-  std::vector<std::byte> storage_;    // the query in the form that the kernels take, where it is not a row
+  std::vector<std::byte> storage_;    // the query in the kernels' format, unless it is a row
   const std::byte* query_ = nullptr;  // f32 values, codes for i8 rows
   float scale_ = 0;                   // of the query's codes
   float code_error_ = 0;

@@ -1,5 +1,5 @@
-// The plan of a vector search: which path it takes, from numbers that are known before it starts, and whether the walk
-// or the scan under way is worth going on with.
+// Plans a vector search: chooses its path from numbers known in advance, and whether to continue a graph search or a
+// scan. "Walk" means a graph search.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace lorekeep::vector {
 
-/// Distances per unit of width that a walk computes (measured: 17 at ef 64 and M 16, fewer above).
+/// Distances that a walk computes per unit of width (measured: 17 at ef 64 and M 16, fewer above).
 inline constexpr double kVisitsPerEf = 17;
-/// The cost of a row of a scan in visits of a walk: a scan knows its next rows, and keeps no frontier (measured: 0.5).
+/// Cost of a scanned row in visits of a walk: a scan knows its next rows and has no frontier (measured: 0.5).
 inline constexpr double kScanCost = 0.5;
-/// The same of a row that has a sketch (measured: 3 to 6 ns, and 45 for the tenth that is scored on its codes).
+/// The same for a row with a sketch (measured: 3 to 6 ns, and 45 for the tenth that is scored on its codes).
 inline constexpr double kSketchCost = 0.12;
-/// How many times a walk's cost an exact answer is worth under a filter, where a walk may turn out unsound.
+/// With a filter, an exact answer may cost this many times as much as a walk, which may turn out to be unsound.
 inline constexpr double kExactWorth = 2;
 
-/// The width of a walk for the k nearest of `matched` rows among `size`, where an unfiltered one has width `ef`. The
-/// k-th of them is about the (k / share)-th of all rows. The walk goes as many rows beyond it, and half as many again,
-/// because ranks scatter and a filter must not cost recall. Exactly `ef` when all rows match.
+/// Returns the width of a walk for the k nearest of `matched` rows among `size`, if an unfiltered walk has width `ef`.
+/// The k-th match is about the (k / share)-th of all rows. The margin beyond it grows by half, because ranks scatter
+/// and a filter must not cost recall. Exactly `ef` if all rows match.
 inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_t ef, std::size_t k) noexcept {
   if (matched >= size) return ef;
   if (matched == 0) return ef + 1;
@@ -33,18 +33,18 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
-/// Whether a scan of the `matched` of `size` rows costs less than a walk of that width.
+/// Returns whether scanning `matched` of `size` rows costs less than a walk of that width.
 inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width) noexcept {
   const double worth = matched < size ? kExactWorth : 1;
   return kScanCost * static_cast<double>(matched) <= worth * kVisitsPerEf * static_cast<double>(width);
 }
 
-/// Whether the cells may be scanned for these matching rows.
+/// Returns whether a search with this many matching rows may scan cells.
 inline bool scans_cells(bool has_cells, std::size_t size, std::size_t matched) noexcept {
   return has_cells && matched >= kLeastCelledRows && matched < size;
 }
 
-/// What is known before a search starts.
+/// Facts known before a search starts.
 struct PlanFacts {
   SearchPath asked = SearchPath::kAuto;
   std::size_t size = 0;
@@ -54,9 +54,9 @@ struct PlanFacts {
   bool has_cells = false;
 };
 
-/// The path that a search begins with:
-///   asked for              that path
-///   many rows match        the cells, where there are any
+/// Returns the first path of a search:
+///   a path was requested   this path
+///   many rows match        the cells, if there are any
 ///   a scan costs less      every matching row
 ///   else                   the graph
 inline SearchPath choose_path(const PlanFacts& facts) noexcept {
@@ -65,8 +65,8 @@ inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   return scan_is_better(facts.size, facts.matched, facts.width) ? SearchPath::kExact : SearchPath::kGraph;
 }
 
-/// The path that gives the hits after a walk that found `found`: the graph if these are enough, else the cells, else
-/// every matching row.
+/// Returns the path for the hits after a walk that found `found` rows: the graph if they are enough, else the cells,
+/// else every matching row.
 inline SearchPath after_walk(const PlanFacts& facts, std::size_t found) noexcept {
   if (found >= std::min(facts.k, facts.matched)) return SearchPath::kGraph;
   return scans_cells(facts.has_cells, facts.size, facts.matched) ? SearchPath::kCells : SearchPath::kExact;
@@ -74,14 +74,15 @@ inline SearchPath after_walk(const PlanFacts& facts, std::size_t found) noexcept
 
 enum class CellStep {
   kAdvance,    // score the next cells
-  kShareRest,  // score all cells left, on two threads if that is worth it
-  kWalk,       // a walk costs less than the cells left; if it is unsound, share the rest
+  kShareRest,  // score all remaining cells, on two threads if worthwhile
+  kWalk,       // a walk costs less than the remaining cells; if it is unsound, share the rest
 };
 
-/// The second step, after a thousand rows or more, knows how many rows are left; the first knows at most how many.
+/// The step after which the number of remaining rows is known: the second one, after a thousand rows or more. The first
+/// step knows only an upper bound.
 inline constexpr std::size_t kStepOfChoice = 2;
 
-/// What a scan of cells does after its `step`-th step (from 1), when about `rows_left` matching rows are left.
+/// Returns the action of a cell scan after its `step`-th step (from 1), with about `rows_left` matching rows left.
 inline CellStep after_cells(const PlanFacts& facts, std::size_t step, std::size_t rows_left, bool sketched) noexcept {
   if (step > kStepOfChoice) return CellStep::kAdvance;
   const double cost = (sketched ? kSketchCost : kScanCost) * static_cast<double>(rows_left);
@@ -93,23 +94,23 @@ inline CellStep after_cells(const PlanFacts& facts, std::size_t step, std::size_
 /// The least slope of log distance over log rank, as below, at which a walk finds the nearest rows.
 inline constexpr double kLeastContrast = 0.15;
 
-/// Whether distances grow behind the `rank`-th row found, at distance `wanted`, up to the `count`-th, at `last`.
+/// Returns whether distances grow from the `rank`-th found row, at distance `wanted`, to the `count`-th, at `last`.
 ///
 /// The slope of log distance over log rank is the inverse of the local intrinsic dimension (Levina and Bickel, 2004;
-/// here from two points). A graph leads to near rows only while distances shrink on the way. Past the edge of a tight
-/// cluster that a filter has emptied all rows are about equally far, and a walk cannot tell which are nearest: measured
-/// on 100,000 clustered rows, recall was 0.99 and more where the slope exceeded 0.15, and from 0.4 to 0.9 below 0.1.
+/// here from two points). A graph leads to near rows only while distances shrink on the way. Beyond the edge of a tight
+/// cluster without matching rows, all rows are about equally far, and a walk cannot find the nearest. Measured on
+/// 100,000 clustered rows: recall at least 0.99 if the slope exceeded 0.15, and 0.4 to 0.9 below 0.1.
 inline bool distances_grow(float wanted, std::size_t rank, float last, std::size_t count) noexcept {
   constexpr float kSame = 1e-6f;
   return std::log(std::max(last, kSame) / std::max(wanted, kSame)) >=
          static_cast<float>(kLeastContrast * std::log(static_cast<double>(count) / static_cast<double>(rank)));
 }
 
-/// Whether a walk that found `found`, nearest first, went far enough beyond its `rank`-th row, the last one wanted: at
-/// least half of `margin_rows` more, over which distances grow.
+/// Returns whether a walk that found `found`, nearest first, went far enough beyond its `rank`-th row, the last wanted
+/// one: at least half of `margin_rows` more, over which distances grow.
 inline bool walk_is_sound(std::span<const Scored> found, std::size_t rank, std::size_t margin_rows) noexcept {
   if (rank == 0 || rank > found.size() || 2 * (found.size() - rank) < margin_rows) return false;
-  if (rank == found.size()) return true;  // no margin was asked for
+  if (rank == found.size()) return true;  // no margin is required
   return distances_grow(found[rank - 1].score, rank, found.back().score, found.size());
 }
 

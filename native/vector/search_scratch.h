@@ -1,4 +1,4 @@
-// Memory that a search needs while it runs, kept for the next one.
+// Working memory of searches, reused by later searches.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace lorekeep::vector {
 
-/// Visited nodes, one bit each: for 100,000 nodes it stays in the first-level cache, where an array of marks does not.
-/// Clearing costs one step per visited node, not one per node.
+/// A set of visited nodes, one bit each: for 100,000 nodes it fits the first-level cache. Clearing costs one step per
+/// visited node, not per node.
 class VisitedSet {
  public:
   void reset(std::size_t size) {
@@ -44,7 +44,7 @@ struct SearchScratch {
   std::vector<float> distances;      // of the batch
 };
 
-/// Grows to as many scratches as there were searches at once; they live as long as the pool.
+/// Grows to the largest number of concurrent searches; scratches are freed with the pool.
 class ScratchPool {
  public:
   class Lease {

@@ -8,10 +8,10 @@
 namespace lorekeep::vector {
 namespace {
 
-// Queries this near to the mean are taken to be there.
+// Queries nearer to the mean than this count as equal to it.
 constexpr float kShortest = 1e-30f;
 
-/// The next of a fixed sequence of random bits (splitmix64).
+/// Returns the next bits of a fixed pseudo-random sequence (splitmix64).
 std::uint64_t next_bits(std::uint64_t& state) noexcept {
   std::uint64_t bits = (state += 0x9e3779b97f4a7c15u);
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -32,8 +32,7 @@ void transform_block(float* values, std::size_t length) noexcept {
   }
 }
 
-/// The mean of all rows, as those of the cells give it: it need not be exact, as rows and queries are taken relative to
-/// the same.
+/// Returns the mean of all rows, computed from the centres. It need not be exact: rows and queries use the same mean.
 std::vector<float> mean_of(const Cells& cells) {
   const auto rows = static_cast<float>(cells.members().size());
   std::vector<float> mean(cells.centres().dimension());
@@ -124,7 +123,7 @@ void Sketches::encode_residual(std::size_t place, std::span<const float> residua
   SketchNumbers numbers{dot(residual, mean()), 0, 0};
   if (magnitudes > 0) {
     const double factor = squares / magnitudes;
-    // Length of what is lost, spread over all directions but the residual's own.
+    // The lost length is spread over all directions except the residual's own.
     const double lost = std::max(0.0, static_cast<double>(width) * factor * factor - squares);
     numbers.factor = static_cast<float>(factor);
     numbers.spread = static_cast<float>(std::sqrt(lost / static_cast<double>(width - 1)));

@@ -1,9 +1,8 @@
-// One bit of every dimension of every row, with which a scan of many rows rules most of them out: a cache line a row
-// where codes are six.
+// Sketches: one bit per dimension of every row, to rule rows out in a scan. One cache line per row; codes have six.
 //
-// A row is taken relative to the centre of its cell (cells.h) and rotated at random, so that what its signs lose lies
-// in all directions alike; the sign bits, times one factor per row, then estimate every dot product with it without
-// bias, and the spread of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
+// A row's residual from the centre of its cell (cells.h) is rotated at random, so that the error of its signs is
+// isotropic. The sign bits times one factor per row then estimate dot products without bias, with a known spread of the
+// error. After Gao and Long: RaBitQ (SIGMOD 2024).
 #pragma once
 
 #include <cstddef>
@@ -21,10 +20,10 @@
 
 namespace lorekeep::vector {
 
-/// Codes of fewer dimensions fill three cache lines or less, of which sketches would save too little.
+/// Codes of fewer dimensions fill at most three cache lines, so sketches would save too little.
 inline constexpr std::size_t kLeastSketchedDimension = 192;
 
-/// Behind the bits of a row. Its residual is row - centre; the mean is that of all rows.
+/// Stored after the bits of a row. The residual is row - centre; the mean is that of all rows.
 struct SketchNumbers {
   float base;  // residual . mean
   float
@@ -32,7 +31,7 @@ struct SketchNumbers {
   float spread;  // standard deviation of that estimate's error, per length of x
 };
 
-/// Bytes from one row to the next: whole cache lines.
+/// Returns the bytes from one row to the next: whole cache lines.
 constexpr std::size_t sketch_stride(std::size_t dimension) noexcept {
   return (whole_groups(dimension) / 8 + sizeof(SketchNumbers) + 63) / 64 * 64;
 }
@@ -44,7 +43,7 @@ class Rotation {
   Rotation() = default;
   explicit Rotation(std::size_t dimension);
   std::size_t width() const noexcept { return width_; }
-  /// In place, over width() values; `spare` holds as many.
+  /// Rotates width() values in place; `spare` has the same size.
   void apply(float* values, float* spare) const noexcept;
 
  private:
@@ -54,13 +53,13 @@ class Rotation {
   std::vector<float> flips_;  // kRounds * width_ of +-1, scaled so that lengths stay
 };
 
-/// One per row, in the order of the cells' members: what is looked at together lies together.
+/// One sketch per row, in the order of the cells' members, so that rows read together are stored together.
 class Sketches {
  public:
   Sketches() = default;
-  /// Of rows of any type. Grain of cancellation: a cell.
+  /// Encodes rows of any type. Grain of cancellation: a cell.
   static Sketches encode(const VectorMatrix& rows, const Cells& cells, const Work& work);
-  /// Of memory that lies elsewhere: `mean` has `dimension` values, `rows` count * sketch_stride() bytes.
+  /// Views other memory: `mean` has `dimension` values, `rows` count * sketch_stride() bytes.
   static Sketches view(std::size_t count, std::size_t dimension, const float* mean, const std::byte* rows,
                        std::shared_ptr<const void> owner);
 
@@ -68,7 +67,7 @@ class Sketches {
   std::size_t size() const noexcept { return count_; }
   std::size_t dimension() const noexcept { return dimension_; }
   std::size_t stride() const noexcept { return stride_; }
-  /// Of all rows: queries are taken relative to it, which makes their errors small where all rows lean to one side.
+  /// The mean of all rows. Queries are taken relative to it, which reduces errors if the rows are off-centre.
   std::span<const float> mean() const noexcept { return {mean_, empty() ? 0 : dimension_}; }
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
   const Rotation& rotation() const noexcept { return rotation_; }
@@ -89,7 +88,7 @@ class Sketches {
   std::shared_ptr<const void> owner_;
 };
 
-/// A query, to be compared with sketches.
+/// A query prepared for comparison with sketches.
 class SketchQuery {
  public:
   /// `query` has any length. Throws as Scorer does. The sketches must outlive this.
@@ -97,12 +96,12 @@ class SketchQuery {
   SketchQuery(const SketchQuery&) = delete;
   SketchQuery& operator=(const SketchQuery&) = delete;
 
-  /// Whether this CPU has a kernel for it; without one a scan of codes is faster.
+  /// Returns whether this CPU has a kernel; without one a scan of codes is faster.
   static bool fast() noexcept;
 
-  /// For the row at each place: nearest[i] is its estimated distance less `margin` standard deviations of the
-  /// estimate's error, likely[i] the estimate itself. origins[i] is the distance of its cell's centre (1 - query .
-  /// centre). Distances here are not held to [0, 2].
+  /// Estimates the distance of the row at each place: likely[i] is the estimate, nearest[i] the estimate minus `margin`
+  /// standard deviations of its error. origins[i] is the distance of the cell's centre (1 - query . centre). Distances
+  /// here are not clamped to [0, 2].
   void estimate(const std::uint32_t* places, const float* origins, std::size_t count, float margin, float* likely,
                 float* nearest) const noexcept;
 
@@ -112,7 +111,7 @@ class SketchQuery {
   SketchTask task_{};
 };
 
-/// The slow twin of Kernels::estimate_sketches.
+/// The portable reference for DistanceKernels::estimate_sketches.
 void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* origins,
                                std::size_t count, float* likely, float* nearest) noexcept;
 

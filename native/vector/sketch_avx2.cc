@@ -11,7 +11,7 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr char kBias = static_cast<char>(128);  // makes signed sums unsigned, which can be added up across bytes
+constexpr char kBias = static_cast<char>(128);  // makes signed sums unsigned, so that they can be added across bytes
 
 LOREKEEP_AVX2 inline __m128i load16(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
@@ -21,14 +21,14 @@ LOREKEEP_AVX2 inline __m256i both(const std::int8_t* query) {
   return _mm256_broadcastsi128_si256(load16(query));
 }
 
-/// `kWords`: of a row where that is known, otherwise 0.
+/// `kWords`: words per row if known, otherwise 0.
 template <std::size_t kWords>
 class Estimator {
  public:
   LOREKEEP_AVX2 explicit Estimator(const SketchTask& task) : task_(task), query_(task) {
     const auto sums = static_cast<std::int32_t>((groups() + kGroupsPerSum - 1) / kGroupsPerSum);
     excess_ = 2 * 4 * 16 * 128 * sums + task.sum;
-    // A byte of which only the highest bit is left is negative, and takes the sign of what it selects along.
+    // A byte with only the highest bit left is negative, so the sign instruction negates the selected value.
     for (std::size_t group = 0; group < groups(); ++group) {
       auto* const highest = reinterpret_cast<__m128i*>(query_.of_group(group) + 16 * 7);
       _mm_store_si128(highest, _mm_sub_epi8(_mm_setzero_si128(), _mm_load_si128(highest)));
@@ -44,7 +44,7 @@ class Estimator {
     const __m128i odds = _mm_slli_epi64(_mm256_extracti128_si256(evens_and_odds, 1), 32);
     const __m128i sums = _mm_or_si128(_mm256_castsi256_si128(evens_and_odds), odds);
 
-    __m128 numbers[4];  // SketchNumbers, and what pads a row to a cache line
+    __m128 numbers[4];  // SketchNumbers, and padding
     for (int r = 0; r < 4; ++r) numbers[r] = _mm_castsi128_ps(load16(rows[r] + words() * sizeof(std::uint64_t)));
     _MM_TRANSPOSE4_PS(numbers[0], numbers[1], numbers[2], numbers[3]);  // bases, factors, spreads
     const __m128 whole = _mm_cvtepi32_ps(_mm_sub_epi32(_mm_slli_epi32(sums, 1), _mm_set1_epi32(excess_)));
@@ -58,8 +58,8 @@ class Estimator {
   std::size_t words() const noexcept { return kWords != 0 ? kWords : task_.words; }
   std::size_t groups() const noexcept { return sketch_groups(words()); }
 
-  /// Sums of the query's values whose bit is set, too large by half of what excess_ takes off: of the first row in the
-  /// two low lanes of 64 bits, of the second in the others.
+  /// Returns the sums of the query's values whose bit is set, too large by half of excess_: for the first row in the
+  /// two low lanes of 64 bits, for the second in the others.
   LOREKEEP_AVX2 __m256i sums_of(const std::byte* first, const std::byte* second) const {
     __m256i total = _mm256_setzero_si256();
     for (std::size_t begin = 0; begin < groups(); begin += kGroupsPerSum) {
@@ -91,7 +91,7 @@ class Estimator {
 
   const SketchTask task_;
   QueryByBit query_;
-  std::int32_t excess_;  // by which twice the sums are too large
+  std::int32_t excess_;  // excess of twice the sums
 };
 
 }  // namespace

@@ -10,10 +10,10 @@
 namespace lorekeep::vector {
 namespace {
 
-// Words of a row are masks of the query's bytes. Sums of so many fit a byte.
+// Words of a row are masks of the query's bytes. Sums of this many words fit a byte.
 constexpr std::size_t kWordsPerSum = 6;
 static_assert(kWordsPerSum * kLargestOfSketchQuery < 128);
-// Sketches lie a cache line or two apart and are done with in 3 ns: asked for so many rows ahead.
+// Rows to prefetch ahead: sketches are a cache line or two apart and take 3 ns each.
 constexpr std::size_t kRowsAhead = 64;
 
 LOREKEEP_AVX512 inline __mmask64 word_at(const std::byte* row, std::size_t word) {
@@ -37,9 +37,9 @@ LOREKEEP_AVX512 inline QueryBytes bytes_at(const SketchTask& task, std::size_t w
   return bytes;
 }
 
-constexpr char kBias = static_cast<char>(128);  // makes signed sums unsigned, which can be added up across bytes
+constexpr char kBias = static_cast<char>(128);  // makes signed sums unsigned, so that they can be added across bytes
 
-/// Sums of the query's values whose bit is set in up to six words: of eight bytes each, 8 * 128 too large.
+/// Returns sums of the query's values whose bit is set in up to six words, each over eight bytes, 8 * 128 too large.
 LOREKEEP_AVX512 inline __m512i sums_of(const QueryBytes& query, const std::byte* words, std::size_t count) {
   __m512i sum = _mm512_set1_epi8(kBias);
 #pragma GCC unroll 6
@@ -49,7 +49,7 @@ LOREKEEP_AVX512 inline __m512i sums_of(const QueryBytes& query, const std::byte*
   return _mm512_sad_epu8(sum, _mm512_setzero_si512());
 }
 
-/// Adds up four rows' sums side by side. They fit the low halves of their lanes.
+/// Adds up the sums of four rows in parallel. They fit the low halves of their lanes.
 LOREKEEP_AVX512 inline __m128i add_up(const __m512i rows[4]) {
   constexpr __mmask16 kHighHalves = 0xaaaa;
   const __m512i first = _mm512_mask_shuffle_epi32(rows[0], kHighHalves, rows[1], _MM_PERM_CCAA);
@@ -59,7 +59,7 @@ LOREKEEP_AVX512 inline __m128i add_up(const __m512i rows[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/// `kWords`: of a row where that is known, otherwise 0.
+/// `kWords`: words per row if known, otherwise 0.
 template <std::size_t kWords>
 class Estimator {
  public:
@@ -68,7 +68,7 @@ class Estimator {
     excess_ = 2 * 64 * 128 * sums + task.sum;
   }
 
-  /// Four rows; `own` says of which the origins are read and the results stored.
+  /// Estimates four rows; `own` selects the rows whose origins are read and results stored.
   LOREKEEP_AVX512 void estimate(const std::byte* const at[4], __mmask8 own, const float* origins, float* likely,
                                 float* nearest) const {
     __m512i sums[4];
@@ -93,9 +93,9 @@ class Estimator {
  private:
   std::size_t words() const noexcept { return kWords != 0 ? kWords : task_.words; }
 
-  const SketchTask task_;  // a copy: nothing that is written can be part of it
+  const SketchTask task_;  // a copy, so that stores cannot alias it
   QueryBytes first_;
-  std::int32_t excess_;  // by which twice the sums are too large
+  std::int32_t excess_;  // excess of twice the sums
 };
 
 template <std::size_t kWords>

@@ -1,6 +1,5 @@
-// What the sketch kernels without mask registers share (AVX2, NEON). The bits of a row are not spread over bytes:
-// sixteen bytes of it are tested for their lowest bits at once, then for their second, and so on, against a query whose
-// values lie in that order.
+// Shared code of the sketch kernels without mask registers (AVX2, NEON). They test sixteen bytes of a row at once for
+// their lowest bits, then for their second, and so on, against a query whose values are in this order.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +11,14 @@
 
 namespace lorekeep::vector {
 
-/// Dimensions of sixteen bytes of a row.
+/// Dimensions in sixteen bytes of a row.
 inline constexpr std::size_t kSketchGroup = 128;
-/// A byte of a sum takes two bits of each of so many groups.
+/// A byte of a sum adds two bits from each of this many groups.
 inline constexpr std::size_t kGroupsPerSum = 3;
 static_assert(2 * kGroupsPerSum * kLargestOfSketchQuery < 128);
 
-/// The query's values of each group: those of the lowest bits of its sixteen bytes first. Where a row has an odd number
-/// of words, zeros stand for the half that is missing.
+/// The query's values of each group, beginning with those of the lowest bits of its sixteen bytes. Zeros pad the last
+/// group of a row with an odd number of words.
 class QueryByBit {
  public:
   explicit QueryByBit(const SketchTask& task) noexcept {
@@ -37,22 +36,22 @@ class QueryByBit {
   const std::int8_t* of_group(std::size_t group) const noexcept { return values_ + group * kSketchGroup; }
 
  private:
-  alignas(32) std::int8_t values_[kMaxDimension];  // only what the dimension needs is touched
+  alignas(32) std::int8_t values_[kMaxDimension];  // only the part for the dimension is used
 };
 
-/// Groups that `words` words of a row lie in. Of an odd number the last group ends with the first eight bytes of the
-/// row's SketchNumbers, which meet zeros.
+/// Returns the number of groups for `words` words. If `words` is odd, the last group includes the first eight bytes of
+/// SketchNumbers, which are multiplied by zeros.
 constexpr std::size_t sketch_groups(std::size_t words) noexcept {
   return (words + 1) / 2;
 }
 
-/// Kernels::estimate_sketches by an `estimator` of four rows: estimator(rows, origins, likely, nearest). Becomes
-/// part of its caller, with the caller's instructions.
+/// Implements DistanceKernels::estimate_sketches with an `estimator` of four rows: estimator(rows, origins, likely,
+/// nearest). Inlined into its caller, to use the caller's instruction set.
 template <class Estimator>
 [[gnu::always_inline]] inline void estimate_in_fours(const Estimator& estimator, const SketchTask& task,
                                                      const std::uint32_t* places, const float* origins,
                                                      std::size_t count, float* likely, float* nearest) noexcept {
-  // Rows are done with in 5 ns, and may come from memory: asked for so many ahead.
+  // Rows to prefetch ahead: a row takes 5 ns and may come from memory.
   constexpr std::size_t kRowsAhead = 24;
   const auto row = [rows = task.rows, stride = task.stride](std::size_t place) { return rows + place * stride; };
   std::size_t i = 0;
@@ -64,7 +63,7 @@ template <class Estimator>
   }
   if (i == count) return;
   const std::byte* rows[4];
-  float results[3][4] = {};  // origins, likely, nearest: there may be no room for four in the caller's
+  float results[3][4] = {};  // origins, likely, nearest: the caller's arrays may have fewer than four left
   for (std::size_t r = 0; r < 4; ++r) rows[r] = row(places[std::min(i + r, count - 1)]);
   std::copy(origins + i, origins + count, results[0]);
   estimator(rows, results[0], results[1], results[2]);

@@ -7,7 +7,7 @@
 namespace lorekeep::vector {
 namespace {
 
-/// `kWords`: of a row where that is known, otherwise 0.
+/// `kWords`: words per row if known, otherwise 0.
 template <std::size_t kWords>
 class Estimator {
  public:
@@ -15,7 +15,7 @@ class Estimator {
 
   void operator()(const std::byte* const rows[4], const float* origins, float* likely, float* nearest) const {
     int32x4_t sums[4];
-    float32x4_t numbers[4];  // SketchNumbers, and what pads a row to a cache line
+    float32x4_t numbers[4];  // SketchNumbers, and padding
 #pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) {
       const auto* const bytes = reinterpret_cast<const std::uint8_t*>(rows[r]);
@@ -40,7 +40,7 @@ class Estimator {
   std::size_t words() const noexcept { return kWords != 0 ? kWords : task_.words; }
   std::size_t groups() const noexcept { return sketch_groups(words()); }
 
-  /// Sums of the query's values whose bit is set, in four parts.
+  /// Returns the sum of the query's values whose bit is set, in four parts.
   int32x4_t sums_of(const std::uint8_t* row) const {
     int32x4_t total = vdupq_n_s32(0);
     for (std::size_t begin = 0; begin < groups(); begin += kGroupsPerSum) {

@@ -13,7 +13,7 @@ float encode_ten_bit(std::span<const float> from, std::int8_t* codes, std::uint8
   double squares = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const int n = static_cast<int>(std::clamp(std::nearbyint(from[i] * inverse), -kLargest, kLargest));
-    const int code = (n + 2) >> 2;  // towards -infinity: what is left over is in [-2, 1]
+    const int code = (n + 2) >> 2;  // rounds towards -infinity: the remainder is in [-2, 1]
     const std::size_t place = i % kTenBitGroup;
     codes[i] = static_cast<std::int8_t>(code);
     low[i / kTenBitGroup * 16 + place % 16] |= static_cast<std::uint8_t>((n - 4 * code + 2) << (place / 16 * 2));

@@ -20,7 +20,7 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
   }
   std::vector<SearchResult> results(queries.size() / length);
   SearchOptions each = options;
-  if (results.size() > 1) each.work = options.work.alone();  // the other threads have queries of their own
+  if (results.size() > 1) each.work = options.work.alone();  // the other threads have their own queries
   std::atomic<Clock::rep> thread_time{0};
   const auto search_some = [&](std::size_t begin, std::size_t end, std::size_t) {
     const auto since = Clock::now();
@@ -48,7 +48,7 @@ void VectorIndex::score(std::span<const float> query, std::span<const std::uint3
 }
 
 std::size_t VectorIndex::check_options(const SearchOptions& options) const {
-  if (options.k == 0) fail(Code::kInvalidArgument, "k is 0: at least one hit must be asked for");
+  if (options.k == 0) fail(Code::kInvalidArgument, "k is 0, but must be at least 1");
   if (options.ef > kMaxEf) {
     fail(Code::kInvalidArgument,
          "ef is " + std::to_string(options.ef) + ": at most " + std::to_string(kMaxEf) + " is possible",

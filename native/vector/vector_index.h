@@ -1,4 +1,4 @@
-// What the exact and the graph index have in common: rows in record order, searched by cosine distance.
+// The interface of the exact and the graph index: rows in record order, searched by cosine distance.
 #pragma once
 
 #include <algorithm>
@@ -15,36 +15,36 @@
 
 namespace lorekeep::vector {
 
-/// The first three as lib/result-numbers.ts reads them.
+/// The first three match lib/result-numbers.ts.
 enum class SearchPath {
-  kExact,  // every matching row is looked at
-  kGraph,  // a walk over the graph
-  kCells,  // in results only: the matching rows of the cells that may hold near ones are looked at
-  kAuto,   // as an option only: the index decides
+  kExact,  // scan every matching row
+  kGraph,  // search the graph
+  kCells,  // only in results: the matching rows of the nearest cells were scanned
+  kAuto,   // only as an option: the index decides
 };
 
 struct SearchOptions {
   std::size_t k = 10;                            // at least 1
-  std::size_t ef = 0;                            // width of a graph search; 0: kDefaultEf or 2k; at least k is used
-  const Bitmap* filter = nullptr;                // rows that may be returned, size() bits; null: all
-  const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); null or empty: searches do without
+  std::size_t ef = 0;                            // width of a graph search, at least k; 0: default_ef(k)
+  const Bitmap* filter = nullptr;                // candidate rows, size() bits; null: all
+  const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
   SearchPath path = SearchPath::kAuto;
-  Work work = {};  // idle threads help with a long scan; cancellation is polled every 16 hops or 1024 rows
+  Work work = {};  // idle threads share a long scan; cancellation is polled every 16 hops or 1024 rows
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
-/// The width of a graph search for k hits that does not give one.
+/// Returns the default width of a graph search for k hits.
 constexpr std::size_t default_ef(std::size_t k) noexcept {
   return std::max(kDefaultEf, 2 * k);
 }
 
-/// How a result was found.
+/// How a search was executed.
 struct VectorPlan {
-  SearchPath path = SearchPath::kExact;  // of the branch that gave the hits; never kAuto
-  std::size_t matched = 0;               // rows that the filter lets through
-  std::size_t visited = 0;               // distances computed, of whatever precision and on whatever branch
+  SearchPath path = SearchPath::kExact;  // of the step that returned the hits; never kAuto
+  std::size_t matched = 0;               // rows that match the filter
+  std::size_t visited = 0;               // distances computed, of any precision, in all steps
   std::size_t hops = 0;                  // graph nodes expanded
-  bool exact = false;                    // no other row of the index, as stored, is nearer than these
+  bool exact = false;                    // the hits are the true nearest of the stored rows
 };
 
 /// min(k, matched) hits, nearest first, ties by ordinal; a score is a cosine distance in [0, 2].
@@ -53,7 +53,7 @@ struct SearchResult {
   VectorPlan plan;
 };
 
-/// Immutable; any number of threads may search at once.
+/// Immutable and thread-safe.
 class VectorIndex {
  public:
   virtual ~VectorIndex() = default;
@@ -63,38 +63,38 @@ class VectorIndex {
   virtual VectorType type() const noexcept = 0;
   /// Heap and mapped bytes together.
   virtual std::size_t memory_bytes() const noexcept = 0;
-  /// Of these, the bytes that only freeing gives back: without those of a mapped file.
+  /// Heap bytes, without mapped files.
   virtual std::size_t heap_bytes() const noexcept = 0;
-  /// The L2-normalised row as it is stored (zero vectors stay zero). Throws Error(kInvalidArgument) beyond size().
+  /// Returns the stored, L2-normalised row (zero vectors stay zero). Throws Error(kInvalidArgument) beyond size().
   virtual std::vector<float> row(std::size_t ordinal) const = 0;
-  /// Throws Error(kCorrupt) when a mapped file of the index was changed in place: what was found before the call may be
-  /// wrong. To be called after a search, before its result is used.
+  /// Throws Error(kCorrupt) if a mapped file of the index was changed in place: earlier results may be wrong. Call it
+  /// after a search, before using its result.
   virtual void check_file() const {}
 
   /// `query` may have any length. Throws Error(kDimensionMismatch), kInvalidArgument (NaN, infinity, k 0, a filter of
   /// another size), kCancelled.
   virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;
 
-  /// The filter in the order in which searches by cells read rows: makes later searches faster, and takes about as long
-  /// as one (0.1 ms per 100,000 rows). Empty where no search by cells would use it. Throws Error(kInvalidArgument) for
-  /// a filter of another size.
+  /// Returns the filter in the order in which cell scans read rows, which speeds later searches up. Takes about as long
+  /// as one search (0.1 ms per 100,000 rows). Empty if no cell scan would use it. Throws Error(kInvalidArgument) for a
+  /// filter of another size.
   virtual Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const;
 
-  /// distances[i] is that of row ordinals[i], bit for bit what search() gives it. Throws as search() does for the
-  /// query. Precondition: ordinals < size(), as many distances as ordinals.
+  /// Sets distances[i] to the distance of row ordinals[i], identical to the bit to search(). Throws as search() does
+  /// for the query. Precondition: ordinals < size(), as many distances as ordinals.
   void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
 
-  /// Searches row-major queries, side by side on the threads of `options.work` when there are several; results in query
-  /// order. `taken`, if given, becomes the time that one thread would have needed.
+  /// Searches row-major queries in parallel on the threads of `options.work`; results are in query order. Sets `taken`,
+  /// if given, to the time that one thread would have needed.
   std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options,
                                         CancelToken::Clock::duration* taken = nullptr) const;
 
  protected:
-  /// Throws as search() does for what is wrong with the options; returns how many rows may be returned.
+  /// Throws as search() for invalid options; returns the number of matching rows.
   std::size_t check_options(const SearchOptions& options) const;
   void check_filter(const Bitmap& filter) const;
   void check_ordinal(std::size_t ordinal) const;
-  /// What distances are of.
+  /// The vectors that define distances.
   virtual const VectorMatrix& matrix() const noexcept = 0;
 };
 

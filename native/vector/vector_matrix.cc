@@ -49,7 +49,7 @@ void check_shape(std::size_t values, std::size_t dimension) {
   }
 }
 
-/// In several sums at once: one alone would wait for each addition, half a microsecond for 384 values.
+/// Uses several independent sums: a single one waits for each addition, half a microsecond for 384 values.
 double sum_of_squares(std::span<const float> values) noexcept {
   constexpr std::size_t kSums = 8;
   double sums[kSums] = {};
@@ -63,14 +63,13 @@ double sum_of_squares(std::span<const float> values) noexcept {
   return sum;
 }
 
-/// To nearest, ties to even, for magnitudes below 2^22: nearbyint() is a call per value where the compiler may not
-/// assume SSE4.1.
+/// Rounds to nearest, ties to even, for magnitudes below 2^22: nearbyint() is a call per value without SSE4.1.
 float round_small(float value) noexcept {
   constexpr float kMagic = 0x1.8p23f;
   return (value + kMagic) - kMagic;
 }
 
-/// Without the sign bit. A plain loop, so that the compiler takes many at once.
+/// Returns the largest magnitude, ignoring the sign bit. A plain loop, so that the compiler vectorises it.
 template <class Integer>
 Integer largest_magnitude(const std::byte* row, std::size_t dimension) noexcept {
   Integer largest = 0;
@@ -201,7 +200,7 @@ void VectorMatrix::decode(std::size_t ordinal, float* to) const noexcept {
 }
 
 bool VectorMatrix::finite(std::size_t ordinal) const noexcept {
-  // The sign aside, numbers as integers are in the order of their magnitudes, infinity and NaN above all others.
+  // Without the sign bit, floats as integers are ordered by magnitude, infinity and NaN above all others.
   switch (type_) {
     case VectorType::kF32: return largest_magnitude<std::int32_t>(row(ordinal), dimension_) < 0x7f800000;
     case VectorType::kF16: return largest_magnitude<std::int16_t>(row(ordinal), dimension_) < 0x7c00;

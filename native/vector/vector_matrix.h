@@ -1,4 +1,4 @@
-// Row-major, L2-normalised vectors of one type, each row at a cache line; owned or in a mapped file.
+// Row-major, L2-normalised vectors of one type, rows aligned to cache lines; owned or in a mapped file.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lorekeep::vector {
 
-/// Bytes from one row to the next: the row, padded with zeros to a multiple of 64.
+/// Returns the bytes from one row to the next: the row, padded with zeros to a multiple of 64.
 constexpr std::size_t row_stride(VectorType type, std::size_t dimension) noexcept {
   return (dimension * bytes_per_value(type) + 63) / 64 * 64;
 }
@@ -35,22 +35,20 @@ class VectorMatrix {
   /// naming the row (NaN, infinity, a broken size), Error(kOutOfMemory). Grain of cancellation: 256 rows.
   static VectorMatrix encode(std::span<const float> rows, std::size_t dimension, VectorType type,
                              const Work& work = {});
-  /// Zero vectors, to be filled with set().
+  /// Allocates zero vectors, to be filled with set().
   static VectorMatrix allocate(VectorType type, std::size_t count, std::size_t dimension);
-  /// Encodes a vector into an owned row and returns the squared length of what the encoding lost. Different rows may
-  /// be set by different threads.
+  /// Encodes a vector into an owned row and returns the squared length of its error. Threads may set different rows.
   double set(std::size_t ordinal, std::span<const float> unit);
-  /// What rows that lie elsewhere consist of.
+  /// The arrays of rows, for example in a mapped file.
   struct Memory {
     const std::byte* rows = nullptr;    // count * row_stride() bytes, at a multiple of 64
     const float* scales = nullptr;      // i8 and i10: count
     const std::uint8_t* low = nullptr;  // i10: count * low_stride() bytes
   };
-  /// The caller has checked the sizes; `owner` keeps the memory alive.
+  /// Precondition: the sizes were checked. `owner` keeps the memory alive.
   static VectorMatrix view(VectorType type, std::size_t count, std::size_t dimension, const Memory& memory,
                            std::shared_ptr<const void> owner);
-  /// The codes of i10 rows, in the same memory: of an owned matrix they live as long as the matrix that this one was
-  /// moved to last.
+  /// Returns a view of the codes of i10 rows. For an owned matrix it is valid as long as this matrix, even if moved.
   VectorMatrix codes() const;
 
   std::size_t size() const noexcept { return count_; }
@@ -58,7 +56,7 @@ class VectorMatrix {
   VectorType type() const noexcept { return type_; }
   std::size_t stride() const noexcept { return stride_; }
   const std::byte* row(std::size_t ordinal) const noexcept { return rows_ + ordinal * stride_; }
-  /// i8 and i10: of the codes.
+  /// The scale of the codes; i8 and i10 only.
   float scale(std::size_t ordinal) const noexcept { return scales_[ordinal]; }
   const std::int8_t* code_row(std::size_t ordinal) const noexcept {
     return reinterpret_cast<const std::int8_t*>(row(ordinal));
@@ -66,10 +64,10 @@ class VectorMatrix {
   /// i10 only.
   const std::uint8_t* low_row(std::size_t ordinal) const noexcept { return low_ + ordinal * low_stride(dimension_); }
 
-  /// The row as f32: exact for f32, within the type's precision otherwise. `to` holds dimension() values.
+  /// Decodes a row to f32: exact for f32, within the type's precision otherwise. `to` has dimension() values.
   void decode(std::size_t ordinal, float* to) const noexcept;
-  /// In the rows [begin, end), every number that is not finite, and for i8 and i10 every negative scale, is an
-  /// Error(kCorrupt) naming `source` and row.
+  /// Throws Error(kCorrupt) naming `source` and the row for a number in the rows [begin, end) that is not finite, and
+  /// for a negative scale of i8 and i10.
   void check_finite(std::size_t begin, std::size_t end, std::string_view source) const;
 
   std::span<const std::byte> row_bytes() const noexcept { return {rows_, count_ * stride_}; }
@@ -77,7 +75,7 @@ class VectorMatrix {
   std::span<const std::uint8_t> low_bytes() const noexcept {
     return {low_, type_ == VectorType::kI10 ? count_ * low_stride(dimension_) : 0};
   }
-  /// Bytes of all that the rows consist of, on the heap or in a file.
+  /// Bytes of all arrays, on the heap or in a file.
   std::size_t bytes() const noexcept { return row_bytes().size() + scale_values().size_bytes() + low_bytes().size(); }
   /// Heap bytes; 0 for a view.
   std::size_t heap_bytes() const noexcept { return owned_rows_.size() + owned_scales_.size() + owned_low_.size(); }

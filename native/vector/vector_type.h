@@ -1,4 +1,4 @@
-// How the numbers of a vector are stored.
+// Storage types of vectors.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace lorekeep::vector {
 enum class VectorType : std::uint32_t {
   kF32 = 0,
   kF16 = 1,  // IEEE 754 binary16, round to nearest even
-  kI8 = 2,   // codes in [-127, 127] times one f32 scale per row; as rows only in index files before version 3
-  kI10 = 3,  // ten-bit integers times one f32 scale per row (ten_bit.h): what is called i8 outside
+  kI8 = 2,   // codes in [-127, 127] times one f32 scale per row; for rows only in index files before version 3
+  kI10 = 3,  // ten-bit integers times one f32 scale per row (ten_bit.h); called i8 in the API
 };
 
-/// Bytes of a row that lie together; the low bits of kI10 lie apart.
+/// Returns the bytes per value, without the low bits of kI10, which are stored separately.
 constexpr std::size_t bytes_per_value(VectorType type) noexcept {
   return type == VectorType::kF32 ? 4 : type == VectorType::kF16 ? 2 : 1;
 }
@@ -25,7 +25,7 @@ constexpr std::string_view type_name(VectorType type) noexcept {
 
 /// Largest dimension of any index. An i8 dot product of this length still fits 32 bits (127 * 127 * 65536 < 2^31).
 inline constexpr std::size_t kMaxDimension = 65536;
-/// Most rows of one index: ordinals are 32 bits wide, and the search needs one bit and one value of them.
+/// Most rows of one index: the search reserves one bit and one value of 32-bit ordinals.
 inline constexpr std::size_t kMaxRows = 0x7fffffff;
 
 }  // namespace lorekeep::vector

@@ -1,5 +1,4 @@
-// Ends a walk under a filter. Rows that the filter drops take part in the walk, so the width it needs shows only as it
-// goes.
+// Ends a filtered graph search. Rows that do not match take part in it, so the required width is known only during it.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,8 @@ namespace lorekeep::vector {
 
 class WalkEnd {
  public:
-  /// For the k nearest of the filter's `matched` rows, with `margin_rows` expanded rows behind the last of them, over
-  /// which distances grow (search_plan.h).
+  /// Ends once the k nearest of the filter's `matched` rows are found, with `margin_rows` expanded rows beyond them,
+  /// over which distances grow (search_plan.h).
   WalkEnd(const Bitmap& filter, std::size_t matched, std::size_t k, std::size_t margin_rows) noexcept
       : filter_(filter),
         share_(static_cast<double>(matched) / static_cast<double>(filter.size())),
@@ -22,13 +21,13 @@ class WalkEnd {
         margin_rows_(margin_rows),
         next_look_(std::min(kFirstLook, k + margin_rows)) {}
 
-  /// Whether the walk may end; called before each expansion. Measured on 100,000 clustered rows, half of them matching
-  /// at random: 110 hops instead of the 170 of the width that always suffices.
+  /// Returns whether the search may end; called before each expansion. Measured on 100,000 clustered rows, half of them
+  /// matching at random: 110 hops instead of 170 for a width that always suffices.
   bool reached(const CandidatePool& pool) noexcept {
     const std::size_t expanded = pool.expanded();
     if (expanded < next_look_) return false;
     std::size_t members = 0;
-    std::size_t rank = 0;  // of the k-th member
+    std::size_t rank = 0;  // of the k-th matching row
     while (rank < expanded && members < k_) members += filter_.test(pool.node(rank++)) ? 1 : 0;
     if (members == k_) {
       const std::size_t enough = rank + margin_rows_;
@@ -43,8 +42,8 @@ class WalkEnd {
  private:
   static constexpr std::size_t kFirstLook = 32;
   static constexpr std::size_t kStep = 8;
-  // The filter shuns the query's neighbourhood, and the walk will be unsound, when at most this share of the expected
-  // number of rows match there, and that number is large enough to judge by.
+  // The search will be unsound if at most this share of the expected number of rows match near the query, provided that
+  // the expected number is large enough to judge.
   static constexpr double kShunnedShare = 0.125;
   static constexpr double kLeastExpected = 8;
 
