@@ -68,6 +68,8 @@ function run(file: string, args: readonly string[], options: CommandOptions): Pr
     stderr += text;
     look();
   });
+  // A command that has ended does not read its input.
+  child.stdin.on('error', () => {});
   child.stdin.end(options.stdin ?? '');
   return new Promise((resolve, reject) => {
     child.once('error', reject);
