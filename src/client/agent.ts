@@ -8,7 +8,7 @@ export interface TurnOptions extends CallOptions {
   variables?: Record<string, unknown> | undefined;
 }
 
-/** The session of an agent: calls with the connection and with the id that the session has there. */
+/** The session of an agent: calls with the connection and the session's id on it. */
 export interface AgentSession {
   use<T>(
     signal: AbortSignal | undefined,
@@ -42,16 +42,16 @@ export class ClientAgent {
   }
 
   /**
-   * Takes a turn and resolves with its end; `status` says whether it completed, failed or was cancelled. Aborting
-   * cancels the turn and rejects with the signal's reason.
+   * Runs a turn and resolves at its end; `status` tells whether it completed, failed or was cancelled. Aborting cancels
+   * the turn and rejects with the signal's reason.
    */
   turn(text: string, options: TurnOptions = {}): Promise<ServerFrames['TurnComplete']> {
     return this.#turn(text, options);
   }
 
   /**
-   * Takes a turn and yields what is heard of it, as it comes: TurnStarted, a TurnText for every piece of the reply, and
-   * TurnComplete last. Leaving the loop early cancels the turn, and so does aborting, which throws the signal's reason.
+   * Runs a turn and yields its events: TurnStarted, a TurnText per piece of the reply, and finally TurnComplete. Leaving the
+   * loop early cancels the turn; so does aborting, which throws the signal's reason.
    */
   stream(
     text: string,
@@ -60,7 +60,7 @@ export class ClientAgent {
     return streamTurn(options.signal, (signal, onEvent) => this.#turn(text, { ...options, signal }, onEvent));
   }
 
-  /** Cancels its turns and lets go of the storages that it holds. */
+  /** Cancels the agent's turns and releases its storages. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
     await this.#session.use(signal, (channel, sessionId) =>
       channel.request('DestroyAgentRequest', { sessionId, agentId: this.#id }, signal),
@@ -68,7 +68,7 @@ export class ClientAgent {
     this.#forget();
   }
 
-  /** @internal Makes it again in a session of a new connection. */
+  /** @internal Restores the agent in a session of a new connection. */
   async restore(channel: Channel, sessionId: string): Promise<void> {
     this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields })).agentId;
   }

@@ -13,11 +13,11 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
-/** The most that `max_frame_mb` can be set to; the server's own limit may be lower, and it says so. */
+/** Upper bound of `max_frame_mb`; a server with a lower limit reports it. */
 const maxFrameBytes = 1024 ** 3;
 
 interface Waiting {
-  /** Runs while the reply is being read, before any frame after it. */
+  /** Called when the reply is read, before any later frame. */
   resolve(frame: ServerFrames[keyof ServerFrames]): void;
   reject(error: unknown): void;
 }
@@ -26,10 +26,10 @@ interface RunningTurn extends Waiting {
   onText(frame: ServerFrames['TurnText']): void;
 }
 
-/** What a turn is heard of before its end. */
+/** An event of a turn before its end. */
 export type TurnEvent = ServerFrames['TurnStarted' | 'TurnText'];
 
-/** Requests out, replies and events in, over one socket. Each promise settles with its own reply, in any order. */
+/** Sends requests and receives replies and events over one socket. Replies may arrive in any order. */
 export class Channel {
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder(maxFrameBytes);
@@ -40,7 +40,7 @@ export class Channel {
   #lost: ConnectionLostError | undefined;
   /** The server's greeting. */
   readonly hello: Promise<ServerFrames['Hello']>;
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is gone for any reason. */
   readonly closed: Promise<void>;
 
   constructor(socket: Socket) {
@@ -55,7 +55,7 @@ export class Channel {
     socket.on('close', () => this.#lose('the connection was closed'));
   }
 
-  /** @throws ServerError, ConnectionLostError, the signal's reason (the request is served all the same) */
+  /** @throws ServerError, ConnectionLostError, the signal's reason (the server still handles the request) */
   request<Type extends RequestType>(
     type: Type,
     fields: RequestFields[Type],
@@ -67,8 +67,8 @@ export class Channel {
   }
 
   /**
-   * Takes a turn and waits for its end; `onEvent` is told of its start and of every piece of its reply. Aborting cancels it.
-   * @throws as request() does
+   * Runs a turn and waits for its end; `onEvent` receives its start and the pieces of its reply. Aborting cancels it.
+   * @throws as request()
    */
   turn(
     fields: RequestFields['TurnRequest'],
@@ -103,7 +103,7 @@ export class Channel {
     });
   }
 
-  /** Why there is no connection any more, or undefined while there is one. */
+  /** Why the connection was lost; undefined while it is open. */
   get lost(): ConnectionLostError | undefined {
     return this.#lost;
   }
@@ -146,7 +146,7 @@ export class Channel {
   #fail({ replyTo, code, name, message, details }: ServerFrames['Error']): void {
     const error = new ServerError(code, name, message, details);
     if (replyTo === null) {
-      // Which request it was cannot be told: none of them is waited for any longer.
+      // The error names no request, so all pending ones fail.
       this.#lose(`${name}: ${message}`, error);
       this.#socket.destroySoon();
     } else settle(this.#replies, replyTo as number)?.reject(error);
@@ -169,7 +169,7 @@ function settle<Key>(waiting: Map<Key, Waiting>, key: Key): Waiting | undefined 
   return found;
 }
 
-/** A promise that also rejects with the signal's reason; whatever comes later is dropped. */
+/** Returns a promise that also rejects with the signal's reason; a later result is dropped. */
 export function abortable<T>(
   signal: AbortSignal | undefined,
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,

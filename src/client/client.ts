@@ -8,15 +8,15 @@ export interface ConnectOptions extends CallOptions {
   host?: string | undefined;
   /** Default 9100. */
   port?: number | undefined;
-  /** The secret of a server that wants one (`access_token_file`). */
+  /** The secret of a server with `access_token_file`. */
   accessToken?: string | undefined;
   /**
-   * Whether a lost connection is replaced by a new one, on which sessions, storages and agents are made again as they were
-   * made first. Requests and turns under way reject with ConnectionLostError: nobody knows whether they were served. Those
-   * made meanwhile wait. true: 10 attempts, 100 ms to 5 s apart. Default false.
+   * Whether to replace a lost connection and create its sessions, storages and agents again. Pending requests and turns
+   * reject with ConnectionLostError, because they may or may not have been served; later ones wait for the new connection.
+   * true: 10 attempts, 100 ms to 5 s apart. Default false.
    */
   reconnect?: Partial<ReconnectPolicy> | boolean | undefined;
-  /** Called when the connection is lost, is there again, and is given up; then with the reason. */
+  /** Called when the connection is lost, replaced, or given up (with the reason). */
   onState?: ((state: ConnectionState, error?: unknown) => void) | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ConnectOptions extends CallOptions {
 export class Client implements AsyncDisposable {
   readonly #link: Link;
   readonly #accessToken: string | undefined;
-  /** Who answered first: protocol and version. */
+  /** The server's greeting: protocol and version. */
   readonly hello: ServerFrames['Hello'];
 
   private constructor(link: Link, hello: ServerFrames['Hello'], accessToken: string | undefined) {
@@ -34,8 +34,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * @throws ConnectionLostError when nothing, or something else than lorekeep, answers; the signal's reason; RangeError for
-   * a setting of `reconnect`
+   * @throws ConnectionLostError if no lorekeep server answers; the signal's reason; RangeError for a setting of `reconnect`
    */
   static async connect({
     host = '127.0.0.1',
@@ -55,7 +54,7 @@ export class Client implements AsyncDisposable {
     return this.#link.state;
   }
 
-  /** Resolves when the connection is gone, for whatever reason, and will not be replaced. */
+  /** Resolves when the connection is gone for any reason and will not be replaced. */
   get closed(): Promise<void> {
     return this.#link.closed;
   }
@@ -75,7 +74,7 @@ export class Client implements AsyncDisposable {
     return session;
   }
 
-  /** What this client and all clients together make the server hold, and their limits. */
+  /** Returns the server memory used by this client and by all clients, and their limits. */
   async status({ signal }: CallOptions = {}): Promise<ServerFrames['StatusResponse']> {
     return this.#link.use(signal, (channel) => channel.request('StatusRequest', {}, signal));
   }
@@ -84,7 +83,7 @@ export class Client implements AsyncDisposable {
     await this.#link.use(signal, (channel) => channel.request('Ping', {}, signal));
   }
 
-  /** Ends every session and the connection. Twice is fine. */
+  /** Ends every session and the connection. Idempotent. */
   close(): Promise<void> {
     return this.#link.close();
   }

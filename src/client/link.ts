@@ -16,18 +16,18 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** connected: requests are sent. reconnecting: they wait. closed: they are refused, for good. */
+/** connected: requests are sent. reconnecting: they wait. closed: they are refused permanently. */
 export type ConnectionState = 'connected' | 'reconnecting' | 'closed';
 
 export interface LinkOptions {
-  /** Undefined: the end of the connection is the end. */
+  /** Undefined: a lost connection is not replaced. */
   policy: ReconnectPolicy | undefined;
   onState: (state: ConnectionState, error: unknown) => void;
 }
 
-/** What lives on the server as long as a connection does, and has to be made again on the next one. */
+/** Server-side state that ends with its connection and is restored on the next one. */
 export interface Restorable {
-  /** @throws ConnectionLostError when this connection is gone, too; anything else stays the object's own business */
+  /** @throws ConnectionLostError if this connection is lost too; the object handles other errors itself */
   restore(channel: Channel): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface Greeted {
 }
 
 /**
- * Opens a connection and waits for the greeting. The signal means nothing afterwards.
+ * Opens a connection and waits for the greeting. The signal has no effect afterwards.
  * @throws ConnectionLostError; the signal's reason
  */
 export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
@@ -60,19 +60,19 @@ export async function openChannel(address: Address, signal?: AbortSignal): Promi
   throw new ConnectionLostError(`${host}:${port} does not speak protocol ${protocolVersion} of lorekeep`);
 }
 
-/** A connection that may be replaced by a new one when it is lost, with all that lived on it. */
+/** A connection that is replaced when lost, if the policy says so, with its state restored. */
 export class Link {
   readonly #address: Address;
   readonly #options: LinkOptions;
   readonly #stop = new AbortController();
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly #restorables = new Set<Restorable>();
   /** The connection, undefined while it is being replaced. */
   #channel: Channel | undefined;
   #next: Promise<Channel>;
   #lost: ConnectionLostError | undefined;
   #state: ConnectionState = 'connected';
-  /** Resolves when there is no connection and will be none. */
+  /** Resolves when the connection is gone and will not be replaced. */
   readonly closed: Promise<void>;
 
   constructor(address: Address, channel: Channel, options: LinkOptions) {
@@ -87,12 +87,12 @@ export class Link {
     return this.#state;
   }
 
-  /** Whether objects must know how they were made. */
+  /** Whether objects must remember how they were created. */
   get restores(): boolean {
     return this.#options.policy !== undefined;
   }
 
-  /** Calls with the connection: at once while there is one, else when there is one again. @throws ConnectionLostError; the signal's reason */
+  /** Calls with the connection, waiting while it is being replaced. @throws ConnectionLostError; the signal's reason */
   async use<T>(signal: AbortSignal | undefined, call: (channel: Channel) => Promise<T>): Promise<T> {
     if (this.#channel !== undefined) return call(this.#channel);
     if (this.#lost !== undefined) throw this.#lost;
@@ -110,7 +110,7 @@ export class Link {
     this.#restorables.delete(restorable);
   }
 
-  /** Ends the connection, and attempts to replace it. */
+  /** Closes the connection and ends attempts to replace it. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#channel?.close();
@@ -126,7 +126,7 @@ export class Link {
     this.#enter('closed', this.#lost);
   }
 
-  /** The next connection, or undefined when there is to be none. */
+  /** Opens the next connection; undefined if there will be none. */
   async #replace(lost = new ConnectionLostError('the connection was closed')): Promise<Channel | undefined> {
     this.#channel = undefined;
     const { policy } = this.#options;
@@ -163,7 +163,7 @@ export class Link {
     throw new ConnectionLostError(`the connection was lost, and ${tried}`, { cause });
   }
 
-  /** A new connection, with everything on it that was on the last one. */
+  /** Opens a new connection and restores the state of the last one. */
   async #restored(signal: AbortSignal): Promise<Channel> {
     const { channel } = await openChannel(this.#address, signal);
     const stopListening = onAbort(signal, () => void channel.close());

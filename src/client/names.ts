@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { requestSchemas, serverSchemas } from '../agents/nodes/wire.js';
 import type { RequestType } from '../protocol/frames.js';
 
-/** A name of the protocol as TypeScript spells it: `top_k` is `topK`, `_type` stays. */
+/** A protocol name in camelCase: `top_k` becomes `topK`, `_type` stays. */
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? Head extends ''
     ? Name
     : `${Head}${Capitalize<CamelName<Tail>>}`
   : Name;
 
-/** A type of the protocol with the names of its fields in camelCase; free-form records keep their keys. */
+/** A protocol type with field names in camelCase; free-form records keep their keys. */
 export type CamelCased<T> = T extends readonly unknown[]
   ? number extends T['length']
     ? CamelCased<T[number]>[]
@@ -27,12 +27,12 @@ export type CamelCased<T> = T extends readonly unknown[]
 type Convert = (value: unknown) => unknown;
 type Spelling = 'camel' | 'wire';
 
-/** The fields of a request as the protocol spells them. Names that it does not know stay. @throws TypeError for a field given in both spellings */
+/** Converts a request's fields to protocol names; unknown names stay. @throws TypeError for a field in both spellings */
 export function toWire<Fields extends object>(type: RequestType, fields: Fields): object {
   return converter(requestSchemas[type], 'wire')(fields) as object;
 }
 
-/** A frame of the server as this client spells it. */
+/** Converts a server frame to this client's names. */
 export function fromWire(frame: { type: string }): object {
   const schema = (serverSchemas as Record<string, z.ZodType>)[frame.type];
   return (schema === undefined ? frame : converter(schema, 'camel')(frame)) as object;
@@ -45,7 +45,7 @@ const converters = {
   wire: new WeakMap<z.core.$ZodType, Convert>(),
 };
 
-/** Renames the fields that the schema has. What it leaves open (metadata, variables, filters) stays as it is. */
+/** Returns a function that renames the schema's fields. Free-form values (metadata, variables, filters) are unchanged. */
 function converter(schema: z.core.$ZodType, spelling: Spelling): Convert {
   const known = converters[spelling];
   const made = known.get(schema) ?? makeConverter(schema, spelling);
@@ -87,7 +87,7 @@ function renamed(value: object, fields: ReadonlyMap<string, { to: string; conver
 const arrayConverter = (item: Convert): Convert =>
   item === unchanged ? unchanged : (value) => (Array.isArray(value) ? value.map(item) : value);
 
-/** Only a discriminated union says which of its schemas a value has. */
+/** Returns the converter for a union. Only discriminated unions determine a value's schema. */
 function unionConverter(
   { options, discriminator }: z.core.$ZodDiscriminatedUnionDef,
   spelling: Spelling,

@@ -1,6 +1,6 @@
-/** What to do when a connection is lost. */
+/** How to replace a lost connection. */
 export interface ReconnectPolicy {
-  /** Attempts before it is given up, at least 1. */
+  /** Attempts before giving up, at least 1. */
   attempts: number;
   /** Milliseconds before the first attempt; each further one waits twice as long. */
   minDelayMs: number;
@@ -10,7 +10,7 @@ export interface ReconnectPolicy {
 
 const defaults: ReconnectPolicy = { attempts: 10, minDelayMs: 100, maxDelayMs: 5000 };
 
-/** Fills in what is not said. @throws RangeError that names the setting */
+/** Returns the policy with defaults. @throws RangeError that names the setting */
 export function reconnectPolicy(given: Partial<ReconnectPolicy> | boolean): ReconnectPolicy | undefined {
   if (given === false) return undefined;
   const policy = { ...defaults, ...(given === true ? {} : given) };

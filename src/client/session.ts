@@ -6,8 +6,8 @@ import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './fram
 import type { CallOptions, Link, Restorable } from './link.js';
 
 /**
- * What a server says of itself rather than of the session: ServerShuttingDown, TooManyWrongTokens (of others), OutOfMemory,
- * ServerMemoryExceeded. Another attempt may succeed.
+ * Errors about the server rather than the session, after which another attempt may succeed: ServerShuttingDown,
+ * TooManyWrongTokens (of others), OutOfMemory, ServerMemoryExceeded.
  */
 const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
 
@@ -15,11 +15,11 @@ const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
 export class ClientSession implements Restorable, AgentSession {
   readonly #link: Link;
   readonly #fields: RequestFields['CreateSessionRequest'];
-  /** How the storages were made, by name, for the next connection. */
+  /** The requests that created the storages, by name, for the next connection. */
   readonly #storages = new Map<string, SessionFields<'CreateEmbeddedStringStorageRequest'>>();
   readonly #agents = new Set<ClientAgent>();
   #id: string;
-  /** Why it could not be made again on a new connection. */
+  /** Why the session could not be restored on a new connection. */
   #broken: ServerError | undefined;
 
   /** @internal Use Client.createSession(). */
@@ -34,7 +34,7 @@ export class ClientSession implements Restorable, AgentSession {
     return this.#id;
   }
 
-  /** Makes a storage. Aborting stops waiting, not making: destroy the storage or the session to undo it. */
+  /** Creates a storage. Aborting ends only the wait: destroy the storage or the session to undo it. */
   async createEmbeddedStringStorage(
     fields: SessionFields<'CreateEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
@@ -84,7 +84,7 @@ export class ClientSession implements Restorable, AgentSession {
     );
   }
 
-  /** @internal Calls with the connection and with the id that the session has there. */
+  /** @internal Calls with the connection and the session's id on it. */
   use<T>(
     signal: AbortSignal | undefined,
     call: (channel: Channel, sessionId: string) => Promise<T>,
@@ -95,7 +95,7 @@ export class ClientSession implements Restorable, AgentSession {
     });
   }
 
-  /** @internal Makes everything again on a new connection. */
+  /** @internal Restores everything on a new connection. */
   async restore(channel: Channel): Promise<void> {
     if (this.#broken !== undefined) return;
     try {

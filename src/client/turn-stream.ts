@@ -4,20 +4,20 @@ import type { ServerFrames } from './frames.js';
 
 type Heard = TurnEvent | ServerFrames['TurnComplete'];
 
-/** Runs a turn and tells of it; resolves with its end. */
+/** Runs a turn and reports its events; resolves at its end. */
 type RunTurn = (
   signal: AbortSignal,
   onEvent: (event: TurnEvent) => void,
 ) => Promise<ServerFrames['TurnComplete']>;
 
-/** A turn as an iterable. It starts with the first next(); leaving early aborts it. */
+/** Returns a turn as an iterable. It starts with the first next(); leaving early aborts it. */
 export async function* streamTurn(
   outer: AbortSignal | undefined,
   run: RunTurn,
 ): AsyncGenerator<Heard, void, undefined> {
   outer?.throwIfAborted();
   const leaving = new AbortController();
-  // AbortSignal.any() of Node 20 may be collected together with its sources, and never fires then.
+  // In Node 20, AbortSignal.any() may be garbage-collected with its sources and then never fires.
   const stopListening = outer && onAbort(outer, () => leaving.abort(outer.reason));
   const heard: Heard[] = [];
   let wake = () => {};

@@ -3,15 +3,15 @@ import { inMiB } from './bytes.js';
 
 export type BudgetOwner = 'client' | 'server';
 
-/** A ledger that a request would break. */
+/** A limit that a request would exceed. */
 export interface Excess {
-  /** V8's heap alone, or all memory. */
+  /** Whether the limit is for V8's heap alone, or for all memory. */
   heap: boolean;
   needed: number;
   limit: number;
 }
 
-/** Why a request or a client is refused for memory: whose budget, both numbers, and what helps. `what` begins the sentence. */
+/** Returns the error for a refused request or client: budget, both numbers, remedy. `what` starts the sentence. */
 export function budgetError(owner: BudgetOwner, what: string, { heap, needed, limit }: Excess): ServerError {
   const whose = owner === 'client' ? "this client's budget" : "the server's budget for all clients";
   const memory = heap ? ' of JavaScript memory' : '';

@@ -1,4 +1,4 @@
-/** Memory of one thing: in V8's heap and outside it (buffers, native objects). Two ledgers, because V8's heap ends first. */
+/** Memory in V8's heap and outside it (buffers, native objects). Counted separately, because V8's heap fills up first. */
 export interface Bytes {
   readonly heap: number;
   readonly native: number;
@@ -6,10 +6,10 @@ export interface Bytes {
 
 export const noBytes: Bytes = { heap: 0, native: 0 };
 
-/** Things that stay until the client destroys them; a request for more is refused. */
+/** Held memory: stays until the client destroys the object. Requests above the limit are refused. */
 export const heldKinds = ['connections', 'sessions', 'storages', 'agents', 'turns'] as const;
 
-/** Things that pass: received bytes, requests being served, results being made, replies not yet sent. They wait for room. */
+/** Transient memory: received bytes, pending requests, results, unsent replies. Waits when above the limit. */
 export const passingKinds = ['receiving', 'requests', 'results', 'replies'] as const;
 
 export type HeldKind = (typeof heldKinds)[number];
@@ -20,7 +20,7 @@ export const memoryKinds: readonly MemoryKind[] = [...heldKinds, ...passingKinds
 
 export const bytesPerMiB = 1024 * 1024;
 
-/** Bytes as a number of MiB with one decimal, for messages. */
+/** Formats bytes as MiB with one decimal, for messages. */
 export function inMiB(bytes: number): string {
   return `${(bytes / bytesPerMiB).toFixed(1)} MiB`;
 }

@@ -9,19 +9,19 @@ export interface Holding {
   add(bytes: Partial<Bytes>, what: string): void;
   /** Replaces the sum by what was measured; never refused. */
   settle(bytes: Partial<Bytes>): void;
-  /** Gives all back. Twice is fine. */
+  /** Releases all of it. Idempotent. */
   release(): void;
 }
 
 /** Waits of the server's after which a request gives up: by then a larger consumer should have been closed. */
 const patience = 3;
 
-/** What the server's side knows: the sum of all clients, and who waits. */
+/** The server's view: the sum of all clients, and the waiting ones. */
 export interface AllClients {
   /** How long whoever finds no room waits, in ms. */
   readonly waitMs: number;
   readonly ledger: Ledger;
-  /** Whether something more of this client may pass now. */
+  /** Returns whether more transient memory of this client fits now. */
   fits(client: ClientMemory, bytes: Bytes): boolean;
   /** The limit that would be broken if this client held more. */
   heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined;
@@ -30,7 +30,7 @@ export interface AllClients {
   forget(client: ClientMemory): void;
 }
 
-/** Memory of one client, as far as the server counts it. What it adds counts for the server, too. */
+/** The counted memory of one client. All of it counts for the server, too. */
 export class ClientMemory {
   readonly ledger: Ledger;
   readonly #server: AllClients;
@@ -96,7 +96,7 @@ export class ClientMemory {
     return excess(passingNow, bytes, passing) === undefined && this.#server.fits(this, bytes);
   }
 
-  /** Why something can never pass, however long it waits; undefined if it can. */
+  /** Returns why a request can never fit, even after waiting; undefined if it can. */
   tooLarge(bytes: Bytes, what: string): ServerError | undefined {
     const client = excess(noBytesNow, bytes, this.ledger.passing);
     if (client !== undefined) return budgetError('client', what, client);
@@ -132,7 +132,7 @@ export class ClientMemory {
     this.#server.forget(this);
   }
 
-  /** Why something has found no room for so long. */
+  /** Returns the error for a request that waited in vain. */
   #full(bytes: Bytes, what: string): ServerError {
     const { passingNow, passing } = this.ledger;
     const own = excess(passingNow, bytes, passing);

@@ -4,14 +4,14 @@ import type { ClientMemory } from './client-memory.js';
 import { requestBase, valueHeap } from './estimates.js';
 import type { Ledger } from './ledger.js';
 
-/** Memory of one request, from its first parsed byte until nothing holds it any more. */
+/** Memory of one request, from its first parsed byte until it is released. */
 export interface RequestMemory {
-  /** Counts the values that its payload has. @throws ClientMemoryExceeded, ServerMemoryExceeded: the request has no room */
+  /** Counts the values in its payload. @throws ClientMemoryExceeded, ServerMemoryExceeded if they do not fit */
   parsed(values: number): void;
   release(): void;
 }
 
-/** What passes through one connection: bytes received, requests under way, bytes not sent. */
+/** Transient memory of one connection: received bytes, pending requests, unsent bytes. */
 export class ConnectionMemory {
   readonly #client: ClientMemory;
   readonly #onRoom: () => void;
@@ -20,7 +20,7 @@ export class ConnectionMemory {
   #received = 0;
   #cancelWait: (() => void) | undefined;
 
-  /** `onRoom` is called when the connection should try again what had no room. */
+  /** `onRoom` is called when the connection should retry what did not fit. */
   constructor(client: ClientMemory, onRoom: () => void) {
     this.#client = client;
     this.#onRoom = onRoom;
@@ -28,28 +28,28 @@ export class ConnectionMemory {
     this.#setUnsent = client.gauge('replies');
   }
 
-  /** What the client holds. */
+  /** The client's memory by kind. */
   get ledger(): Ledger {
     return this.#client.ledger;
   }
 
-  /** Tells how many received bytes wait for being parsed. */
+  /** Sets the number of received, unparsed bytes. */
   received(bytes: number): void {
     this.#received = bytes;
     this.#setReceived(bytes);
   }
 
-  /** Tells how many bytes of replies wait for the client to read. */
+  /** Sets the number of reply bytes not yet read by the client. */
   unsent(bytes: number): void {
     this.#setUnsent(bytes);
   }
 
-  /** Whether more may be read. After false, `onRoom` is called when it may be otherwise. */
+  /** Returns whether more may be read. After false, `onRoom` is called when that may have changed. */
   mayRead(): boolean {
     return this.#client.mayRead || this.#wait();
   }
 
-  /** Why a frame of this length can never be served; undefined if it can. */
+  /** Returns why a frame of this length can never be served; undefined if it can. */
   refusal(payloadBytes: number): ServerError | undefined {
     return this.#client.tooLarge(
       requestBytes(payloadBytes, 0),
@@ -57,10 +57,10 @@ export class ConnectionMemory {
     );
   }
 
-  /** Takes room for the request of a whole frame; undefined when there is none for now: `onRoom` is called later. */
+  /** Reserves memory for the request in a frame; undefined if it does not fit now, and `onRoom` is called later. */
   take(payloadBytes: number): RequestMemory | undefined {
     const { heap, native } = requestBytes(payloadBytes, 0);
-    // The payload is among the received bytes until then.
+    // The payload still counts among the received bytes.
     if (!this.#client.fits({ heap, native: native - this.#received })) {
       this.#wait();
       return undefined;
@@ -68,7 +68,7 @@ export class ConnectionMemory {
     return this.#request(payloadBytes);
   }
 
-  /** Counts results that are about to be made, once there is room for them. @throws as ClientMemory.reserve() */
+  /** Waits for memory for results and counts it. @throws as ClientMemory.reserve() */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void> {
     return this.#client.reserve(
       'results',
@@ -114,7 +114,7 @@ export class ConnectionMemory {
   }
 }
 
-/** The payload itself, its strings (two bytes per character at worst), and its values. */
+/** Returns the memory of a payload, its strings (at most two bytes per character), and its values. */
 function requestBytes(payloadBytes: number, values: number): Bytes {
   return { heap: requestBase + 2 * payloadBytes + valueHeap * values, native: payloadBytes };
 }

@@ -19,7 +19,7 @@ export class ConnectionSlots {
     return this.#total;
   }
 
-  /** Takes a slot; the result gives it back, twice is fine. A ServerError when there is none. */
+  /** Takes a slot and returns its idempotent release function; a ServerError if none is free. */
   take(address: string): (() => void) | ServerError {
     const { max_connections, max_connections_per_address } = this.#limits;
     const ofAddress = this.#byAddress.get(address) ?? 0;

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { bytesPerMiB } from './bytes.js';
 import type { MemoryLimits } from './ledger.js';
 
-/** Of V8's heap, what the server itself takes and what a full heap needs to stay fast. */
+/** Part of V8's heap for the server itself and for garbage collection to stay fast. */
 const ownHeap = 48 * bytesPerMiB;
 const heapShare = 0.6;
 const leastHeap = 8 * bytesPerMiB;

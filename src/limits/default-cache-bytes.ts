@@ -1,9 +1,9 @@
 import { processMemory } from '../limits/process-memory.js';
 
-/** Of the memory that this process may use: what knowledge bases may take before unused ones are closed. */
+/** Share of the process's memory for knowledge bases before unused ones are evicted. */
 const defaultShare = 0.25;
 
-/** How much a cache of knowledge bases holds when nobody says it, in bytes. */
+/** Returns the default size of a cache of knowledge bases, in bytes. */
 export function defaultCacheBytes(memory: number = processMemory()): number {
   return Math.floor(memory * defaultShare);
 }

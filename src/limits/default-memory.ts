@@ -1,15 +1,15 @@
 import { bytesPerMiB } from './bytes.js';
 import { processMemory } from './process-memory.js';
 
-/** What a server without clients takes: Node.js, the addon, the modules of the server, a small model. */
+/** Bytes of a server without clients: Node.js, the addon, the server's modules, a small model. */
 const ownBytes = 128 * bytesPerMiB;
 
-/** Share of the rest for what clients make the server hold. The other half is for garbage, for work under way and for caches. */
+/** Share of the rest that clients may use. The other half is for garbage, pending work and caches. */
 const clientsShare = 0.5;
 
 const leastMiB = 16;
 
-/** MiB that all clients together may make the server hold when the config does not say it. */
+/** Returns the default of `max_memory_mb`: MiB for all clients together. */
 export function defaultMemoryMiB(memory: number = processMemory()): number {
   return Math.max(leastMiB, Math.floor(((memory - ownBytes) * clientsShare) / bytesPerMiB));
 }

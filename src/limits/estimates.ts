@@ -1,14 +1,14 @@
 import type { Bytes } from './bytes.js';
 
 /**
- * What things take, in bytes: measured with test/limits/estimates.test.ts and rounded up, because a ledger that says too
- * little is of no use. Strings have two bytes per character at worst.
+ * Memory estimates in bytes, measured with test/limits/estimates.test.ts and rounded up, because an underestimate defeats
+ * the limits. Strings take at most two bytes per character.
  */
 
 /** One value of parsed JSON: an object or array of few members, with its place in the value around it. */
 export const valueHeap = 64;
 
-/** A request under way: promises, closures, the parsed frame. */
+/** A pending request: promises, closures, the parsed frame. */
 export const requestBase = 4096;
 
 /** A connection without sessions: socket, decoder, loggers. */
@@ -64,7 +64,7 @@ function jsonSize(value: unknown): { values: number; characters: number } {
 /** Native bytes per value of a compiled filter, beside its texts. */
 const filterValue = 160;
 
-/** A compiled filter, and the two bits per record that it keeps of what it lets through. */
+/** A compiled filter, with the two bits per record that it caches. */
 export function filterBytes(expression: unknown, records: number): Bytes {
   if (expression === undefined) return { heap: 0, native: 0 };
   const { values, characters } = jsonSize(expression);

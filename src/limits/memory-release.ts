@@ -2,29 +2,29 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { bytesPerMiB } from './bytes.js';
 
-/** How often the amount of memory that was taken or given back is looked at, in ms. */
+/** Interval in ms at which the amount of memory allocated and freed is checked. */
 const windowMs = 10_000;
 
-/** Least amount since the last release for another to be worth it. */
+/** Least amount moved since the last release that justifies another. */
 const worthwhile = 32 * bytesPerMiB;
 
-/** A window with less than this is quiet: others may go on with small requests. */
+/** A window with less than this is quiet; small requests may continue. */
 const quiet = 8 * bytesPerMiB;
 
 export interface MemoryReleaseOptions {
-  /** Gives free memory back. */
+  /** Returns free memory to the system. */
   release(): void;
   windowMs?: number;
 }
 
 /**
- * After a burst of work, once it is quiet, has the free memory of V8 and of the C library given back to the system, which
- * both keep otherwise. A server without work has no timer.
+ * Returns free memory of V8 and the C library to the system in the first quiet window after a burst of work. An idle server
+ * has no timer.
  */
 export class MemoryRelease {
   readonly #options: Required<MemoryReleaseOptions>;
   #timer: NodeJS.Timeout | undefined;
-  /** Bytes taken and given back in this window, and since the last release. */
+  /** Bytes allocated and freed in this window, and since the last release. */
   #moved = 0;
   #sinceRelease = 0;
 
@@ -32,7 +32,7 @@ export class MemoryRelease {
     this.#options = { windowMs, ...options };
   }
 
-  /** To be called with each number of bytes that something takes or gives back. */
+  /** Call with each number of bytes allocated or freed. */
   moved(bytes: number): void {
     this.#moved += bytes;
     this.#timer ??= setTimeout(() => this.#look(), this.#options.windowMs).unref();
@@ -54,7 +54,7 @@ export class MemoryRelease {
 
 let collect: (() => void) | undefined;
 
-/** Collects all garbage of V8's heap: some milliseconds per ten megabytes that are still in use. */
+/** Runs a full garbage collection: a few milliseconds per 10 MB of live heap. */
 export function collectGarbage(): void {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 
-/** Limits of the process itself, in bytes, as `ulimit` and `prlimit` set them; undefined where there is none. */
+/** Returns the process's own limit in bytes, as set by `ulimit` or `prlimit`; undefined if there is none. */
 function resourceLimit(): number | undefined {
   let text: string;
   try {
@@ -17,15 +17,15 @@ function resourceLimit(): number | undefined {
 }
 
 /**
- * Bytes of memory that this process may use: the machine's or, where that is less, what control groups give a container
- * or a unit (`constrained`), and what resource limits leave (`resource`). What is free now would differ at every start.
+ * Returns the bytes of memory that this process may use: the least of the machine's memory, the control group's limit
+ * (`constrained`), and the resource limit (`resource`). Ignores free memory, which differs at every start.
  */
 export function processMemory(
   constrained: number = process.constrainedMemory?.() ?? 0,
   machine: number = totalmem(),
   resource: number | undefined = resourceLimit(),
 ): number {
-  // Without a limit, some systems report 0 and others a number beyond any machine.
+  // Without a limit, some systems report 0, others a number beyond any machine's memory.
   const limits = [
     machine,
     ...(constrained > 0 ? [constrained] : []),

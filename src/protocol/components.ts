@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { hitFields } from './retrieval.js';
 
-/** What the user said: the first component of every interaction. */
+/** The user's message: the first component of every interaction. */
 const humanMessageSchema = z.object({
   _type: z.literal('human_message'),
   text: z.string().describe("The user's message."),
 });
 
-/** One record that a Retrieve node found. */
+/** A record found by a Retrieve node. */
 const knowledgeSchema = z.object({
   _type: z.literal('knowledge'),
   node: z.string().describe('Id of the node that found it.'),
@@ -22,7 +22,7 @@ const characterReplySchema = z.object({
   text: z.string(),
 });
 
-/** Where a part of a turn's reply comes from: that part of the reply is this part of a record's text. */
+/** The source of a part of the reply: it equals this part of a record's text. */
 const citationFields = {
   node: z.string().describe('Id of the node that replied.'),
   storage: z.string().describe('The storage as the retrieve node names it.'),
@@ -39,7 +39,7 @@ export const citationSchema = z.object(citationFields);
 
 const citationComponentSchema = z.object({ _type: z.literal('citation'), ...citationFields });
 
-/** Components that every type of node may read or append; a type's folder has those of its own. */
+/** Components shared by all node types; others are in their type's folder. */
 export const sharedComponents = [
   humanMessageSchema,
   knowledgeSchema,
@@ -47,7 +47,7 @@ export const sharedComponents = [
   citationComponentSchema,
 ] as const;
 
-/** What nodes read and append during a turn: a flat object, told apart by `_type`. */
+/** Any component: a flat object, discriminated by `_type`. */
 export const anyComponentSchema = z.looseObject({ _type: z.string() });
 
 export type Knowledge = z.output<typeof knowledgeSchema>;

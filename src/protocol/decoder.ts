@@ -12,13 +12,13 @@ export interface WireFrame {
 
 const knownKinds: ReadonlySet<number> = new Set(Object.values(frameKind));
 
-/** Memory taken for a payload before its first byte; more is taken only as bytes arrive. */
+/** Memory allocated for a payload before its first byte; grows as bytes arrive. */
 const initialPayloadBytes = 64 * 1024;
 
 /**
- * Cuts a byte stream into frames, however it was split. Pull-driven, so that the caller may stop between two frames:
- * push() what arrived, then call next() until it gives undefined. The memory held is at most twice the bytes received
- * and not yet returned; what a header merely promises costs nothing.
+ * Splits a byte stream into frames. Pull-driven, so that the caller may stop between frames: push() received bytes, then
+ * call next() until it returns undefined. Holds at most twice the bytes received and not yet returned; an announced length
+ * allocates nothing.
  */
 export class FrameDecoder {
   readonly #maxPayloadBytes: number;
@@ -35,22 +35,22 @@ export class FrameDecoder {
     this.#maxPayloadBytes = maxPayloadBytes;
   }
 
-  /** Whether a frame has begun that has not ended. Of use when next() has given undefined. */
+  /** Whether a frame is incomplete. Meaningful after next() returned undefined. */
   get midFrame(): boolean {
     return this.#headerFill > 0;
   }
 
-  /** Bytes of memory taken: for what was pushed and not yet returned, and for the payload that is being put together. */
+  /** Bytes allocated for pushed, not yet returned input and for the current payload. */
   get heldBytes(): number {
     return this.#inputBytes + (this.#payload?.length ?? 0);
   }
 
-  /** Length of the payload that has begun, as its header says; 0 between frames. */
+  /** Length of the current payload according to its header; 0 between frames. */
   get announcedBytes(): number {
     return this.#headerFill === headerBytes ? this.#header.readUInt32BE(1) : 0;
   }
 
-  /** Bytes that were pushed and not looked at yet. */
+  /** Bytes pushed and not yet examined. */
   get waitingBytes(): number {
     return this.#inputBytes - this.#consumed;
   }
@@ -61,7 +61,7 @@ export class FrameDecoder {
     this.#inputBytes += chunk.length;
   }
 
-  /** Gives up all that was pushed. The decoder is of no more use. */
+  /** Drops all input. The decoder cannot be used afterwards. */
   clear(): void {
     this.#input.length = 0;
     this.#inputBytes = 0;
@@ -69,8 +69,8 @@ export class FrameDecoder {
   }
 
   /**
-   * The next whole frame, or undefined until more arrives. The payload may share memory with a pushed chunk.
-   * @throws MalformedFrame (unknown kind), FrameTooLarge. Framing is lost then: the decoder is of no more use.
+   * Returns the next complete frame, or undefined until more arrives. The payload may share memory with a pushed chunk.
+   * @throws MalformedFrame (unknown kind), FrameTooLarge. Framing is then lost, and the decoder cannot be used afterwards.
    */
   next(): WireFrame | undefined {
     if (!this.#fillHeader()) return undefined;
@@ -134,7 +134,7 @@ export class FrameDecoder {
     return this.#payload;
   }
 
-  /** The payload's buffer with room for `needed` of its `length` bytes; doubles, so that copying stays linear. */
+  /** Returns the payload's buffer, grown to `needed` of `length` bytes. Doubles, so that copying stays linear. */
   #grow(needed: number, length: number): Buffer {
     const current = this.#payload;
     if (current !== undefined && current.length >= needed) return current;
@@ -145,7 +145,7 @@ export class FrameDecoder {
     return buffer;
   }
 
-  /** Up to `most` bytes from the front of the input, or undefined when there are none. */
+  /** Removes up to `most` bytes from the front of the input; undefined if it is empty. */
   #take(most: number): Buffer | undefined {
     const first = this.#input[0];
     if (first === undefined || most === 0) return undefined;

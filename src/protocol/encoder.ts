@@ -1,7 +1,7 @@
 import { frameKind, headerBytes } from './decoder.js';
 import { fail } from './errors.js';
 
-/** One JSON frame, header and payload in one buffer. @throws FrameTooLarge */
+/** Encodes a JSON frame, header and payload in one buffer. @throws FrameTooLarge */
 export function encodeFrame(frame: object, maxPayloadBytes: number): Buffer {
   const text = stringify(frame, maxPayloadBytes);
   const length = Buffer.byteLength(text);
@@ -12,7 +12,7 @@ export function encodeFrame(frame: object, maxPayloadBytes: number): Buffer {
   return buffer;
 }
 
-/** What goes before a payload. */
+/** Returns the header for a payload. */
 export function frameHeader(kind: number, length: number): Buffer {
   const header = Buffer.allocUnsafe(headerBytes);
   header.writeUInt8(kind, 0);

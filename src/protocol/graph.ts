@@ -9,7 +9,7 @@ const nodeSchema = z.strictObject({
   params: anyObject().default({}).describe("Params of the node's type; checked with the graph."),
 });
 
-/** The shape of an agent's graph. Its meaning (types, params, edges) is checked when the agent is made. */
+/** The shape of an agent's graph. Types, params and edges are checked when the agent is created. */
 export const graphSchema = z.strictObject({
   nodes: boundedArray(nodeSchema, 1, 256),
   edges: boundedArray(

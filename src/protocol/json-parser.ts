@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { fieldPath } from '../schema/field-issue.js';
 import { fail } from './errors.js';
 
-/** What a JSON text may cost once parsed, whatever its length. */
+/** Limits on a parsed JSON text, independent of its length. */
 export interface JsonLimits {
   /** Deepest nesting of arrays and objects. */
   depth: number;
-  /** Commas, arrays and objects: at least the number of values less one, and never many more. */
+  /** Commas, arrays and objects: close to the number of values, and at least that less one. */
   values: number;
   /** Fields of one object. */
   fields: number;
@@ -16,14 +16,14 @@ export interface JsonLimits {
 
 type Container = Record<string, unknown> | unknown[];
 
-/** An array or object that has not ended, and the key that its next value gets. */
+/** An incomplete array or object, and the key of its next value. */
 interface Open {
   container: Container;
   key: string;
   fields: number;
 }
 
-/** What may come next. */
+/** The tokens that may come next. */
 enum Expect {
   value,
   valueOrEnd,
@@ -39,13 +39,13 @@ const quote = 0x22;
 const backslash = 0x5c;
 const zero = 0x30;
 
-/** Bytes parsed between two looks at the clock: a small part of a millisecond, page faults and garbage included. */
+/** Bytes parsed between two clock reads: a small part of a millisecond, page faults and garbage included. */
 const bytesPerLook = 2048;
 
 /**
- * A JSON parser that can pause anywhere, so that a large text does not hold the event loop. In one pass it builds the value,
- * counts it against the limits and refuses what JavaScript would lose in silence: a key that occurs twice in one object, and
- * the key `__proto__`, in whatever spelling. It takes what JSON.parse takes, and gives the same values.
+ * A JSON parser that can pause anywhere, so that a large text does not block the event loop. In one pass it builds the
+ * value, enforces the limits, and refuses what JavaScript silently loses: duplicate keys in one object, and the key
+ * `__proto__` in any spelling. Otherwise it accepts the same texts as JSON.parse and returns the same values.
  */
 export class JsonParser {
   readonly #text: Buffer;
@@ -55,10 +55,10 @@ export class JsonParser {
   #expect = Expect.value;
   #root: unknown;
   #values = 0;
-  /** Where the content of the string begins that #at is in; -1 outside of strings. */
+  /** Start of the content of the string around #at; -1 outside strings. */
   #stringBegin = -1;
   #hasEscape = false;
-  /** All bytes of the string, or-ed: above 0x7f when one is not ASCII. */
+  /** Bitwise or of the string's bytes: above 0x7f if any is not ASCII. */
   #union = 0;
 
   constructor(text: Buffer, limits: JsonLimits) {
@@ -71,14 +71,14 @@ export class JsonParser {
     return this.#values;
   }
 
-  /** The value, once parse() has given true. */
+  /** The value, once parse() has returned true. */
   get value(): unknown {
     return this.#root;
   }
 
   /**
-   * Parses until the text ends, which gives true, or until `isDue()`, which gives false: another call goes on.
-   * @throws MalformedFrame, InvalidField for a key that occurs twice or is `__proto__`. The parser is of no more use then.
+   * Parses until the text ends (returns true) or `isDue()` (returns false; another call continues).
+   * @throws MalformedFrame, InvalidField for a duplicate key or `__proto__`. The parser cannot be used afterwards.
    */
   parse(isDue: () => boolean = () => false): boolean {
     const { length } = this.#text;
@@ -168,7 +168,7 @@ export class JsonParser {
     if (++this.#values > values) fail(1001, `payload: more than ${values} values`);
   }
 
-  /** Gives a value its place: in what is open, or as the whole. */
+  /** Adds a value to the innermost open array or object, or makes it the result. */
   #place(value: unknown): void {
     const open = this.#open.at(-1);
     if (open === undefined) {
@@ -192,7 +192,7 @@ export class JsonParser {
     this.#expect = Expect.colon;
   }
 
-  /** Reads on in a string, at most up to `until`, and takes it when its closing quote is found. */
+  /** Continues reading a string, at most up to `until`, and places it at its closing quote. */
   #readString(until: number): void {
     const text = this.#text;
     let union = this.#union;
@@ -213,7 +213,7 @@ export class JsonParser {
     this.#at = at;
     const bytes = at - this.#stringBegin;
     if (bytes > this.#limits.stringBytes) this.#refuseLength('string');
-    // An escape at the very end may have led past `until`, and past the text.
+    // An escape at the end may have moved past `until`, and past the text.
     if (at >= until) return;
     const string = this.#string(this.#stringBegin, at);
     this.#stringBegin = -1;
@@ -230,7 +230,7 @@ export class JsonParser {
     return text.toString(isAscii ? 'latin1' : 'utf8', begin, end);
   }
 
-  /** A number, true, false or null. */
+  /** Reads a number, true, false or null. */
   #readWord(): void {
     if (this.#expect > Expect.valueOrEnd) this.#refuseByte();
     const text = this.#text;
@@ -245,7 +245,7 @@ export class JsonParser {
     this.#place(value);
   }
 
-  /** The value of a token of at most nine digits, which most numbers are; undefined for others. */
+  /** Returns the value of a token of at most nine digits, the common case; undefined for others. */
   #integer(begin: number, end: number): number | undefined {
     if (end - begin > 9 || (end - begin > 1 && this.#text[begin] === zero)) return undefined;
     let value = 0;
@@ -257,7 +257,7 @@ export class JsonParser {
     return value;
   }
 
-  /** The value of one token: JSON.parse knows what is wrong with it. */
+  /** Parses one token with JSON.parse, which reports errors in it. */
   #parsed(token: string): unknown {
     try {
       return JSON.parse(token);
@@ -279,7 +279,7 @@ export class JsonParser {
     fail(1004, `${path}: ${why}`, { path });
   }
 
-  /** Where the parser is: an array or object has its place already, a string or number not yet. */
+  /** Returns the current path. Arrays and objects are already placed, strings and numbers not yet. */
   #path(): string {
     const innermost = this.#open.length - 1;
     const keys = this.#open.map(({ container, key }, level) => {
@@ -312,7 +312,7 @@ export class JsonParser {
     return JSON.stringify(String.fromCodePoint(rest.codePointAt(0) ?? 0));
   }
 
-  /** Whether a character of several bytes is whole here. */
+  /** Returns whether a multi-byte character is complete here. */
   #beginsCharacter(): boolean {
     return [2, 3, 4].some((bytes) => isUtf8(this.#text.subarray(this.#at, this.#at + bytes)));
   }
@@ -326,7 +326,7 @@ export class JsonParser {
   }
 }
 
-/** JSON.parse rounds longer numbers all the same. */
+/** Longest number or literal; JSON.parse rounds longer numbers anyway. */
 const longestWord = 1024;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -341,7 +341,7 @@ const expectations: Readonly<Record<Expect, string>> = {
   [Expect.end]: 'the end',
 };
 
-/** Letters, digits, plus, minus and dot: what numbers and literals are made of. */
+/** Returns whether a byte occurs in numbers and literals: a letter, digit, plus, minus or dot. */
 function isWordByte(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||

@@ -1,12 +1,12 @@
-/** Characters of a piece, about: what takes well under a millisecond to write. */
+/** Approximate characters per piece: well under a millisecond to write. */
 const pieceLength = 32 * 1024;
 
-/** Whether a value's JSON is about longer than one piece. Looks at no more than that. */
+/** Estimates whether a value's JSON is longer than one piece. Examines no more than that. */
 export function isLong(value: unknown): boolean {
   return roomAfter(value, pieceLength) < 0;
 }
 
-/** JSON.stringify in pieces: together they are its result, and each is made in a short time, unless one string is long. */
+/** Yields the result of JSON.stringify in pieces. Each takes a short time, except for a single long string. */
 export function* jsonPieces(value: unknown): Generator<string> {
   if (!isLong(value) || typeof value !== 'object' || value === null) {
     yield JSON.stringify(value) ?? 'null';
@@ -30,7 +30,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
   }
 }
 
-/** What is left of `room` characters after a value, about; less than 0 as soon as nothing is. */
+/** Estimates how many of `room` characters remain after a value. Stops below 0. */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length - 2;
   if (typeof value !== 'object' || value === null) return room - 8;

@@ -1,14 +1,14 @@
 import { type RequestId, requestIdSchema } from './frames.js';
 
-/** How far into a payload an id is looked for: clients write it before what may be long. */
+/** Bytes searched for an id: clients write it before long fields. */
 const searchedBytes = 4096;
 
-/** A JSON text's tokens: strings, brackets, commas, colons, and runs of anything else that is not blank. */
+/** The tokens of a JSON text: strings, brackets, commas, colons, and runs of other non-blank characters. */
 const token = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/gy;
 
 /**
- * The id of a request that is not parsed, because it is nested too deep or no JSON in the end: the first field `id` of the
- * outermost object, within the first 4 KiB.
+ * Returns the id of a request that cannot be parsed (too deeply nested, invalid JSON): the first field `id` of the
+ * outermost object within the first 4 KiB.
  */
 export function leadingId(payload: Buffer): RequestId | null {
   const text = payload.toString('utf8', 0, searchedBytes).trimStart();
@@ -32,7 +32,7 @@ export function leadingId(payload: Buffer): RequestId | null {
 function parsedId(text: string): RequestId | null {
   try {
     const id = requestIdSchema.safeParse(JSON.parse(text));
-    // Bytes that are not UTF-8 are replaced: that is not the id that was sent.
+    // Invalid UTF-8 was replaced: this is not the id that was sent.
     return id.success && !text.includes('\ufffd') ? id.data : null;
   } catch {
     return null;

@@ -11,7 +11,7 @@ import {
 } from './frames.js';
 import { type JsonLimits, JsonParser } from './json-parser.js';
 
-/** What a payload may cost once parsed, whatever its length. */
+/** Limits on a parsed payload, independent of its length. */
 export const jsonLimits: JsonLimits = {
   depth: 64,
   values: 1_000_000,
@@ -21,14 +21,14 @@ export const jsonLimits: JsonLimits = {
 
 export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits);
 
-/** The object that a payload holds. @throws MalformedFrame, InvalidField for a field that occurs twice */
+/** Parses a payload as an object. @throws MalformedFrame, InvalidField for a duplicate field */
 export function parseObject(payload: Buffer): Record<string, unknown> {
   const parser = payloadParser(payload);
   parser.parse();
   return objectOf(parser);
 }
 
-/** The object that was parsed. @throws MalformedFrame for another value */
+/** Returns the parsed object. @throws MalformedFrame for another value */
 export function objectOf({ value }: JsonParser): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail(1001, 'payload: a JSON object is expected');
@@ -36,7 +36,7 @@ export function objectOf({ value }: JsonParser): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The id of an object that may not be a right request otherwise. */
+/** Returns the id of a possibly invalid request. */
 export function idOf(object: Record<string, unknown>): RequestId | null {
   const id = requestIdSchema.safeParse(object.id);
   return id.success ? id.data : null;

@@ -3,7 +3,7 @@ import { fusionFields } from '../fusion/fields.js';
 
 const { weight, k, candidates } = fusionFields;
 
-/** Reciprocal rank fusion; what is absent comes from the model's catalog entry, then from the defaults. */
+/** Reciprocal rank fusion. Absent fields come from the model's catalog entry, else from the defaults. */
 const fusionSchema = z.strictObject({
   k,
   weights: z
@@ -13,7 +13,7 @@ const fusionSchema = z.strictObject({
   candidates,
 });
 
-/** How a storage is searched: the Retrieve node's params but for the storage, and the search request's. */
+/** How to search a storage: fields of the search request, and of the Retrieve node's params. */
 export const retrievalFields = {
   mode: z
     .enum(['dense', 'lexical', 'hybrid'])
@@ -58,7 +58,7 @@ export const retrievalPlanSchema = z.object({
 
 export type RetrievalPlan = z.output<typeof retrievalPlanSchema>;
 
-/** What every found record has, on a search's reply and on a knowledge component. */
+/** Fields of a hit, in search replies and knowledge components. */
 export const hitFields = {
   id: z.string(),
   text: z.string(),
