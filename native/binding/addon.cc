@@ -21,7 +21,7 @@
 namespace lorekeep::binding {
 namespace {
 
-// stop(processEnds): see Environment::stop(). At the end of the process, what closed objects left to be freed goes too.
+// stop(processEnds): see Environment::stop(). At the end of the process, also waits until closed objects are freed.
 void stop(const Napi::CallbackInfo& info) {
   Environment& environment = Environment::of(info.Env());
   environment.stop();

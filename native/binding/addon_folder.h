@@ -4,7 +4,7 @@
 
 namespace lorekeep::binding {
 
-/// The folder of the loaded .node file: the backend plugins lie beside it.
+/// Returns the folder of the loaded .node file, which also contains the backend plugins.
 std::filesystem::path addon_folder();
 
 }  // namespace lorekeep::binding

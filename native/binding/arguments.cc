@@ -11,7 +11,7 @@
 namespace lorekeep::binding {
 namespace {
 
-// Below this, a copy is cheaper than an external buffer's bookkeeping.
+// Below this size, a copy is cheaper than an external buffer.
 constexpr std::size_t kCopyBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const char* name, const char* expected) {
@@ -128,7 +128,7 @@ Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values) {
         env, owner->data(), bytes, [](napi_env, void*, void* hint) { delete static_cast<std::vector<float>*>(hint); },
         owner, &buffer);
     if (status == napi_ok) return Napi::Float32Array::New(env, count, Napi::ArrayBuffer(env, buffer), 0);
-    values = std::move(*owner);  // an Electron with a memory cage allows no external buffers
+    values = std::move(*owner);  // Electron with a memory cage forbids external buffers
     delete owner;
   }
   auto array = Napi::Float32Array::New(env, count);

@@ -1,5 +1,5 @@
-// Reading arguments on the JavaScript thread. lib/ has validated them; what is checked again here is whatever could
-// otherwise crash the process when the addon is called directly.
+// Reads arguments on the JavaScript thread. lib/ has validated them; the checks here prevent crashes if the addon is
+// called directly.
 #pragma once
 
 #include <napi.h>
@@ -21,29 +21,29 @@
 
 namespace lorekeep::binding {
 
-/// What a call may ask for at most, as lib/ has it.
+/// The most hits of a call, as in lib/.
 inline constexpr std::uint64_t kMostHits = 10'000;
 inline constexpr std::uint64_t kMostThreads = 1024;
 
 std::string string_argument(const Napi::Value& value, const char* name);
-/// A file's name, given as UTF-8 whatever the platform's encoding is.
+/// Reads a file name, in UTF-8 on every platform.
 std::filesystem::path path_argument(const Napi::Value& value);
-/// An integer in [min, max].
+/// Reads an integer in [min, max].
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max);
-/// A copy: the caller's buffer may be detached or changed while a worker reads.
+/// Copies the values, because the caller's buffer may be detached or changed while a worker reads.
 std::vector<float> floats_argument(const Napi::Value& value, const char* name);
-/// The caller's own memory: gone when JavaScript runs again.
+/// Returns the caller's memory, valid until JavaScript runs again.
 std::span<double> doubles_argument(const Napi::Value& value, const char* name);
-/// { config, records }: the files of a knowledge base; undefined: none.
+/// Reads { config, records }, the files of a knowledge base; nullopt for undefined.
 std::optional<FileOwner> owner_argument(const Napi::Value& value);
-/// 16 hexadecimal digits; undefined -> 0, which names nothing.
+/// Reads 16 hexadecimal digits; 0 (unknown) for undefined.
 std::uint64_t fingerprint_argument(const Napi::Value& value);
 std::string fingerprint_text(std::uint64_t fingerprint);
-/// undefined -> an empty function.
+/// Returns an empty function for undefined.
 Napi::Function progress_argument(const Napi::Value& value);
 Napi::Object object_argument(const Napi::Value& value, const char* name);
 
-/// Unwraps an object of one of our classes; anything else is an error, never a wild pointer.
+/// Unwraps an object of one of our classes. Throws for anything else.
 template <class Wrapped>
 Wrapped* unwrap_argument(const Napi::Value& value, const char* name) {
   bool ours = false;
@@ -52,15 +52,14 @@ Wrapped* unwrap_argument(const Napi::Value& value, const char* name) {
   return Wrapped::Unwrap(value.As<Napi::Object>());
 }
 
-/// undefined -> null.
+/// Returns null for undefined.
 std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value);
 
-/// Ordinals given as a Uint32Array; turned into a bitmap on the worker, because that takes as long as there are
-/// records.
+/// Ordinals in a Uint32Array. Converted to a bitmap on the worker, because this takes time linear in the records.
 class FilterArgument {
  public:
   explicit FilterArgument(const Napi::Value& value);
-  /// Null when no filter was given. Throws Error(kInvalidArgument) for an ordinal outside [0, size).
+  /// Returns null without a filter. Throws Error(kInvalidArgument) for an ordinal outside [0, size).
   const Bitmap* bitmap(std::size_t size);
 
  private:
@@ -69,7 +68,7 @@ class FilterArgument {
   Bitmap bitmap_;
 };
 
-/// Hands the vector's memory to JavaScript; copies only small arrays and where external buffers are not allowed.
+/// Passes the vector's memory to JavaScript. Copies only small arrays, and if external buffers are forbidden.
 Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values);
 
 }  // namespace lorekeep::binding

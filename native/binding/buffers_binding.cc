@@ -30,7 +30,7 @@ void TextArenaBinding::append(const Napi::CallbackInfo& info) {
       if (napi_get_value_string_utf8(info.Env(), text, nullptr, 0, &bytes) != napi_ok) {
         fail(Code::kInvalidArgument, "texts[" + std::to_string(i) + "]: a string is expected");
       }
-      scratch_.resize(bytes + 1);  // the conversion wants room for a terminator
+      scratch_.resize(bytes + 1);  // room for the terminator
       napi_get_value_string_utf8(info.Env(), text, scratch_.data(), scratch_.size(), &bytes);
       arena_.append(std::string_view(scratch_.data(), bytes));
     }

@@ -1,5 +1,5 @@
-// The two containers that JavaScript fills in slices, so that handing over many megabytes never holds the event loop:
-// texts as UTF-8, and rows of numbers. A call takes the content and leaves the container empty.
+// Containers for texts in UTF-8 and for rows of numbers. JavaScript fills them in slices, so that passing many
+// megabytes never blocks the event loop. A call takes the content and leaves the container empty.
 #pragma once
 
 #include <napi.h>

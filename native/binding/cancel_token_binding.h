@@ -8,7 +8,7 @@
 
 namespace lorekeep::binding {
 
-/// `new CancelToken()` for one call; `cancel()` raises the flag that its loops poll.
+/// `new CancelToken()` for one call; `cancel()` sets the flag that its loops poll.
 class CancelTokenBinding final : public Napi::ObjectWrap<CancelTokenBinding> {
  public:
   static constexpr const char* kName = "CancelToken";

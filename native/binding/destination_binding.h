@@ -1,4 +1,4 @@
-// Files that are about to be written, and what killed writers left beside them.
+// Checks of destinations, and removal of the temporary files of killed writers.
 #pragma once
 
 #include <napi.h>

@@ -8,7 +8,7 @@
 namespace lorekeep::binding {
 namespace {
 
-// Up to this many texts a call is answered in the quick lane, as one query of a turn is.
+// Calls with up to this many texts, such as a query, run in the quick lane.
 constexpr std::size_t kQuickTexts = 4;
 constexpr std::size_t kQuickBytes = 16 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;

@@ -15,13 +15,13 @@ namespace {
 
 using Shared = std::shared_ptr<MatchedRows>;
 
-/// What one call of embedNext() did.
+/// The result of one call of embedNext().
 struct Embedded {
   std::size_t texts = 0;                  // given to the model
   std::vector<engine::ItemError> errors;  // `index` is the record's ordinal
 };
 
-/// The embeddings that the model could make, and the records that they are of.
+/// Stores the embeddings of the texts that the model could embed.
 void keep_made(store::EmbeddingRows& rows, const store::EmbeddingPortion& portion, engine::EmbedResult& made) {
   if (made.errors.empty()) return rows.fill(portion.ordinals, made.vectors, made.cut);
   std::size_t failed = 0;
@@ -59,7 +59,8 @@ Digest key_argument(const Napi::Value& value) {
   return digest(std::as_bytes(std::span(key.data(), key.size())));
 }
 
-/// Takes over what the cache file has, or says why it cannot. A file that cannot be used is no error: it is made again.
+/// Takes over the rows of the cache file. A file that cannot be used is no error: `refusal` gives the reason, and the
+/// file is rebuilt.
 void consult(MatchedRows& matched, const std::filesystem::path& path, bool cut_too, const CancelToken& cancel) {
   try {
     matched.rows.take_over(store::EmbeddingsFile(path, matched.key, matched.rows.dimension(), &cancel), cut_too);

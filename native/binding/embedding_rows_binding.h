@@ -9,12 +9,11 @@
 
 namespace lorekeep::binding {
 
-/// The embeddings of records, on their way from a cache file and a model to an index: the numbers never reach
-/// JavaScript.
+/// The embeddings of records from a cache file and a model, for an index. The numbers never reach JavaScript.
 struct MatchedRows {
   store::EmbeddingRows rows;
   Digest key;           // of the cache file
-  std::string refusal;  // why the cache file was not used; empty when it was, or there is to be none
+  std::string refusal;  // why the cache file was not used; empty if it was, or none was given
 };
 
 class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRows> {

@@ -10,7 +10,7 @@ Environment::Environment(Napi::Env env) : env_(env), runtime_(Runtime::acquire()
                                       this, &Environment::on_wake, &wake_);
   if (status != napi_ok) throw Napi::Error::New(env, "lorekeep: cannot create a thread-safe function");
   napi_unref_threadsafe_function(env, wake_);
-  // After the function was made: hooks run last in, first out, so ours runs while the function still works.
+  // Added after the thread-safe function: hooks run last in, first out, so ours runs while the function still works.
   napi_add_env_cleanup_hook(env, &Environment::on_cleanup, this);
 }
 
@@ -70,7 +70,7 @@ void Environment::drain() {
     try {
       task->settle(env);
     } catch (const Napi::Error&) {
-      // Only a worker thread that is being terminated refuses to settle a promise, and nobody waits for it any more.
+      // Settling fails only in a terminating worker thread, where nobody waits for the promise any more.
     }
   }
 }
@@ -80,7 +80,7 @@ void Environment::on_wake(napi_env env, napi_value, void* context, void*) {
   try {
     static_cast<Environment*>(context)->drain();
   } catch (const Napi::Error&) {
-    // Only an environment that is being torn down refuses calls; its hook settles what is left.
+    // Calls fail only in an environment that is being torn down; its hook settles the remaining tasks.
   }
 }
 

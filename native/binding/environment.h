@@ -1,6 +1,6 @@
-// What one JavaScript environment (the main thread or a worker thread) owns. Its tasks run on the process's threads
-// and come home through one thread-safe function. When the environment ends, its hook cancels what runs, forgets what
-// waits, and returns only when no thread can touch the environment any more.
+// The state of one JavaScript environment (the main thread or a worker thread). Its tasks run on the process's threads
+// and return through one thread-safe function. When the environment ends, its hook cancels running tasks, drops waiting
+// ones, and returns once no thread can touch the environment any more.
 #pragma once
 
 #include <napi.h>
@@ -17,15 +17,15 @@
 
 namespace lorekeep::binding {
 
-/// One asynchronous call. Made, settled and destroyed on the JavaScript thread; executed on another.
+/// One asynchronous call. Created, settled and destroyed on the JavaScript thread; executed on another thread.
 class Task {
  public:
   virtual ~Task() = default;
-  /// No access to the environment; never throws.
+  /// Runs on a worker thread, without access to the environment.
   virtual void execute() noexcept = 0;
-  /// Resolves or rejects.
+  /// Resolves or rejects the promise.
   virtual void settle(Napi::Env env) = 0;
-  /// Called on the JavaScript thread after execute() asked for it with Environment::wake().
+  /// Called on the JavaScript thread after execute() called Environment::wake().
   virtual void report_progress(Napi::Env) {}
 
   CancelToken& cancel() noexcept { return *cancel_; }
@@ -42,16 +42,16 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  /// The environment's own state. Set up once, by the addon's entry point.
+  /// Returns the environment's state, which the addon's entry point creates.
   static Environment& of(Napi::Env env);
 
   void start(std::unique_ptr<Task> task, Lane lane);
-  /// Any thread, only from inside Task::execute(): settles completed tasks and reports progress soon.
+  /// Schedules settling completed tasks and reporting progress. Call it only inside Task::execute(); any thread.
   void wake() noexcept;
 
-  /// Cancels what runs, forgets what waits, and returns when no thread will touch this object any more. Later tasks are
-  /// refused. On the main thread it has to be called before the process exits: process.exit() runs no environment hooks
-  /// there but goes straight to the static destructors, and computing threads would crash in what those take away.
+  /// Cancels running tasks, drops waiting ones, and returns once no thread will touch this object. Refuses later tasks.
+  /// Must be called on the main thread before the process exits: process.exit() runs static destructors without
+  /// environment hooks, and computing threads would use the destroyed objects.
   void stop() noexcept;
 
   Runtime& runtime() noexcept { return *runtime_; }
@@ -63,7 +63,7 @@ class Environment {
   } constructors;
 
  private:
-  // A task's place in the queue of a lane. The lane may outlive the environment; then it finds `kForgotten`.
+  // A task's entry in the queue of a lane. If the environment ends first, the lane finds `kForgotten`.
   struct Ticket;
   using Pending = std::list<std::shared_ptr<Ticket>>;
   struct Ticket {
@@ -89,7 +89,7 @@ class Environment {
   std::mutex mutex_;
   std::condition_variable idle_;
   std::size_t outstanding_ = 0;                     // tickets whose thread may still touch this object
-  std::vector<std::shared_ptr<Ticket>> completed_;  // executed, not settled
+  std::vector<std::shared_ptr<Ticket>> completed_;  // executed, but not settled
 };
 
 }  // namespace lorekeep::binding

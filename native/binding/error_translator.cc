@@ -39,7 +39,7 @@ Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
     return make(env, Code::kOutOfMemory, "more elements than memory can hold", {});
   } catch (const std::system_error& error) {
     const bool lacking = error.code() == std::errc::not_enough_memory ||
-                         error.code() == std::errc::resource_unavailable_try_again;  // a thread
+                         error.code() == std::errc::resource_unavailable_try_again;  // no more threads
     return make(env, lacking ? Code::kOutOfMemory : Code::kInternal, error.what(), {});
   } catch (const std::exception& error) {
     return make(env, Code::kInternal, error.what(), {});

@@ -1,4 +1,4 @@
-// The one place where a native failure becomes a JavaScript error with `code` and `detail`.
+// Translates native errors into JavaScript errors with `code` and `detail`.
 #pragma once
 
 #include <napi.h>
@@ -9,7 +9,7 @@ namespace lorekeep::binding {
 
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
 
-/// Runs the body of an exported function: native failures leave it as JavaScript exceptions.
+/// Runs the body of an exported function and translates its exceptions.
 template <class Body>
 auto guarded(Napi::Env env, Body&& body) {
   try {

@@ -29,7 +29,7 @@ HandleUse::HandleUse(HandleBase* owner) : owner_(owner) {
 void HandleUse::end() {
   HandleBase* owner = std::exchange(owner_, nullptr);
   if (owner == nullptr) return;
-  const Napi::ObjectReference keep = std::move(keep_);  // the handle must live until its promises are settled
+  const Napi::ObjectReference keep = std::move(keep_);  // keeps the handle alive until its promises are settled
   owner->release_use(keep.Env());
 }
 

@@ -1,4 +1,4 @@
-// The base of every exported class that holds native memory: what "close" means is written here once.
+// The base of every exported class that owns native memory. Implements close().
 #pragma once
 
 #include <napi.h>
@@ -14,13 +14,13 @@
 
 namespace lorekeep::binding {
 
-/// close() refuses new uses at once, waits for the running ones, then lets the memory go. JavaScript thread only.
+/// close() refuses new uses at once, waits for running ones, then frees the memory. JavaScript thread only.
 class HandleBase {
  public:
   virtual ~HandleBase() = default;
   bool closed() const noexcept { return closed_; }
   Napi::Value close(Napi::Env env);
-  /// Keeps the JavaScript object (and so this) alive while tasks use it.
+  /// Returns the JavaScript object, which tasks reference to keep it (and this) alive.
   virtual Napi::Object self() = 0;
 
  protected:
@@ -35,11 +35,11 @@ class HandleBase {
   std::vector<Napi::Promise::Deferred> closers_;
 };
 
-/// One running task's claim on a handle. Null owner: claims nothing.
+/// A running task's use of a handle; none if the owner is null.
 class HandleUse {
  public:
   explicit HandleUse(HandleBase* owner);
-  /// Ends the claim; may settle promises of close().
+  /// Ends the use; may settle promises of close().
   void end();
 
  private:
@@ -57,7 +57,7 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
   ~Handle() override { release(Napi::Env(this->Env())); }
 
-  /// A JavaScript object that holds `value`. An object that JavaScript constructs by itself holds nothing: it is
+  /// Returns a JavaScript object that owns `value`. Objects constructed from JavaScript own nothing and count as
   /// closed.
   static Napi::Value wrap(Napi::Env env, Napi::FunctionReference& constructor, std::shared_ptr<Value> value,
                           std::size_t bytes) {
@@ -70,20 +70,19 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
     return object;
   }
 
-  /// The value for one call. Throws Error(kClosed) after close().
+  /// Returns the value for one call. Throws Error(kClosed) after close().
   std::shared_ptr<Value> use() const {
     if (closed() || !value_) fail(Code::kClosed, std::string(Derived::kName) + ": used after close()");
     return value_;
   }
-  /// Takes the value away: the object is closed from then on. Throws Error(kInvalidArgument) while another call uses
-  /// it.
+  /// Moves the value out and closes the object. Throws Error(kInvalidArgument) while another call uses it.
   std::shared_ptr<Value> surrender(Napi::Env env) {
     use();
     if (value_.use_count() > 1) fail(Code::kInvalidArgument, std::string(Derived::kName) + ": in use by another call");
     Napi::MemoryManagement::AdjustExternalMemory(env, -std::exchange(bytes_, 0));
     return std::exchange(value_, nullptr);
   }
-  /// For getters: they keep answering until the memory is gone.
+  /// Returns the value for getters, which work until the memory is freed.
   const Value& peek() const {
     if (!value_) fail(Code::kClosed, std::string(Derived::kName) + ": used after close()");
     return *value_;
@@ -108,7 +107,7 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
 
  private:
-  // Freeing hundreds of megabytes takes longer than a frame: the last reference dies on a pool thread.
+  // Frees the last reference on a pool thread, because freeing hundreds of megabytes takes longer than a frame.
   void release(Napi::Env env) noexcept {
     if (!value_) return;
     Napi::MemoryManagement::AdjustExternalMemory(env, -bytes_);
@@ -117,7 +116,7 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
 
   std::shared_ptr<Value> value_;
-  std::shared_ptr<Runtime> runtime_;  // at the end of an environment, its own state may go before its objects
+  std::shared_ptr<Runtime> runtime_;  // an environment's state may be destroyed before its objects
   std::int64_t bytes_ = 0;
 };
 

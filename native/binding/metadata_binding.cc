@@ -45,7 +45,7 @@ void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
       for (std::size_t field = 0; field < schema_->size(); ++field) {
         const std::string& name = (*schema_)[field].name;
         const auto key = Napi::String::New(info.Env(), name);
-        // What an object inherits ("constructor") is no metadata.
+        // Inherited properties ("constructor") are not metadata.
         if (!object.HasOwnProperty(key)) continue;
         const Napi::Value value = object.Get(key);
         if (!value.IsUndefined()) builder->set(field, to_value(value, name.c_str()));

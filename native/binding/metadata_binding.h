@@ -13,7 +13,7 @@
 
 namespace lorekeep::binding {
 
-/// `new MetadataBuffer(fields)`: the records' metadata, filled in slices like the other buffers.
+/// `new MetadataBuffer(fields)`: the metadata of records, filled in slices like the other buffers.
 class MetadataBufferBinding final : public Napi::ObjectWrap<MetadataBufferBinding> {
  public:
   static constexpr const char* kName = "MetadataBuffer";
@@ -21,7 +21,7 @@ class MetadataBufferBinding final : public Napi::ObjectWrap<MetadataBufferBindin
   static Napi::Function define(Napi::Env env);
   explicit MetadataBufferBinding(const Napi::CallbackInfo& info);
 
-  /// Leaves the buffer without a builder: further calls are errors.
+  /// Moves the builder out; later calls fail.
   std::shared_ptr<filter::ColumnsBuilder> take();
 
  private:
@@ -45,7 +45,7 @@ class FilterBinding final : public Handle<FilterBinding, store::CompiledFilter> 
   Napi::Value variables(const Napi::CallbackInfo& info);
 };
 
-/// undefined, or an object of values by name.
+/// Reads undefined or an object of values by name.
 std::vector<filter::Variable> variables_argument(const Napi::Value& value);
 
 }  // namespace lorekeep::binding

@@ -1,4 +1,4 @@
-// The one worker template: plain data in, plain data out, JavaScript values only at both ends.
+// The template of all asynchronous calls: the worker handles plain data; JavaScript values exist only at both ends.
 #pragma once
 
 #include <napi.h>
@@ -17,7 +17,7 @@
 
 namespace lorekeep::binding {
 
-/// Carries progress from a worker to a JavaScript callback, at most some 20 times a second.
+/// Passes progress from a worker to a JavaScript callback, at most some 20 times a second.
 class Progress {
  public:
   Progress(Environment& environment, Napi::Function callback)
@@ -49,15 +49,15 @@ class Progress {
 
 struct TaskOptions {
   Lane lane = Lane::kQuick;
-  std::shared_ptr<CancelToken> cancel;  // null: nobody but the end of the environment cancels
+  std::shared_ptr<CancelToken> cancel;  // null: only the end of the environment cancels
   HandleBase* owner = nullptr;          // its close() waits for this task
   Napi::Function progress;              // empty: not reported
 };
 
-/// What execute() gets.
+/// The arguments of execute().
 struct TaskContext {
   const CancelToken& cancel;
-  Progress* progress;  // null when nobody listens
+  Progress* progress;  // null without a callback
 
   void report(double fraction) const noexcept {
     if (progress != nullptr) progress->report(fraction);
@@ -90,7 +90,7 @@ class PromiseTask final : public Task {
     } catch (...) {
       failure_ = std::current_exception();
     }
-    execute_ = nullptr;  // what it captured is not needed any more, and may be large
+    execute_ = nullptr;  // frees its captures, which may be large
   }
 
   void report_progress(Napi::Env env) override {
@@ -118,7 +118,7 @@ class PromiseTask final : public Task {
   }
 
  private:
-  // A progress callback that throws ends the call with what it threw.
+  // An exception of the progress callback rejects the call.
   template <class Body>
   void guard_callback(Napi::Env, Body&& body) {
     try {
@@ -139,7 +139,7 @@ class PromiseTask final : public Task {
   std::exception_ptr failure_;
 };
 
-/// Starts `execute` on a worker thread; the promise settles with `convert` of its result.
+/// Runs `execute` on a worker thread and returns a promise of `convert` of its result.
 template <class Output, class Execute, class Convert>
 Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute, Convert&& convert) {
   auto task = std::make_unique<PromiseTask<Output>>(env, options, std::forward<Execute>(execute),
@@ -149,7 +149,7 @@ Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& 
   return promise;
 }
 
-/// The output of tasks that give nothing.
+/// The output of tasks without a result.
 struct Nothing {};
 inline Napi::Value to_undefined(Napi::Env env, Nothing&&) {
   return env.Undefined();

@@ -7,7 +7,7 @@
 
 namespace lorekeep::binding {
 
-/// The records of a file in native memory: their texts reach JavaScript only as hits.
+/// The records of a file in native memory. Their texts reach JavaScript only as hits.
 class RecordsBinding final : public Handle<RecordsBinding, store::Records> {
  public:
   static constexpr const char* kName = "Records";
@@ -24,7 +24,7 @@ class RecordsBinding final : public Handle<RecordsBinding, store::Records> {
 
 /// readRecords(path, fields, cancel)
 Napi::Value read_records(const Napi::CallbackInfo& info);
-/// openIndexedRecords(indexPath, recordsPath, fields, cancel): the records, or why they must be read
+/// openIndexedRecords(indexPath, recordsPath, fields, cancel): the records, or why the records file must be read
 Napi::Value open_indexed_records(const Napi::CallbackInfo& info);
 /// indexRecords(records, tokenizer, threads, cancel)
 Napi::Value index_records(const Napi::CallbackInfo& info);

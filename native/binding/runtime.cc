@@ -6,14 +6,13 @@
 namespace lorekeep::binding {
 namespace {
 
-// Long tasks spread over `build_` by themselves; two at a time keep one slow load from blocking all others.
+// Long tasks use `build_` for parallel work. Two at a time, so that one slow load does not block all others.
 constexpr std::size_t kLongThreads = 2;
 
-// Searches that share their work come in rows; so long is about the time from the shared part of one to that of the
-// next.
+// Searches with shared work come in sequences; this is about the time between their shared parts.
 constexpr std::chrono::microseconds kLinger{150};
 
-// Cancelled work ends within milliseconds; a process must not hang at its end because of a defect in that.
+// Cancelled work ends within milliseconds. The limit keeps a defect from hanging the end of the process.
 constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
 
 }  // namespace

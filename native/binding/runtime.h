@@ -6,11 +6,11 @@
 
 namespace lorekeep::binding {
 
-/// Which queue a task waits in: a search must not wait behind somebody's index build.
+/// The queue of a task, so that a search does not wait for an index build.
 enum class Lane { kQuick, kLong };
 
-/// The threads of the process, shared by all JavaScript environments in it: made by the first, joined when the last
-/// has gone. libuv's own pool is left alone, because four builds in it would stall every file read of the program.
+/// The threads of the process, shared by all JavaScript environments: created by the first, joined after the last.
+/// libuv's pool is not used, because four builds in it would stall every file read of the program.
 class Runtime {
  public:
   static std::shared_ptr<Runtime> acquire();
@@ -18,10 +18,10 @@ class Runtime {
 
   ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
   ThreadPool& compute() noexcept { return compute_; }
-  /// For parallel work inside a task, on up to `threads` threads, the task's own included. 0, and more than the process
-  /// may use: all of those. The threads have the priority of the calling one.
+  /// Returns the Work for a task on up to `threads` threads, its own included; 0: all that the process may use, which
+  /// is also the upper limit. The threads have the priority of the calling one.
   Work work(const CancelToken& cancel, std::size_t threads = 0) noexcept;
-  /// Waits, for a bounded time, until no thread has work.
+  /// Waits, for a limited time, until no thread has work.
   void wait_idle();
 
  private:

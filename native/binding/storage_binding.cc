@@ -74,13 +74,13 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     const auto begin = store::SearchClock::now();
     const StorageRequest request(info, use());
     const store::Storage& storage = request.storage();
-    // Only now: reading the variables may run getters, and those may detach the array.
+    // After reading the variables, because their getters may detach the array.
     const std::size_t hits = std::min(request.request({}).top_k, storage.size());
     const std::span<double> numbers = result_argument(info[5], result_numbers(storage, hits));
     const auto runtime = Environment::of(info.Env()).shared_runtime();
     const auto search = [&](const CancelToken& cancel) {
       const Work work = runtime->work(cancel);
-      // Legs side by side would cost more here than they save.
+      // Parallel legs would cost more here than they save.
       const bool hybrid = request.request({}).mode == store::Mode::kHybrid;
       return storage.search(request.request(hybrid ? work.alone() : work));
     };

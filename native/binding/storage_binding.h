@@ -31,7 +31,7 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);
-/// assembleStorage(records, vectors, textIndex, cancel): the records are given up.
+/// assembleStorage(records, vectors, textIndex, cancel): moves the records into the storage.
 Napi::Value assemble_storage(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

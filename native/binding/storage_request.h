@@ -1,5 +1,5 @@
-// The request of a storage search, from what lib/storage-request.ts writes: its numbers cross in one Float64Array,
-// because reading an object's properties one by one costs more than a short search.
+// Reads the request of a storage search from lib/storage-request.ts. Its numbers are in one Float64Array, because
+// reading an object's properties one by one costs more than a short search.
 #pragma once
 
 #include <napi.h>
@@ -14,10 +14,10 @@
 
 namespace lorekeep::binding {
 
-/// A request that owns everything store::SearchRequest refers to.
+/// Owns everything that store::SearchRequest refers to.
 class StorageRequest {
  public:
-  /// From search(numbers, vector, text, filter, variables) of this storage.
+  /// Reads the arguments of search(numbers, vector, text, filter, variables) of this storage.
   StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<const store::Storage> storage);
   StorageRequest(const StorageRequest&) = delete;
   StorageRequest& operator=(const StorageRequest&) = delete;

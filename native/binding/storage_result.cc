@@ -23,7 +23,7 @@ void write_plan(const store::Storage& storage, const store::StoragePlan& plan, s
   numbers[head::kScored] = static_cast<double>(plan.lexical_scored);
 }
 
-/// Prefetches the hits' ids and texts: they lie anywhere in memory, and each would be waited for in turn.
+/// Prefetches the hits' ids and texts, which are scattered in memory, so that the cache misses overlap.
 void prefetch(const store::Storage& storage, std::span<const store::Hit> hits) noexcept {
 #if defined(__GNUC__)
   for (const store::Hit& hit : hits) {
@@ -71,7 +71,7 @@ class Flattener {
       add_rest(value ? to_js_value(env_, *value) : env_.Undefined());
     }
   }
-  /// NaN for a value that no double holds.
+  /// Returns NaN for a value that is not a double.
   static double as_number(const filter::FieldValue& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
       return *whole < -kMostExactInteger || *whole > kMostExactInteger ? kAbsent : static_cast<double>(*whole);

@@ -1,5 +1,5 @@
-// The result of a storage search as it crosses: numbers in one Float64Array (layout.gen.h), everything else in one
-// array. Making JavaScript objects property by property takes several µs a hit; lib/storage-hits.ts makes them instead.
+// The result of a storage search for JavaScript: numbers in one Float64Array (layout.gen.h), everything else in one
+// array. Creating objects property by property here takes several µs per hit, so lib/storage-hits.ts creates them.
 #pragma once
 
 #include <napi.h>
@@ -12,11 +12,11 @@
 
 namespace lorekeep::binding {
 
-/// The most numbers in the result of a search with this many hits.
+/// Returns the most numbers in the result of a search with this many hits.
 std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noexcept;
 
-/// Writes all numbers but `held`, for which there is room, and returns the rest: of each hit its id, its text, and the
-/// values of its fields that are not numbers.
+/// Writes all numbers except `held`, for which it leaves room. Returns the rest: the id, the text and the non-numeric
+/// fields of each hit.
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers);
 

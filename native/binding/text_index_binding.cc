@@ -22,7 +22,7 @@ std::size_t result_numbers(std::size_t hits) noexcept {
   return head::kNumbers + hits * layout::index_hit::kNumbers;
 }
 
-/// Writes all numbers but `held`; returns the query's terms.
+/// Writes all numbers except `held` and returns the query's terms.
 Napi::Array flatten(Napi::Env env, const text::TextSearchResult& found, std::span<double> numbers) {
   numbers[head::kHits] = static_cast<double>(found.hits.size());
   numbers[head::kScored] = static_cast<double>(found.plan.documents_scored);

@@ -29,12 +29,12 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
   Napi::Value tokenizer_fit(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
-  // Of searches without a filter.
+  // For searches without a filter.
   std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();
 };
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value);
-/// Runs inside a task. `threads` as in Runtime::work().
+/// Call it inside a task. `threads` as in Runtime::work().
 std::shared_ptr<const text::TextIndex> build_text(const TextArena& texts, text::Tokenizer tokenizer,
                                                   std::size_t threads, Runtime& runtime, const CancelToken& cancel);
 

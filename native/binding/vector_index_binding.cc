@@ -32,7 +32,7 @@ std::size_t result_numbers(std::size_t queries, std::size_t hits) noexcept {
          hits * layout::index_hit::kNumbers;
 }
 
-/// Writes all numbers but `held`.
+/// Writes all numbers except `held`.
 void flatten(const Results& results, std::span<double> numbers) noexcept {
   namespace at = layout::vector_query;
   double* next = numbers.data() + layout::vector_result::kNumbers;
@@ -59,7 +59,7 @@ struct Query {
   vector::SearchOptions options;
   FilterArgument filter;
 
-  /// Whether searchNow() takes such queries.
+  /// Returns whether searchNow() supports these options.
   bool plain() const noexcept { return options.filter == nullptr && options.path == vector::SearchPath::kAuto; }
 };
 
@@ -119,7 +119,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     const auto begin = store::SearchClock::now();
     const auto index = use();
     const std::vector<float> rows = floats_argument(info[0], "query");
-    // The search refuses anything but a whole number of queries.
+    // The search itself refuses a partial query.
     const std::size_t queries = std::max<std::size_t>(1, rows.size() / std::max<std::size_t>(1, index->dimension()));
     vector::SearchOptions options;
     options.k = integer_argument(info[1], "k", 1, kMostHits);
@@ -187,7 +187,7 @@ Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {
 
 Napi::Value wrap_index(Napi::Env env, Shared&& index) {
   auto& constructor = Environment::of(env).constructors.vector_index;
-  // Mapped bytes do not count: counting them cost every opening a full garbage collection.
+  // Without mapped bytes: counting them caused a full garbage collection at every opening.
   const std::size_t bytes = index->heap_bytes();
   return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
 }
@@ -259,8 +259,8 @@ IndexExpectation expectation_argument(const Napi::Object& options) {
   return expected;
 }
 
-/// A file of our own format, whose fingerprint must be the expected one if both are there; or of hnswlib's format where
-/// the dimension is given, which such a file does not hold.
+/// Loads a lorekeep index, whose fingerprint must match the expected one if both are set, or an hnswlib index, if the
+/// dimension is given, which such a file does not contain.
 Shared load_either(const std::filesystem::path& path, const IndexExpectation& expected, const Work& work) {
   if (expected.dimension && !vector::is_index_file(path)) {
     return vector::import_hnswlib_file(path, *expected.dimension, work.cancel);

@@ -42,12 +42,12 @@ struct VectorOptions {
 
 /// Reads kind, m, efConstruction, seed, vectorType and threads.
 VectorOptions vector_options(const Napi::Object& object);
-/// Runs inside a task; `rows` are given up as soon as they are encoded.
+/// Call it inside a task. Frees `rows` as soon as they are encoded.
 std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows, std::size_t dimension,
                                                          const VectorOptions& options, Runtime& runtime,
                                                          const TaskContext& task);
 
-/// The JavaScript object of an index.
+/// Returns the JavaScript object of an index.
 Napi::Value wrap_index(Napi::Env env, std::shared_ptr<const vector::VectorIndex>&& index);
 
 /// buildVectorIndex(rows, dimension, options, cancel, progress)

@@ -1,4 +1,4 @@
-// A folder for one test, removed with what is in it, and whole files.
+// A temporary folder for one test, removed with its content, and functions for whole files.
 #pragma once
 
 #include <cstddef>

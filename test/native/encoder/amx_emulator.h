@@ -1,6 +1,6 @@
-// AMX for machines without it. While an emulator lives, an instruction of AMX that the processor does not know is
-// decoded where it stands and computed in C++, so that the tests run the very machine code that is shipped. On a
-// processor that has AMX, permitted, nothing traps and the same tests are about the hardware. Linux on x86-64.
+// Emulates AMX. While an emulator exists, AMX instructions that the processor does not support are decoded and computed
+// in C++, so that the tests run the shipped machine code. With permitted AMX hardware nothing traps, and the tests run
+// on the hardware. Linux on x86-64.
 #pragma once
 
 #include "encoder/kernel_sets.h"
@@ -9,8 +9,8 @@
 
 namespace lorekeep::test {
 
-/// One at a time; tests are single-threaded. Ends the process with a sentence at an instruction that the
-/// manual forbids: a tile that is not configured, shapes that do not fit.
+/// One at a time; tests are single-threaded. Ends the process with a message at an invalid instruction: a tile that is
+/// not configured, shapes that do not match.
 class AmxEmulator {
  public:
   AmxEmulator();
@@ -18,10 +18,10 @@ class AmxEmulator {
   AmxEmulator(const AmxEmulator&) = delete;
   AmxEmulator& operator=(const AmxEmulator&) = delete;
 
-  /// False without AVX-512, which every processor with AMX has, and where the processor knows some instructions of AMX
-  /// while the system refuses the others: then nothing can be tested, and nothing is offered.
+  /// Returns false without AVX-512, which every processor with AMX has, and if the processor supports some AMX
+  /// instructions while the system refuses the others: then nothing can be tested.
   bool usable() const { return usable_; }
-  /// Instructions emulated so far; 0 on a processor that has them.
+  /// Number of instructions emulated so far; 0 on a processor with AMX.
   static long instructions();
 
  private:

@@ -1,5 +1,5 @@
-// How the forward pass treats batches. That it computes BERT is shown beside llama.cpp and beside a plain computation
-// in double precision: test/models/architectures.test.ts.
+// Tests batches of the forward pass. test/models/architectures.test.ts compares its results with llama.cpp and with a
+// plain computation in double precision.
 #include "encoder/bert.h"
 
 #include <cmath>

@@ -9,7 +9,7 @@
 namespace lorekeep::encoder {
 namespace {
 
-/// Weights of which `share` are not zero.
+/// Returns weights; a fraction `share` of them is not zero.
 std::vector<float> weights(std::size_t count, double share) {
   std::mt19937_64 random(test::seed());
   std::uniform_real_distribution<float> uniform(-1, 1);

@@ -1,4 +1,4 @@
-// Products of two kernels, compared.
+// Compares the products of two kernels.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
   return found;
 }
 
-/// The largest difference between what two functions make of the same shape, relative to the sums' spread.
+/// Returns the largest difference between the results of two functions, relative to the sums' spread.
 template <class T>
 double difference(void (*a)(const encoder::Gemm<T>&), void (*b)(const encoder::Gemm<T>&), const std::vector<T>& left,
                   const std::vector<T>& right, encoder::Gemm<T> shape, const std::vector<float>& bias) {

@@ -13,7 +13,7 @@ using lorekeep::test::TemporaryFile;
 
 namespace {
 
-// Reads everything that the file offers, so that a wrong extent is a fault here.
+// Reads all bytes of the file's tensors and keys, so that a wrong extent crashes here.
 std::size_t touch(const std::string& bytes) {
   const TemporaryFile temporary(bytes);
   const GgufFile file(temporary.path());

@@ -7,8 +7,8 @@
 namespace lorekeep::text {
 namespace {
 
-// An index whose arrays can be damaged. Each lies in memory of exactly its size, so that AddressSanitizer sees any
-// look beyond it.
+// An index whose arrays can be damaged. Each has memory of exactly its size, so that AddressSanitizer detects any read
+// beyond it.
 struct Damageable {
   std::vector<std::uint32_t> lengths;
   std::vector<std::uint64_t> buckets;
@@ -42,7 +42,7 @@ BuiltIndex sample() {
   return build_index(texts.size(), [&](std::size_t i) -> std::string_view { return texts[i]; }, {});
 }
 
-// Bytes of the entries that are a term's text: changed, they can be another index's right ones.
+// The bytes of terms' texts in the entries: changing them can produce another valid index.
 std::vector<bool> bytes_of_terms(const IndexData& data) {
   std::vector<bool> marks(data.entries.size());
   const std::byte* at = data.entries.data();
@@ -104,7 +104,7 @@ TEST("entries that end anywhere too early are found, whatever the dictionary say
   }
 }
 
-// One term alone, so that what its entry claims can be cut with nothing behind it.
+// A single term, so that a truncated entry is the end of the data.
 TEST("an entry that is too short for its directory or its bodies is found, sparse and dense") {
   for (const std::size_t documents_with_term : {1u, 130u}) {
     const auto text_of = [=](std::size_t i) -> std::string_view { return i < documents_with_term ? "a a a a a" : ""; };

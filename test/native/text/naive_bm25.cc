@@ -17,7 +17,7 @@ Counts count_words(std::string_view text, Tokenizer tokenizer) {
   return counts;
 }
 
-// The extra tokens as well.
+// Includes the extra tokens.
 Counts count_tokens(std::string_view text, Tokenizer tokenizer) {
   Counts counts;
   for_each_token(text, tokenizer, [&](std::string_view token, TokenKind) { ++counts[std::string(token)]; });

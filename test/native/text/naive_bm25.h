@@ -1,4 +1,4 @@
-// The slow twin of TextIndex: every document is scored for every term, nothing is pruned, packed or parallel.
+// The slow reference for TextIndex: scores every document for every term, without pruning, packing or threads.
 #pragma once
 
 #include <cstddef>

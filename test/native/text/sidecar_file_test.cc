@@ -38,7 +38,7 @@ struct Sample {
   }
 };
 
-// Detail "mismatch" of the Error(kUnsupported) that `body` throws, or what it did instead.
+// Returns detail "mismatch" of the Error(kUnsupported) that `body` throws, or describes another outcome.
 template <class Body>
 std::string reason_of(Body&& body) {
   try {
@@ -199,7 +199,7 @@ TEST("a flipped bit is found by the checksums, unless it lies between sections")
   CHECK(refused > 550);
 }
 
-// What a forged file can do: the load or a search refuses it, or hits are documents of the index.
+// For a forged file, the load or a search throws, or hits are documents of the index.
 bool refused_when_used(const Sample& sample, const SidecarExpectation& expected) {
   try {
     const Sidecar loaded = load_sidecar(sample.path(), {.expected = &expected});

@@ -8,7 +8,7 @@
 namespace lorekeep::text {
 namespace {
 
-// What documents are found by beside their words, joined by '|', of beginnings alone.
+// Returns the extra tokens for beginnings, joined by '|'.
 std::string beginnings(std::string_view text) {
   std::string joined;
   for_each_token(text, Tokenizer::kMultilingual, [&](std::string_view token, TokenKind kind) {

@@ -1,4 +1,4 @@
-// What many threads do at once; the ThreadSanitizer run takes this one.
+// Concurrent use; the ThreadSanitizer run includes this test.
 #include <thread>
 #include <utility>
 

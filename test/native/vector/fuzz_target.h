@@ -1,4 +1,4 @@
-// What the vector loaders' fuzz targets share.
+// Shared code of the fuzz targets for vector loaders.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline std::filesystem::path write_fuzz_input(std::span<const std::uint8_t> inpu
   return path;
 }
 
-/// Whatever a loader accepted must be safe to use, right or wrong as its numbers may be.
+/// Uses an accepted index, which must be safe even if its numbers are wrong.
 inline void use_index(const vector::HnswIndex& index) {
   using vector::SearchPath;
   const std::vector<float> query(index.dimension(), 1.0f);
