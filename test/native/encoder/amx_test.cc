@@ -18,7 +18,7 @@ using test::difference;
 using test::numbers;
 using test::rounded;
 
-/// Compares a product by tiles with the scalar one, in a matrix with more columns than the product.
+/// Checks a product by tiles against the scalar one, in a matrix with more columns than the product.
 double tiles_against_scalar(std::size_t rows, std::size_t panels, std::size_t depth, bool with_bias, bool accumulate) {
   const std::size_t width = panels * kLanes;
   const Gemm<std::uint16_t> g{nullptr, depth + 6,  nullptr, depth * kLanes, 2 * kLanes, nullptr,
