@@ -131,7 +131,7 @@ async function checkWords(records: Records, { config, files, signal, findings }:
   findings.push({ severity: 'warning', code: 'STALE', file, message });
 }
 
-/** The result, or undefined after a finding about what is wrong. @throws what is not about the files */
+/** Returns the result, or undefined after adding a finding. @throws errors that are not about the files */
 async function found<T>(
   findings: KnowledgeBaseFinding[],
   file: string,

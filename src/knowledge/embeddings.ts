@@ -11,7 +11,7 @@ export interface EmbeddingCounts {
   embedded: number;
   /** Records whose embedding was in the embeddings file. */
   reused: number;
-  /** Records of which only the beginning is embedded, because the model's context does not hold the text. */
+  /** Records whose text was truncated to fit the model's context. */
   truncated: number;
 }
 

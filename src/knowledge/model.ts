@@ -69,7 +69,7 @@ function checked(found: KnowledgeModel | undefined, name: string): KnowledgeMode
   return found;
 }
 
-/** What becomes of a text that the model's context does not hold. */
+/** How to treat a text that is too long for the model's context. */
 export type LongText = 'error' | 'truncate';
 
 /**
@@ -83,7 +83,7 @@ export function indexFingerprint(records: Records, model: KnowledgeModel, longTe
   return createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
 }
 
-/** Names everything that the embedding of a text depends on beside the text; the model's fingerprint has the pooling. */
+/** Identifies everything besides the text that an embedding depends on; the model's fingerprint includes the pooling. */
 export function embeddingsKey({ model, documentPrefix = '' }: KnowledgeModel): string {
   const { fingerprint, contextSize } = model.facts;
   return JSON.stringify([fingerprint, contextSize, documentPrefix]);

@@ -2,7 +2,7 @@ import { PendingWork } from '../lifecycle/pending-work.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import { type Holdable, Holders, type Pin } from './pin.js';
 
-/** What a cache keeps: it weighs bytes, and is closed once nobody can get it any more. */
+/** A cached value: it has a size in bytes and is closed once no request can get it. */
 export interface Cacheable extends Holdable {
   readonly bytes: number;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export interface EntryFacts {
   name: string;
   state: EntryState;
   pins: number;
-  /** 0 while it is loading. */
+  /** 0 while loading. */
   bytes: number;
 }
 

@@ -44,7 +44,7 @@ const endsSomething: ReadonlySet<RequestType> = new Set([
   'Ping',
 ]);
 
-/** A request's id is the client's, and a string may be anything. */
+/** Returns a numeric request id; a string chosen by the client is not logged. */
 const ownNumber = (id: RequestId) => (typeof id === 'number' ? id : undefined);
 
 /** Ids that this server makes; anything else in their place is a client's text, which no line shows. */

@@ -24,7 +24,7 @@ export interface OutboxEvents {
   written(): void;
 }
 
-/** What goes to one client, in order. Short frames are written at once, long ones in slices of time. */
+/** The frames for one client, in order. Short frames are written at once, long ones in time slices. */
 export class Outbox {
   readonly #socket: Socket;
   readonly #maxPayloadBytes: number;

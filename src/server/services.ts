@@ -14,7 +14,7 @@ import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { LoopScheduler } from './loop-scheduler.js';
 
-/** What the parts of a running server share; made by the composition root. */
+/** Shared parts of a running server, created by the composition root. */
 export interface Services {
   readonly config: ServerConfig;
   readonly models: CatalogModels;
