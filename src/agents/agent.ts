@@ -1,4 +1,4 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { loopTurn } from '../lifecycle/loop-turn.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Holding } from '../limits/client-memory.js';
 import type { Log } from '../log/log.js';
@@ -55,7 +55,7 @@ export class Agent {
     try {
       for (const plan of plans) {
         // Opening a node may compile a filter: let the event loop run in between.
-        if (nodes.length > 0) await nextTurnOfLoop();
+        if (nodes.length > 0) await loopTurn();
         nodes.push(await plan.open(resources));
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { loopTurn } from '../lifecycle/loop-turn.js';
 import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
@@ -14,8 +14,11 @@ export interface GraphPlan {
 /** Node types by name. */
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 
-/** Characters of templates parsed between two pauses: a few milliseconds. */
+/** Characters of templates that a graph may have and be planned without a pause: a few milliseconds. */
 const templatesAtOnce = 32_768;
+
+/** Characters of templates parsed between two pauses: about a millisecond. */
+const templatesPerStep = 8192;
 
 /** Returns whether checking the graph takes long enough to need pauses for the event loop. */
 export function isLargeGraph({ nodes }: Graph, types: NodeTypes): boolean {
@@ -45,7 +48,7 @@ export async function planLargeGraph(
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await nextTurnOfLoop();
+    await loopTurn();
     signal.throwIfAborted();
   }
 }
@@ -68,7 +71,7 @@ function* planInSteps(graph: Graph, types: NodeTypes): Generator<void, GraphPlan
   let parsed = 0;
   for (const node of graph.nodes) {
     parsed += templateLength(node, types);
-    if (parsed > templatesAtOnce) {
+    if (parsed > templatesPerStep) {
       parsed = 0;
       yield;
     }

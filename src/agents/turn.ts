@@ -1,4 +1,5 @@
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
+import { loopTurn } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
@@ -105,6 +106,8 @@ export class Turn {
         this.#skipped.push(node.id);
         continue;
       }
+      await loopTurn();
+      this.signal.throwIfAborted();
       const { jump } = await this.#runNode(node);
       walk.hasRun(node.id, jump);
     }

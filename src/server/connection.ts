@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
+import { withLoopTurns } from '../lifecycle/loop-turn.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import type { Log } from '../log/log.js';
@@ -301,7 +302,8 @@ export class Connection {
       if (failure !== undefined) throw failure;
       const object = objectOf(parser);
       replyTo = idOf(object);
-      const answer = await dispatch(this.#context(held), parseRequest(object));
+      const request = parseRequest(object);
+      const answer = await withLoopTurns(this.#share, () => dispatch(this.#context(held), request));
       if (answer !== undefined) this.#send({ ...answer, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
       const error = toServerError(thrown);

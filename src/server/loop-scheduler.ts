@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { LoopTurns } from '../lifecycle/loop-turn.js';
 import { RecentUse } from '../lifecycle/recent-use.js';
 
 /** Work of one client that is done in slices. */
@@ -19,16 +20,20 @@ export interface LoopLimits {
 const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
 
 /** A client's place in the scheduler. */
-export interface LoopShare {
+export interface LoopShare extends LoopTurns {
   /** Asks for a slice, now or soon. Asking again before it comes changes nothing. */
   request(): void;
-  /** Asks for no more. */
+  /** Asks for no more. Whoever waits for a turn gets it in the next turn of the event loop. */
   leave(): void;
 }
 
 interface Member {
   readonly work: LoopWork;
   readonly use: RecentUse;
+  /** Steps of its requests that wait for a turn: one in each slice. */
+  readonly steps: (() => void)[];
+  /** What its latest slice took, in ms. */
+  latest: number;
 }
 
 /**
@@ -52,14 +57,27 @@ export class LoopScheduler {
   }
 
   join(work: LoopWork): LoopShare {
-    const member = { work, use: new RecentUse() };
+    const member: Member = { work, use: new RecentUse(), steps: [], latest: 0 };
+    let left = false;
+    const request = () => {
+      this.#waiting.add(member);
+      if (!this.#running && this.#spent < this.#limits.turnMs) this.#start();
+    };
     return {
-      request: () => {
-        this.#waiting.add(member);
-        if (!this.#running && this.#spent < this.#limits.turnMs) this.#start();
-      },
+      request,
+      turn: () =>
+        new Promise((resolve) => {
+          if (left) {
+            setImmediate(resolve);
+            return;
+          }
+          member.steps.push(resolve);
+          request();
+        }),
       leave: () => {
+        left = true;
         this.#waiting.delete(member);
+        for (const step of member.steps.splice(0)) setImmediate(step);
       },
     };
   }
@@ -97,17 +115,28 @@ export class LoopScheduler {
     return next as Member;
   }
 
+  /**
+   * The time that a slice counts for. One that took far longer than slices may and than the one before it was interrupted, by another
+   * program or the garbage collector: the client does not wait for that.
+   */
+  #charge(member: Member, took: number): number {
+    const charge = Math.min(took, Math.max(this.#limits.sliceMs, 2 * member.latest));
+    member.latest = took;
+    return charge;
+  }
+
   /** One slice of a client; gives the time that it took, replies included. */
   async #slice(member: Member): Promise<number> {
-    const { work, use } = member;
+    const { work, use, steps } = member;
     const began = performance.now();
     const due = began + this.#limits.sliceMs;
+    steps.shift()?.();
     const more = work.serve(() => performance.now() >= due);
     await promiseCallbacksRun();
     work.settle();
     const now = performance.now();
-    use.add(now - began, now);
-    if (more) this.#waiting.add(member);
+    use.add(this.#charge(member, now - began), now);
+    if (more || steps.length > 0) this.#waiting.add(member);
     return now - began;
   }
 }

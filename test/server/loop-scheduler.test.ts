@@ -71,6 +71,61 @@ describe('the event loop', () => {
     expect(slices - ended).toBeLessThanOrEqual(1);
   });
 
+  it('is given to one waiting step of a client in each slice, so that those of others are served in between', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    const order: string[] = [];
+    const idle = { serve: () => false, settle: () => {} };
+    const [heavy, light] = [scheduler.join(idle), scheduler.join(idle)];
+    const step = async (share: LoopShare, name: string) => {
+      await share.turn();
+      const began = performance.now();
+      while (performance.now() - began < 0.5);
+      order.push(name);
+    };
+    const steps = Array.from({ length: 20 }, () => step(heavy, 'heavy'));
+    await Promise.all([...steps, step(light, 'light')]);
+    expect(order.indexOf('light')).toBeLessThanOrEqual(1);
+    expect(order).toHaveLength(21);
+  });
+
+  it('does not charge a client for an interruption of one of its slices', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    let interruption = 20;
+    const served: string[] = [];
+    const light = scheduler.join({
+      serve: () => {
+        served.push('light');
+        const began = performance.now();
+        while (performance.now() - began < interruption);
+        interruption = 0;
+        return false;
+      },
+      settle: () => {},
+    });
+    light.request();
+    while (served.length < 1) await turnOfLoop();
+    const others = Array.from({ length: 20 }, () => busyClient(scheduler, () => served.push('other')));
+    for (const other of others) other.request();
+    while (served.length < 200) await turnOfLoop();
+    const asked = served.length;
+    light.request();
+    while (served.indexOf('light', asked) < 0) await turnOfLoop();
+    for (const other of others) other.leave();
+    // The interruption is as long as five slices of each of the others.
+    expect(served.indexOf('light', asked) - asked).toBeLessThanOrEqual(1);
+  });
+
+  it('leaves no step waiting when its client leaves', async () => {
+    const scheduler = new LoopScheduler({ sliceMs: 0.2, turnMs: 1 });
+    const other = busyClient(scheduler, () => {});
+    const share = scheduler.join({ serve: () => false, settle: () => {} });
+    other.request();
+    const waiting = [share.turn(), share.turn()];
+    share.leave();
+    await Promise.all([...waiting, share.turn()]);
+    other.leave();
+  });
+
   it('counts the promise callbacks of a slice, and settles after them', async () => {
     const scheduler = new LoopScheduler();
     const order: string[] = [];
