@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { bytesPerMiB } from './bytes.js';
 
@@ -52,15 +52,43 @@ export class MemoryRelease {
   }
 }
 
-let collect: (() => void) | undefined;
+type Collect = (options?: { type: 'minor' }) => void;
 
-/** Runs a full garbage collection: a few milliseconds per 10 MB of live heap. */
-export function collectGarbage(): void {
-  if (collect === undefined) {
-    setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as () => void;
-    setFlagsFromString('--no-expose-gc');
+let collect: Collect | undefined;
+
+/** Below 8 MiB of old objects V8 does not mark incrementally. So small a heap is collected at once, in milliseconds. */
+const smallHeap = 9 * bytesPerMiB;
+
+/** V8 starts to mark when 1 % of the heap is in use, and then collects as if memory were short. */
+const startMarking = ['--incremental-marking-hard-trigger=1', '--optimize-for-size'];
+const asBefore = ['--incremental-marking-hard-trigger=0', '--no-optimize-for-size'];
+
+/**
+ * Starts an incremental collection of V8's whole heap and returns. V8 marks on other threads and in small steps; only the
+ * end, some milliseconds, stops the program. A collection asked for directly stops it for all of that.
+ */
+export function startCollection(): void {
+  collect ??= exposedCollector();
+  if (oldObjects() < smallHeap) {
+    collect();
+    return;
   }
-  // Without options: Node.js 20 takes some of them for a minor collection.
-  collect();
+  for (const flag of startMarking) setFlagsFromString(flag);
+  // At the end of a minor collection V8 looks at the trigger.
+  collect({ type: 'minor' });
+  for (const flag of asBefore) setFlagsFromString(flag);
+}
+
+function exposedCollector(): Collect {
+  setFlagsFromString('--expose-gc');
+  const exposed = runInNewContext('gc') as Collect;
+  setFlagsFromString('--no-expose-gc');
+  return exposed;
+}
+
+function oldObjects(): number {
+  let bytes = 0;
+  for (const { space_name, space_used_size } of getHeapSpaceStatistics())
+    if (!/^(new|read_only)_/.test(space_name)) bytes += space_used_size;
+  return bytes;
 }

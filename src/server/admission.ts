@@ -5,7 +5,7 @@ import { toServerError } from '../failure/failure.js';
 import { inMiB } from '../limits/bytes.js';
 import { budgets } from '../limits/default-budgets.js';
 import { connectionBytes } from '../limits/estimates.js';
-import { collectGarbage, MemoryRelease } from '../limits/memory-release.js';
+import { MemoryRelease, startCollection } from '../limits/memory-release.js';
 import { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import { encodeFrame } from '../protocol/encoder.js';
@@ -37,24 +37,29 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
   });
 }
 
-/** How long native objects take to go after the garbage collection that found them unused, in ms. */
-const finalizersMs = 2000;
+/** How long an incremental collection and the finalizers of what it found may take, in ms. */
+const collectionMs = 3000;
 
-/** Gives the process's free memory back to the system. */
+/** Gives the process's free memory back to the system, without stopping the event loop for it. */
 function giveBack(log: Log): void {
   const before = process.memoryUsage.rss();
-  const started = performance.now();
-  collectGarbage();
-  const ms = Math.round(performance.now() - started);
-  setTimeout(() => {
+  startCollection();
+  later(() => {
     // What was freed by finalizers, and pages that the first collection has emptied.
-    collectGarbage();
-    releaseFreeMemory();
-    log.debug(
-      { before: inMiB(before), collected: inMiB(process.memoryUsage.rss()), ms },
-      'free memory is given back after a burst',
-    );
-  }, finalizersMs).unref();
+    startCollection();
+    later(() => {
+      releaseFreeMemory();
+      const after = process.memoryUsage.rss();
+      log.debug(
+        { before: inMiB(before), collected: inMiB(after) },
+        'free memory is given back after a burst',
+      );
+    });
+  });
+}
+
+function later(callback: () => void): void {
+  setTimeout(callback, collectionMs).unref();
 }
 
 /** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */

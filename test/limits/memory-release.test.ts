@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { releaseFreeMemory } from '../../lib/internal.js';
 import { bytesPerMiB as MiB } from '../../src/limits/bytes.js';
-import { collectGarbage, MemoryRelease } from '../../src/limits/memory-release.js';
+import { MemoryRelease, startCollection } from '../../src/limits/memory-release.js';
 
 let release: ReturnType<typeof vi.fn<() => void>>;
 let memory: MemoryRelease;
@@ -44,12 +44,16 @@ it('nothing ticks without work', () => {
 
 it('garbage is really collected, and the C library asked to give back its memory', async () => {
   vi.useRealTimers();
-  let array: Uint8Array | undefined = new Uint8Array(64 * MiB);
-  const reference = new WeakRef(array);
-  array = undefined;
+  let collected: (name: unknown) => void = () => {};
+  const event = new Promise((resolve) => {
+    collected = resolve;
+  });
+  const registry = new FinalizationRegistry((name) => collected(name));
+  registry.register(new Uint8Array(64 * MiB), 'array');
   await new Promise((resolve) => setImmediate(resolve));
-  collectGarbage();
-  expect(reference.deref()).toBeUndefined();
+  startCollection();
+  expect(await event).toBe('array');
+  expect(registry).toBeDefined();
   expect((globalThis as { gc?: unknown }).gc).toBeUndefined();
   releaseFreeMemory();
 });
