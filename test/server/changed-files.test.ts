@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { buildKnowledgeBase } from '../../src/knowledge/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus } from './corpus.js';
+import { catalogPath, TestServer } from './test-server.js';
+
+const file = temporaryFolder();
+const records = corpus.map(({ text }, index) => ({ id: `r${index}`, text }));
+
+beforeAll(() => {
+  writeFileSync(file('records.json'), JSON.stringify(records));
+});
+
+function writeConfig(name: string, fields: object) {
+  const config = { embedding_model: 'tiny', records_file: 'records.json', ...fields };
+  writeFileSync(file(name), JSON.stringify(config));
+}
+
+/** A session of a server whose storage root is the folder. */
+async function session() {
+  const server = await TestServer.start({ config: { storage_root: file() } });
+  const client = await server.raw();
+  const { session_id } = await client.request<never>({
+    type: 'CreateSessionRequest',
+    id: 's',
+  });
+  return { client, session_id };
+}
+
+it('a file that is not ours stays, and the refusal names both files without their folders', async () => {
+  const { client, session_id } = await session();
+  const before = readFileSync(file('records.json'), 'utf8');
+  for (const field of ['bm25_file', 'embeddings_file', 'index_file']) {
+    writeConfig('over.json', { [field]: 'records.json' });
+    const create = { type: 'CreateEmbeddedStringStorageRequest', session_id, name: field };
+    const reply = await client.request({ ...create, id: field, config_path: 'over.json' });
+    expect(reply).toMatchObject({ type: 'Error', code: 8003 });
+    expect(JSON.stringify(reply)).toContain('over.json');
+    expect(JSON.stringify(reply)).toContain('records.json');
+    expect(JSON.stringify(reply)).not.toContain(file());
+  }
+  expect(readFileSync(file('records.json'), 'utf8')).toBe(before);
+});
+
+it('an index that is changed in place is an error of the next search, and the server goes on', async () => {
+  const { client, session_id } = await session();
+  writeConfig('kb.json', { index_file: 'kb.index' });
+  await using model = await EmbeddingModel.load(catalogPath.replace('models.json', 'tiny.gguf'));
+  await buildKnowledgeBase(file('kb.json'), { models: async () => ({ model }) });
+  const create = { type: 'CreateEmbeddedStringStorageRequest', session_id, name: 'kb' };
+  const made = await client.request({ ...create, id: 'create', config_path: 'kb.json' });
+  expect(made).toMatchObject({ record_count: records.length });
+  const search = { type: 'SearchEmbeddedStringStorageRequest', session_id, name: 'kb', text: 'bees' };
+  expect(await client.request({ ...search, id: 'before' })).toMatchObject({
+    type: 'SearchEmbeddedStringStorageResponse',
+  });
+  writeFileSync(file('kb.index'), Buffer.alloc(readFileSync(file('kb.index')).length, 0x5a));
+  const reply = await client.request({ ...search, id: 'after' });
+  expect(reply).toMatchObject({ type: 'Error', code: 8003 });
+  expect(JSON.stringify(reply)).toContain('was changed in place');
+  expect(JSON.stringify(reply)).not.toContain(file());
+  expect(await client.request({ type: 'Ping', id: 'ping' })).toMatchObject({ type: 'Pong' });
+});
