@@ -1,8 +1,8 @@
 import type { Bytes } from './bytes.js';
 
 /**
- * Memory estimates in bytes, measured with test/limits/estimates.test.ts and rounded up, because an underestimate defeats
- * the limits. Strings take at most two bytes per character.
+ * Memory estimates in bytes, measured once on Node.js 20 and rounded up, because an underestimate defeats the limits. Strings
+ * take at most two bytes per character.
  */
 
 /** One value of parsed JSON: an object or array of few members, with its place in the value around it. */
