@@ -14,11 +14,11 @@ import { reuseWords } from './words.js';
 export interface KnowledgeBaseFinding {
   /** error: the knowledge base cannot be opened. warning: it can, but something has no effect or takes long. */
   severity: 'error' | 'warning';
-  /** What says so: a code of LorekeepError, or NO_EFFECT (a key), STALE (a file that opening would make again). */
+  /** A code of LorekeepError, NO_EFFECT (a key without effect) or STALE (a file that opening would rebuild). */
   code: string;
-  /** Absolute path of the file that it is about. */
+  /** Absolute path of the file. */
   file: string;
-  /** Names file, place and what was expected; several lines for records. */
+  /** Names file, place and expectation; several lines for records. */
   message: string;
 }
 
@@ -26,12 +26,12 @@ export interface KnowledgeBaseCheck {
   /** Whether there is no error among the findings. */
   ok: boolean;
   findings: KnowledgeBaseFinding[];
-  /** Undefined when the records cannot be read. */
+  /** Number of records; undefined if they cannot be read. */
   records: number | undefined;
 }
 
 export interface CheckKnowledgeBaseOptions extends Pick<OpenKnowledgeBaseOptions, 'signal' | 'resolvePath'> {
-  /** Gives the model that the config file names. Without it nothing is checked that needs the model. */
+  /** Provides the model that the config names. Without it, checks that need the model are skipped. */
   models?: OpenKnowledgeBaseOptions['models'] | undefined;
 }
 
@@ -47,10 +47,9 @@ interface Checked {
 }
 
 /**
- * Checks everything that opening would, goes on after what is wrong, and writes nothing: config, model, records, the index
- * file and the text index. Without an index file every text is embedded, because that alone tells
- * whether the model takes it; what the embeddings file has is not embedded again.
- * @throws INVALID_ARGUMENT for the options, CANCELLED, OUT_OF_MEMORY; what is wrong with the files is in the findings
+ * Makes every check of opening, continues after a mistake, and writes nothing: config, model, records, index file, text
+ * index. Without an index file, texts that are not in the embeddings file are embedded, because only that shows whether the
+ * model accepts them. @throws INVALID_ARGUMENT for the options, CANCELLED, OUT_OF_MEMORY; defects of the files are findings
  */
 export async function checkKnowledgeBase(
   configPath: string,
@@ -77,7 +76,7 @@ export async function checkKnowledgeBase(
   return { ok, findings, records };
 }
 
-/** How many records there are, when they can be read. */
+/** Returns the number of records if they can be read. */
 async function checkFiles(checked: Checked): Promise<number | undefined> {
   const { config, files, signal, findings } = checked;
   const { fields } = config;
@@ -105,7 +104,7 @@ async function checkVectors(records: Records, checked: Checked): Promise<void> {
   await opened.close();
 }
 
-/** Embeds every text that the embeddings file does not have. */
+/** Embeds every text that is missing from the embeddings file. */
 async function checkTexts(records: Records, checked: Checked & { model: KnowledgeModel }): Promise<void> {
   const { config, files, model, signal, findings } = checked;
   await using rows = await matchEmbeddings(records, { config, model, files, signal });

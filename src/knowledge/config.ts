@@ -5,12 +5,12 @@ import { parseLenient } from '../schema/lenient.js';
 import { listed, mostListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 
-/** Largest config file in bytes: clients name files that are none, and JSON.parse and the checks hold the event loop. */
+/** Largest config file in bytes. Clients may name any file, and parsing holds the event loop. */
 const mostBytes = 64 * 1024;
 
 export interface LoadedKnowledgeBaseConfig {
   config: KnowledgeBaseConfig;
-  /** One sentence per key that has no effect. */
+  /** One sentence per key without effect. */
   warnings: string[];
 }
 
@@ -30,7 +30,7 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     const line = (issue: FieldIssue) => `${place(issue)}: ${describeIssue(issue)}`;
     const lines = listed(parsed.issues, line);
     const { path: field, nearest } = parsed.issue;
-    // What is missing may be there under another name.
+    // A missing field may be present under a misspelt name.
     if (parsed.issues.some(({ kind }) => kind === 'missing'))
       lines.push(...parsed.ignored.slice(0, mostListed).map(line));
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });

@@ -21,15 +21,15 @@ interface Opened {
   files: KnowledgeBaseFiles;
 }
 
-/** Whose the files of a knowledge base are. */
+/** The owner of a knowledge base's files. */
 export const ownerOf = ({ path, files }: Pick<Opened, 'path' | 'files'>): FileOwner => ({
   config: path,
   records: files.records,
 });
 
 /**
- * Refuses a config under which a file would be written over: no two fields name the same file, by whatever name, and what
- * `written` name is absent, empty, or of lorekeep and of that kind. @throws INVALID_ARGUMENT that names both files
+ * Refuses a config that would overwrite a file: no two fields may name the same file, and the files in `written` must be
+ * absent, empty, or files of ours of that kind. @throws INVALID_ARGUMENT that names both files
  */
 export async function checkDestinations(opened: Opened, written: readonly WrittenFile[]): Promise<void> {
   await checkDistinct(opened);
@@ -37,14 +37,14 @@ export async function checkDestinations(opened: Opened, written: readonly Writte
 }
 
 /**
- * Refuses a file that belongs to another knowledge base, too. To be asked before the work that the file is to hold: the
- * writer asks again. @throws INVALID_ARGUMENT
+ * Also refuses a file that belongs to another knowledge base. Call it before computing the file's content; the writer
+ * checks again. @throws INVALID_ARGUMENT
  */
 export async function checkOwnDestination(opened: Opened, file: WrittenFile): Promise<void> {
   await checkPlace(opened, file, ownerOf(opened));
 }
 
-/** Makes the folder of a file that is about to be written. @throws IO */
+/** Creates the folder of a file that is about to be written. @throws IO */
 export async function makeFolderOf(path: string): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true }).catch((cause: Error) => {
@@ -61,13 +61,13 @@ async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: Fil
     await checkDestination(target, kind, owner);
   } catch (cause) {
     if (!(cause instanceof LorekeepError)) throw cause;
-    // What cannot be read cannot be written either: its writer says so, and what that means.
+    // An unreadable file is reported by its writer.
     if (cause.code === 'IO') return;
     throw LorekeepError.about(cause.code, { file: path, field, reason: cause.message }, { cause });
   }
 }
 
-/** By device and inode: a link, another spelling, or a folder that is a link, is the same file. */
+/** Compares by device and inode, so that links, other spellings and linked folders count as the same file. */
 async function checkDistinct({ path, config, files }: Opened): Promise<void> {
   const taken = new Map([[await identityOf(path), 'this config file']]);
   const named = {
@@ -90,7 +90,7 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
   }
 }
 
-/** Device and inode; of a file that is not there yet, those of its folder and its name. */
+/** Device and inode; for an absent file those of its folder, and its name. */
 async function identityOf(path: string): Promise<string> {
   const found = await identity(path);
   if (found !== undefined) return found;

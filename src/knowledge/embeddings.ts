@@ -5,7 +5,7 @@ import { embeddingsKey, recordsError } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 
-/** Where the embeddings of a knowledge base came from. */
+/** Origins of a knowledge base's embeddings. */
 export interface EmbeddingCounts {
   /** Texts given to the model. Records of equal text share one embedding. */
   embedded: number;
@@ -24,9 +24,9 @@ export interface EmbeddedRecords extends EmbeddingCounts {
 type EmbedSource = Pick<Source, 'path' | 'config' | 'model' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
- * One embedding per record: those in the embeddings file, and the model's for other texts. The file is written when there
- * is anything new, also when embedding ends early, so that the next attempt goes on from there; one that cannot be written
- * is a warning. @throws as openKnowledgeBase() for records that the model cannot embed; CANCELLED, OUT_OF_MEMORY
+ * Returns one embedding per record, from the embeddings file or from the model. New embeddings are written to the file, also
+ * when embedding ends early, so that the next attempt continues from there. An unwritable file is a warning.
+ * @throws as openKnowledgeBase() for records that the model cannot embed; CANCELLED, OUT_OF_MEMORY
  */
 export async function embedRecords(
   records: Records,
@@ -49,7 +49,7 @@ export async function embedRecords(
   }
 }
 
-/** The embeddings that the cache has. `rows.refusal` says why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
+/** Returns the cached embeddings. `rows.refusal` is the reason if the cache cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
 export function matchEmbeddings(
   records: Records,
   { config, model, files, signal }: Pick<EmbedSource, 'config' | 'model' | 'files' | 'signal'>,
@@ -95,7 +95,7 @@ async function embedMissing(
   }
 }
 
-/** Whether the file was written. Not ended by the signal: what was computed is kept. */
+/** Writes the file and returns whether it did. The signal does not stop it: computed embeddings are kept. */
 async function save(rows: EmbeddingRows, path: string | undefined, source: EmbedSource): Promise<boolean> {
   if (path === undefined || source.readOnly) return false;
   try {

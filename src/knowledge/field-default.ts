@@ -2,13 +2,13 @@ import type { FieldDefinition } from '../../lib/index.js';
 
 type FieldType = FieldDefinition['type'];
 
-/** As a config's JSON has it. */
+/** A default as written in a config's JSON. */
 export type WrittenDefault = number | string | boolean | string[];
 
-/** Half of a surrogate pair is no character, and no records file can hold one. */
+/** A string without lone surrogates, which no records file can contain. */
 export const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 
-/** What a default can be, by type. */
+/** Descriptions of valid defaults, by type. */
 export const expectedDefault: Readonly<Record<FieldType, string>> = {
   int: 'an integer of 64 bits (one beyond 2^53 between quotes, which keep it exact)',
   float: 'a number',
@@ -22,8 +22,8 @@ export const integerText = /^-?\d{1,19}$/;
 export const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /**
- * The value of the type that a default stands for: itself, or what says the same in other words ("5" of an int, 5 of a string).
- * Nothing is rounded or guessed. Undefined when there is none.
+ * Returns the value of a default in its field's type: the default itself, or the same value in another form ("5" for an
+ * int, 5 for a string). Nothing is rounded or guessed. Returns undefined if there is no such value.
  */
 export function coerceDefault(value: WrittenDefault, type: FieldType): WrittenDefault | bigint | undefined {
   switch (type) {

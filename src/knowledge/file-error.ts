@@ -3,7 +3,7 @@ import { isOutOfDescriptors } from './out-of-descriptors.js';
 
 const notTheFiles: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);
 
-/** Whether an error is about a knowledge base's files: not about the caller, the machine or lorekeep itself. */
+/** Whether an error concerns a knowledge base's files, not the caller, the machine or lorekeep itself. */
 export function isFileError(error: unknown): error is LorekeepError {
   return error instanceof LorekeepError && !notTheFiles.has(error.code) && !isOutOfDescriptors(error);
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, LorekeepError } from '../../lib/index.js';
 
-/** What a new index file puts right; not that the system refuses to read it. */
+/** Codes of errors that a rebuilt index file repairs. */
 const curable: ReadonlySet<ErrorCode> = new Set([
   'NOT_FOUND',
   'CORRUPT',
@@ -9,7 +9,7 @@ const curable: ReadonlySet<ErrorCode> = new Set([
   'INVALID_ARGUMENT',
 ]);
 
-/** Does something with an index file; what is wrong with the file is thrown together with what to do about it. */
+/** Runs work on an index file. Adds the remedy to errors about the file. */
 export async function withIndexRemedy<T>(
   file: string,
   configPath: string,

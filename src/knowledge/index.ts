@@ -1,4 +1,4 @@
-/** Knowledge bases opened from files, for scripts: `lorekeep/knowledge-base`. The server opens them in the same way. */
+/** `lorekeep/knowledge-base`: opens knowledge bases from files. The server uses the same code. */
 export { CatalogModels } from '../catalog/catalog-models.js';
 export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';

@@ -13,11 +13,11 @@ import { noProgress } from './progress.js';
 import { configArgument, findModel, type ResolvedSource } from './resolve.js';
 
 export interface KnowledgeBaseCacheOptions {
-  /** Gives the model that a config file names. */
+  /** Provides the model that a config names. */
   models: ModelSource;
   /**
-   * Knowledge bases that nobody holds are closed while all together take more. Default: a quarter of the memory of the machine,
-   * or of the container's limit.
+   * Unpinned knowledge bases are closed while all together take more bytes than this. Default: a quarter of the memory of the
+   * machine or container.
    */
   maxBytes?: number | undefined;
   /** true: opening writes no file, see openKnowledgeBase(). Default: false. */
@@ -26,7 +26,7 @@ export interface KnowledgeBaseCacheOptions {
   log?: KnowledgeLog | undefined;
 }
 
-/** Config files that are recognised without being read again. */
+/** Number of config files that are recognised without being read again. */
 const mostPlaces = 256;
 
 const known: OptionNames<KnowledgeBaseCacheOptions> = {
@@ -41,16 +41,16 @@ export interface CachedOpenOptions {
 }
 
 /**
- * Knowledge bases shared by all that open them through it: one copy of each, loaded once. One that is held never changes; when
- * a file of it has changed, the next open() loads the new content beside it. One that nobody holds is kept for the
- * next open(), until memory is wanted: then the least recently used is closed first.
+ * Shares knowledge bases among callers: each is loaded once. A pinned one never changes; after one of its files has changed,
+ * the next open() loads the new content beside it. Unpinned ones stay for the next open() until `maxBytes` is exceeded; then
+ * the least recently used is closed first.
  */
 export class KnowledgeBaseCache implements AsyncDisposable {
   readonly #models: ModelResolver;
   readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
-  /** What the latest places were found to be, the least recently used first. */
+  /** Identities of the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
   #closed = false;
 
@@ -73,25 +73,25 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.#pins.size;
   }
 
-  /** Bytes that all of them take. */
+  /** Bytes of all of them together. */
   get bytes(): number {
     return this.#pins.bytes;
   }
 
-  /** State, holders and weight of each; `name` is its config file. */
+  /** State, pins and bytes of each; `name` is its config file. */
   entries(): EntryFacts[] {
     return this.#pins.entries();
   }
 
   /**
-   * A pin on the knowledge base of a config file, whose relative paths start at its folder.
+   * Returns a pin on the knowledge base of a config file. Relative paths in the config start at its folder.
    * @throws as openKnowledgeBase(); CLOSED after close(); the signal's reason
    */
   open(configPath: string, options: CachedOpenOptions = {}): Promise<Pin<KnowledgeBase>> {
     return this.openPlace(plainPlace(configArgument(configPath)), options);
   }
 
-  /** As open(), for a config whose files are resolved in another way. */
+  /** Like open(), for a config whose files are resolved in another way. */
   async openPlace(place: ConfigPlace, options: CachedOpenOptions = {}): Promise<Pin<KnowledgeBase>> {
     const { signal } = options;
     if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
@@ -99,7 +99,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.#known(place.key) ?? this.#resolve(place, signal);
   }
 
-  /** A pin on what this place was found to be before, if that is loaded and no file has changed. */
+  /** Returns a pin on the knowledge base last found at this place, if it is loaded and no file has changed. */
   #known(place: string): Pin<KnowledgeBase> | undefined {
     const identity = this.#places.get(place);
     if (identity === undefined) return undefined;
@@ -135,7 +135,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     this.#places.delete(oldest as string);
   }
 
-  /** Closes what nobody holds; the others close when they are released. Resolves when no load is under way. */
+  /** Closes unpinned knowledge bases; the others close when they are released. Resolves when no load is under way. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#pins.close();
@@ -169,7 +169,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   }
 }
 
-/** The error in terms of paths. */
+/** Rewrites an error in terms of paths. */
 function shownError(error: unknown, shown: ConfigFiles['shown']): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, message, detail, cause } = error;

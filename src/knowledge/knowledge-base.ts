@@ -13,7 +13,7 @@ interface KnowledgeBaseFacts {
 /** A storage opened from files. */
 export class KnowledgeBase extends SearchableStorage {
   readonly config: KnowledgeBaseConfig;
-  /** One sentence per key of the config file that has no effect. */
+  /** One sentence per config key without effect. */
   readonly warnings: readonly string[];
 
   /** @internal Use openKnowledgeBase(). */

@@ -9,24 +9,24 @@ import {
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { listed } from '../schema/messages.js';
 
-/** An embedding model, and what it wants to see before a text. */
+/** An embedding model with its prefixes and fusion weights. */
 export interface KnowledgeModel {
-  /** What a catalog calls it; for diagnostics. */
+  /** Catalog name, for diagnostics. */
   readonly name?: string;
   readonly model: EmbeddingModel;
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;
   /** Default: nothing. */
   readonly documentPrefix?: string | undefined;
-  /** What hybrid search uses unless it says otherwise; a catalog entry's `fusion`. Default: equal weights. */
+  /** Default fusion of hybrid search: the catalog entry's `fusion`. Default: equal weights. */
   readonly fusion?: ModelFusion | undefined;
-  /** Keeps the model in memory until the result is called. Default: it is always there. */
+  /** Keeps the model in memory until the result is called. Default: it is always in memory. */
   hold?(): () => void;
-  /** Brings the model back to memory. Default: it is always there. */
+  /** Loads the model again if it was unloaded. Default: it is always in memory. */
   inMemory?(): Promise<EmbeddingModel>;
 }
 
-/** Works with a model that stays in memory meanwhile. */
+/** Runs work while the model is kept in memory. */
 export async function withModel<T>(
   model: KnowledgeModel,
   work: (model: EmbeddingModel) => Promise<T>,
@@ -39,13 +39,13 @@ export async function withModel<T>(
   }
 }
 
-/** Gives the model that a config file names, or undefined when there is none of that name. It stays the caller's. */
+/** Returns the model of a name, or undefined for an unknown name. The caller remains its owner. */
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
-/** Models by name: a function, or an object that has one, such as CatalogModels. */
+/** Models by name: a function, or an object with such a function, such as CatalogModels. */
 export type ModelSource = ModelResolver | { resolve: ModelResolver };
 
-/** @throws INVALID_ARGUMENT when it is neither; so does the resolver when it is given what is no model */
+/** @throws INVALID_ARGUMENT if it is neither; the resolver throws it for a value that is not a model */
 export function modelResolver(models: ModelSource): ModelResolver {
   if (typeof models === 'function') return async (name) => checked(await models(name), name);
   if (typeof models?.resolve === 'function') return async (name) => checked(await models.resolve(name), name);
@@ -73,8 +73,8 @@ function checked(found: KnowledgeModel | undefined, name: string): KnowledgeMode
 export type LongText = 'error' | 'truncate';
 
 /**
- * What an index over these records made with this model is to be known by: 16 hexadecimal digits. Where long texts are
- * truncated, how much of them the model saw counts too.
+ * Identifies an index over these records with this model: 16 hexadecimal digits. If long texts are truncated, it includes the
+ * length that the model sees.
  */
 export function indexFingerprint(records: Records, model: KnowledgeModel, longText: LongText): string {
   const { facts } = model.model;
@@ -89,7 +89,7 @@ export function embeddingsKey({ model, documentPrefix = '' }: KnowledgeModel): s
   return JSON.stringify([fingerprint, contextSize, documentPrefix]);
 }
 
-/** The error about records that a model cannot embed. Precondition: there is one. */
+/** Returns the error for records that a model cannot embed. Precondition: there is at least one. */
 export function recordsError(records: Records, file: string, errors: readonly ItemError[]): LorekeepError {
   const sorted = errors.toSorted((a, b) => a.index - b.index);
   const first = sorted[0] as ItemError;
@@ -103,8 +103,8 @@ export function recordsError(records: Records, file: string, errors: readonly It
 }
 
 /**
- * The embedding of a query, behind the prefix that the model wants.
- * @throws TEXT_TOO_LONG, MODEL_INVALID; INVALID_ARGUMENT for a text in which the model sees nothing; all with `detail.field` "text"
+ * Embeds a query with the model's query prefix.
+ * @throws TEXT_TOO_LONG, MODEL_INVALID; INVALID_ARGUMENT for a text without tokens; all with `detail.field` "text"
  */
 export function embedQuery(
   model: KnowledgeModel,
@@ -112,7 +112,7 @@ export function embedQuery(
   signal: AbortSignal | undefined,
 ): Promise<EmbedResult> {
   return withModel(model, async (native) => {
-    // A prefix alone has an embedding, too, and it means nothing.
+    // A prefix alone has an embedding, but a meaningless one.
     if (text.trim() === '') throw textError({ ...emptyText, limit: native.facts.contextSize });
     const result = await native.embedSettled([(model.queryPrefix ?? '') + text], { signal });
     if (result.errors[0] !== undefined) throw textError(result.errors[0]);
@@ -126,7 +126,7 @@ function textError({ code, message: reason, tokens, limit }: Omit<ItemError, 'in
   return LorekeepError.about(code, { field: 'text', reason, tokens, limit });
 }
 
-/** Whether an error is about a query in which the model sees nothing: words may find something yet. */
+/** Whether an error means that the model sees no token in the query. The lexical leg may still find something. */
 export function isUnseenText(error: unknown): boolean {
   return error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT' && error.detail.field === 'text';
 }

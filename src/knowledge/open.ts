@@ -21,7 +21,7 @@ export async function openKnowledgeBase(
   return openSource(await findSource(configPath, options));
 }
 
-/** As openKnowledgeBase(), from what is resolved already. */
+/** Like openKnowledgeBase(), from a resolved source. */
 export function openSource(source: Source): Promise<KnowledgeBase> {
   return withModel(source.model, () => openFiles(source));
 }
@@ -44,7 +44,7 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   return new KnowledgeBase(storage, model, { config, warnings, embeddings: counts });
 }
 
-/** The index from its file, or made; `counts` only when the records were embedded for it. */
+/** Loads the index from its file or builds it. `counts` is set only if records were embedded for it. */
 async function findVectors(
   records: Records,
   source: Source,

@@ -8,11 +8,11 @@ export interface Cacheable extends Holdable {
   close(): Promise<void>;
 }
 
-/** Pinned: somebody holds it. OnDemand: nobody does, and it may be evicted. */
+/** Pinned: at least one pin is held. OnDemand: none is, and the entry may be evicted. */
 export type EntryState = 'Loading' | 'Pinned' | 'OnDemand';
 
 export interface EntryFacts {
-  /** What its versions have in common. */
+  /** The name shared by all versions. */
   name: string;
   state: EntryState;
   pins: number;
@@ -32,30 +32,30 @@ interface Entry<T extends Cacheable> {
   loading: Promise<Loaded<T>>;
   /** Absent while it is loading, and once it is evicted. */
   loaded?: Loaded<T>;
-  /** Requests that wait for the load. */
+  /** Number of requests waiting for the load. */
   waiting: number;
-  /** A later version of the same name was asked for: nobody will ask for this one again. */
+  /** A later version of the same name was requested, so this one will not be requested again. */
   outdated: boolean;
   readonly abort: AbortController;
 }
 
 /**
- * Immutable values by key, one of each: requests for one that is being loaded share that load, and a load that nobody waits
- * for any more is given up. A value that nobody holds is kept for the next request (OnDemand); while all values together
- * weigh more than `maxBytes`, those are closed, the least recently used first. Held values are never closed.
+ * Immutable values by key. Requests for a value that is being loaded share the load; a load without waiting requests is
+ * aborted. An unpinned value stays for the next request (OnDemand). While all values together exceed `maxBytes`, unpinned
+ * ones are closed, least recently used first. Pinned values are never closed.
  */
 export class PinCache<T extends Cacheable> {
   readonly #maxBytes: number;
   readonly #onEvict: (name: string, bytes: number) => void;
   /** Entries that a request can get. */
   readonly #entries = new Map<string, Entry<T>>();
-  /** OnDemand entries, the least recently used first. */
+  /** OnDemand entries, least recently used first. */
   readonly #idle = new Set<Entry<T>>();
   readonly #pending = new PendingWork();
   #bytes = 0;
   #closing = false;
 
-  /** `onEvict` is told of every value that is closed. */
+  /** `onEvict` is called for every value that is closed. */
   constructor(maxBytes: number, onEvict: (name: string, bytes: number) => void = () => {}) {
     this.#maxBytes = maxBytes;
     this.#onEvict = onEvict;
@@ -66,7 +66,7 @@ export class PinCache<T extends Cacheable> {
     return this.#entries.size;
   }
 
-  /** Weight of all values that are not closed, outdated ones that are still held among them. */
+  /** Bytes of all open values, including outdated ones that are still pinned. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -79,15 +79,15 @@ export class PinCache<T extends Cacheable> {
     });
   }
 
-  /** A pin on the value of `key`, if it is loaded. */
+  /** Returns a pin on the value of `key` if it is loaded. */
   find(key: string): Pin<T> | undefined {
     const entry = this.#entries.get(key);
     return entry?.loaded && this.#pin(entry, entry.loaded);
   }
 
   /**
-   * A pin on the value of `key`, a version of `name`; other versions of that name are kept only as long as they are held.
-   * @throws what `load` throws, in which case the next request tries again; the signal's reason
+   * Returns a pin on the value of `key`, a version of `name`. Other versions of that name stay only while they are pinned.
+   * @throws errors of `load`, after which the next request tries again; the signal's reason
    */
   async acquire(
     key: string,
@@ -107,7 +107,7 @@ export class PinCache<T extends Cacheable> {
     }
   }
 
-  /** Keeps nothing any more: OnDemand values are closed now, held ones when they are released. */
+  /** Closes OnDemand values now and pinned ones when they are released. */
   async close(): Promise<void> {
     this.#closing = true;
     for (const entry of this.#idle) this.#evict(entry);
@@ -145,7 +145,7 @@ export class PinCache<T extends Cacheable> {
     return holders.pin();
   }
 
-  /** Decides what becomes of an entry that may have lost its last holder. */
+  /** Keeps, closes or aborts an entry that may have lost its last pin. */
   async #settle(entry: Entry<T>): Promise<void> {
     if (entry.waiting > 0) return;
     if (entry.loaded === undefined) {

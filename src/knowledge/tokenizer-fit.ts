@@ -1,10 +1,10 @@
 import type { TextIndex } from '../../lib/index.js';
 import type { KnowledgeLog } from './log.js';
 
-/** From this share on, what does not fit is no exception. */
+/** Share of badly tokenized texts from which on the log warns. */
 const mostly = 0.5;
 
-/** Says it in the log when the tokenizer makes nothing, or nothing useful, of most of the texts. */
+/** Logs a warning if the tokenizer finds no words, or no useful ones, in many of the texts. */
 export function warnOfTokenizer(index: TextIndex, file: string, log: KnowledgeLog): void {
   const { size, tokenizer } = index;
   const { emptyTexts, unsuitedWords } = index.tokenizerFit();

@@ -8,9 +8,8 @@ import { warnOfTokenizer } from './tokenizer-fit.js';
 type WordsSource = Pick<Source, 'path' | 'config' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
- * The text index of the records: from the sidecar as long as it is right, else built, and written where there is to be
- * one. A folder that cannot be written is a warning, no error. @throws INVALID_ARGUMENT when the file is not ours to
- * replace; CANCELLED, OUT_OF_MEMORY
+ * Returns the text index of the records: from a valid sidecar, otherwise built, and written if the config names a sidecar.
+ * An unwritable folder is a warning. @throws INVALID_ARGUMENT if the file is not ours to replace; CANCELLED, OUT_OF_MEMORY
  */
 export async function openWords(
   records: Records,
@@ -42,7 +41,7 @@ async function findWords(records: Records, source: WordsSource, report: PhaseRep
   return index;
 }
 
-/** Makes the sidecar right. Whether it had to be written. @throws as openWords(); IO when it cannot be written */
+/** Updates the sidecar. Returns whether it was written. @throws as openWords(); IO if it cannot be written */
 export async function writeWords(
   records: Records,
   path: string,
@@ -67,7 +66,7 @@ async function save(index: TextIndex, records: Records, path: string, source: Wo
   await index.save(path, { fingerprint: records.fingerprint, owner: ownerOf(source), signal: source.signal });
 }
 
-/** The sidecar's index, or why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
+/** Returns the sidecar's index, or the reason why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
 export async function reuseWords(
   records: Records,
   path: string,
@@ -110,7 +109,7 @@ async function rebuild(
   return index;
 }
 
-/** Nanoseconds since 1970, or undefined when the file cannot be seen. */
+/** Modification time in nanoseconds since 1970, or undefined if the file cannot be read. */
 async function modified(path: string): Promise<bigint | undefined> {
   try {
     return (await stat(path, { bigint: true })).mtimeNs;

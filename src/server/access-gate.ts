@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 import { fail } from '../protocol/errors.js';
 import { FailureBudget, type FailureRate } from './failure-budget.js';
 
-/** Wrong tokens of one address, and of all together. */
+/** Budgets for wrong tokens, per address and in total. */
 export const perAddress: FailureRate = { burst: 10, perSecond: 1 };
 export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
 
-/** Addresses remembered for having had the right token: wrong ones of others do not keep them out. */
+/** Number of remembered addresses that sent the right token; wrong tokens of others do not lock them out. */
 const mostTrusted = 4096;
 
-/** Lets clients in that know the server's access token. */
+/** Admits clients that know the server's access token. */
 export class AccessGate {
   readonly #token: Buffer | undefined;
   readonly #failures: FailureBudget;
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
 
-  /** Without `token` everybody is let in. `now`: a clock in ms. */
+  /** Without `token` every client is admitted. `now`: a clock in ms. */
   constructor(token: string | undefined, now: () => number = () => performance.now()) {
     this.#token = token === undefined ? undefined : digest(token);
     this.#failures = new FailureBudget(perAddress, now);
@@ -56,10 +56,10 @@ export class AccessGate {
 const path = 'access_token';
 const everybody = '';
 
-/** Of equal length for every text. */
+/** Digest, of equal length for every text. */
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** One key per machine: an IPv6 host has a whole /64, and an IPv4 address may come mapped. */
+/** One key per machine: an IPv6 host owns a /64, and an IPv4 address may be IPv4-mapped. */
 function addressKey(text: string): string {
   const bare = text.split('%')[0] as string;
   if (!ipaddr.isValid(bare)) return bare;

@@ -18,21 +18,21 @@ import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
 
-/** How much one client may make the server hold, and for how long it may keep it waiting. */
+/** Limits of one client: memory, concurrency and timeouts. */
 export interface ConnectionLimits {
-  /** Replies that the client has not read; above it, no further request is taken. */
+  /** Bytes of unread replies above which no further request is accepted. */
   unsentBytes: number;
   /** Requests being served at once. */
   requests: number;
-  /** Searches and turns that make their results at once: what they make is not held back when the client stops reading. */
+  /** Searches and turns that produce results at the same time. Results under way are not held back if the client stops reading. */
   producers: number;
-  /** How long a client may take from the first byte of a frame to the last, in ms. */
+  /** Longest time from the first byte of a frame to the last, in ms. */
   frameMs: number;
-  /** How long a client may take to read what is above `unsentBytes`, all of it, before it is dropped. */
+  /** Longest time to read everything above `unsentBytes`, in ms, before the client is dropped. */
   stallMs: number;
-  /** How long a connection without a session may be silent, in ms; 0: for ever. */
+  /** Longest silence of a connection without a session, in ms; 0: unlimited. */
   idleMs: number;
-  /** How long a client may take to close after its framing was lost. */
+  /** Longest time for a client to close after its framing was lost, in ms. */
   farewellMs: number;
 }
 
@@ -46,10 +46,10 @@ export const defaultLimits: ConnectionLimits = {
   farewellMs: 2_000,
 };
 
-/** Requests that are begun before what they cause is looked at. */
+/** Requests started before their effects are charged. */
 const requestsPerSlice = 16;
 
-/** Bytes that are taken from the network before their frames' time has come. */
+/** Bytes read from the network before their frames are parsed. */
 const mostAhead = 256 * 1024;
 
 /** A frame that is being parsed. */
@@ -60,9 +60,9 @@ interface Parsing {
 }
 
 /**
- * One client. Requests are taken from the stream one by one and only while the client keeps up, so that what it makes
- * the server hold is bounded (docs/protocol.md, "Limits"): `unsentBytes` of replies and what `producers` searches and turns
- * make beside; `requests` requests; and, with unfinished turns and received bytes, what its memory budget lets pass.
+ * One client. Requests are accepted one by one and only while the client keeps up, so that its memory is bounded
+ * (docs/protocol.md, "Limits"): `unsentBytes` of replies plus the results of `producers` searches and turns, `requests`
+ * requests, and its memory budget for received bytes and unfinished turns.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -74,22 +74,22 @@ export class Connection {
   readonly #sessions: SessionTable;
   readonly #maxFrameBytes: number;
   readonly #memory: ConnectionMemory;
-  /** A frame for which there was no memory yet. */
+  /** A frame that waits for memory. */
   #waiting: WireFrame | undefined;
   readonly #outbox: Outbox;
   readonly #afterWriting: (() => void)[] = [];
-  /** When this client's frames are parsed and served, and its long replies written. */
+  /** Time slices for parsing and serving this client's frames and for writing long replies. */
   readonly #share: LoopShare;
   #parsing: Parsing | undefined;
   #requests = 0;
   #ended = false;
-  /** Whether the connection is to end when the outbox is empty. */
+  /** Whether the connection ends once the outbox is empty. */
   #farewell = false;
   readonly #gate: OutputGate;
   #stall: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #unfinishedFrame: NodeJS.Timeout | undefined;
-  /** Resolves when the socket is closed and all sessions have given back what they held. */
+  /** Resolves when the socket is closed and all sessions have released their resources. */
   readonly closed: Promise<void>;
 
   constructor(socket: Socket, services: Services, limits: ConnectionLimits, memory: ClientMemory) {
@@ -129,7 +129,7 @@ export class Connection {
     this.#listen();
   }
 
-  /** Ends every session for `reason`, tells the client what can still be told and closes the socket. */
+  /** Ends every session for `reason`, sends the remaining frames and closes the socket. */
   async close(reason: ServerError): Promise<void> {
     this.#ended = true;
     await this.#endSessions(reason);
@@ -189,14 +189,14 @@ export class Connection {
     return true;
   }
 
-  /** Sends the replies of a slice together. They may have been all that this client was waiting for. */
+  /** Sends the replies of a slice together. */
   #flush(): void {
     const lagged = this.#clientLags();
     this.#socket.uncork();
     if (lagged && !this.#clientLags()) this.#share.request();
   }
 
-  /** Goes on with the frame that is being parsed, or begins the next once there is memory for it. False when there is nothing to do for now. */
+  /** Continues parsing a frame, or starts the next one if there is memory for it. Returns false if there is nothing to do. */
   #takeRequest(isDue: () => boolean): boolean {
     if (this.#parsing !== undefined) {
       this.#parse(this.#parsing, isDue);
@@ -224,7 +224,7 @@ export class Connection {
     return true;
   }
 
-  /** The next frame that is whole. One that can never be taken ends the connection before it is. */
+  /** Returns the next complete frame. A frame that can never be accepted ends the connection before it is complete. */
   #nextFrame(): WireFrame | undefined {
     try {
       const frame = this.#decoder.next();
@@ -237,7 +237,7 @@ export class Connection {
     }
   }
 
-  /** Reads from the network while the client keeps up; otherwise what it sends stays there. */
+  /** Reads from the network while the client keeps up; otherwise TCP holds the data back. */
   #adjustReading(): void {
     if (this.#ended) return;
     this.#countReceived();
@@ -280,7 +280,7 @@ export class Connection {
     else this.#begin(parsing, failure);
   }
 
-  /** Serves a request; what it brought counts until it is answered and until nothing holds it any more. */
+  /** Serves a request. Its memory counts until it is answered and nothing refers to it. */
   #begin({ frame: { payload }, parser, memory }: Parsing, failure: unknown): void {
     const held: Promise<void>[] = [];
     const served = this.#serve(payload, parser, failure, held).then(() => {
@@ -295,7 +295,7 @@ export class Connection {
       });
   }
 
-  /** Answers one request. Never rejects: a handler that throws ends its own request and nothing else. */
+  /** Answers one request. Never rejects: a handler that throws ends only its own request. */
   async #serve(payload: Buffer, parser: JsonParser, failure: unknown, held: Promise<void>[]): Promise<void> {
     let replyTo: RequestId | null = null;
     try {
@@ -354,7 +354,7 @@ export class Connection {
     this.#watchStall();
   }
 
-  /** Drops the client unless what waits for it is gone in time. Nothing is added meanwhile but replies under way. */
+  /** Drops the client unless it reads its replies in time. Meanwhile only replies under way are added. */
   #watchStall(): void {
     if (!this.#isUnread()) return;
     this.#stall ??= setTimeout(() => {
@@ -363,7 +363,7 @@ export class Connection {
     }, this.#limits.stallMs);
   }
 
-  /** Closes a connection that has no session and sends nothing. */
+  /** Closes a silent connection without a session. */
   #watchIdleness(): void {
     const { idleMs } = this.#limits;
     if (idleMs === 0) return;
@@ -378,8 +378,8 @@ export class Connection {
   }
 
   /**
-   * Drops a client that has begun a frame and does not finish it. The time counts only while the server reads; between frames
-   * there is no limit.
+   * Drops a client that does not finish a frame. The time counts only while the server reads; there is no limit between
+   * frames.
    */
   #watchFrame(reading: boolean): void {
     if (!reading || !this.#decoder.midFrame) {
@@ -388,7 +388,7 @@ export class Connection {
     }
     const { frameMs } = this.#limits;
     this.#unfinishedFrame ??= setTimeout(() => {
-      // What came in while the event loop was busy is read first.
+      // Data that arrived while the event loop was busy is read first.
       setImmediate(() => {
         if (this.#unfinishedFrame === undefined || this.#ended) return;
         if (this.#decoder.waitingBytes > 0) {
@@ -408,7 +408,7 @@ export class Connection {
     this.#unfinishedFrame = undefined;
   }
 
-  /** Drops what was received and is not being served. */
+  /** Drops received data that is not being served. */
   #forgetReceived(): void {
     this.#parsing?.memory.release();
     this.#parsing = undefined;
@@ -417,12 +417,12 @@ export class Connection {
     this.#memory.received(0);
   }
 
-  /** Ends the connection: says why, discards what was and will be received, and closes. */
+  /** Ends the connection: sends the reason, discards all input, and closes. */
   expel(error: ServerError): void {
     if (!this.#ended) this.#loseFraming(error);
   }
 
-  /** Nothing after this can be read as frames: says why, discards the rest, and closes. */
+  /** Handles lost framing: sends the reason, discards the rest, and closes. */
   #loseFraming(error: ServerError): void {
     this.#ended = true;
     this.#forgetReceived();
@@ -435,7 +435,7 @@ export class Connection {
     this.#socket.once('close', () => clearTimeout(late));
   }
 
-  /** Ends the connection after what was written. */
+  /** Ends the connection after pending output. */
   #endSocket(): void {
     this.#farewell = false;
     this.#socket.end();

@@ -6,12 +6,12 @@ import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
 
-/** A reply or a refusal, without the id that it answers. Undefined when the handler has replied itself. */
+/** A reply or an error without the request's id. Undefined if the handler has replied itself. */
 type Answer = object | undefined;
 
 /**
- * Runs the handler of a request. What it logs says whose request it is; a defect is logged here, with its stack, and ends
- * this request alone. A server that stops takes none but those that end something. Never rejects.
+ * Runs the handler of a request. Its log lines name the client, session, agent and turn. A defect is logged here with its
+ * stack and ends only this request. A stopping server accepts only requests that end something. Never rejects.
  */
 export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
   return withLogContext({ client: context.client, ...subjects(request) }, async () => {
@@ -20,7 +20,7 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ans
     try {
       if (activity.stopping && !endsSomething.has(request.type))
         throw serverError(1008, 'the server is stopping');
-      // Async, so that a handler that throws at once is not answered before the requests that came before it.
+      // Async, so that a handler that throws at once is not answered before earlier requests.
       const handler = async () =>
         (handlers[request.type] as (context: HandlerContext, request: Request) => unknown)(context, request);
       return (await handler()) as Answer;
@@ -47,7 +47,7 @@ const endsSomething: ReadonlySet<RequestType> = new Set([
 /** Returns a numeric request id; a string chosen by the client is not logged. */
 const ownNumber = (id: RequestId) => (typeof id === 'number' ? id : undefined);
 
-/** Ids that this server makes; anything else in their place is a client's text, which no line shows. */
+/** Ids made by this server. Anything else is a client's text, which is not logged. */
 const ownId = /^s\d{1,15}(\.[at]\d{1,15})?$/;
 
 function subjects(request: Request): LogContext {

@@ -13,18 +13,18 @@ export interface ListenerOptions {
 
 const loopback = '127.0.0.1';
 
-/** All interfaces, of IPv6 and IPv4 both; where there is no IPv6, of IPv4. */
+/** All interfaces, with IPv6 and IPv4; without IPv6, with IPv4 only. */
 const everywhere = ['::', '0.0.0.0'] as const;
 
-/** Addresses that a server listens on: the first that this machine has. */
+/** Addresses to listen on; the first one that this machine has is used. */
 export const hostsOf = (access: ServerConfig['network_access']): readonly string[] =>
   access === 'local' ? [loopback] : everywhere;
 
-/** Whether a system's code says that the machine has no such address. */
+/** Whether a system error code means that the machine lacks the address. */
 export const isAddressMissing = (code: string | undefined): boolean =>
   code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL';
 
-/** Accepts clients, from this machine alone or from the local network, and turns all others away. */
+/** Accepts clients from this machine, or from the local network, and refuses all others. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
@@ -35,7 +35,7 @@ export class Listener {
     this.#server = createServer((socket) => this.#admit(socket));
   }
 
-  /** Resolves when clients can connect. @throws StartupError: a busy port, missing rights */
+  /** Resolves when clients can connect. @throws StartupError for a busy port or missing rights */
   static async open(options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(options);
     const hosts = hostsOf(options.access);
@@ -48,13 +48,13 @@ export class Listener {
     return listener;
   }
 
-  /** Where it listens. */
+  /** The address and port it listens on. */
   get address(): { host: string; port: number } {
     const { address, port } = this.#server.address() as AddressInfo;
     return { host: address, port };
   }
 
-  /** Takes no more clients; resolves when those that it accepted have gone. */
+  /** Stops accepting clients. Resolves when the accepted ones have disconnected. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
     return this.#closed;
@@ -77,7 +77,7 @@ export class Listener {
       server.once('error', resolve);
       server.listen({ host, port: this.#options.port, exclusive: true }, () => {
         server.off('error', resolve);
-        // Out of file descriptors, say: those who are connected go on.
+        // For example out of file descriptors. Connected clients are not affected.
         server.on('error', (error) => this.#options.log.error({ err: error }, 'a client could not connect'));
         resolve(undefined);
       });

@@ -5,15 +5,15 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = readonly [Address, number];
 
-/** Of ipaddr.js: addresses that no router of the internet forwards. */
+/** Ranges of ipaddr.js that internet routers do not forward. */
 const localRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal']);
 
 /**
- * Whether an address is of the local network: loopback, private, link-local or unique-local, or in a subnet of an
+ * Whether an address belongs to the local network: loopback, private, link-local or unique-local, or in a subnet of an
  * interface of this machine. An IPv4-mapped IPv6 address counts as the IPv4 address.
  */
 export function isLocalAddress(text: string, subnets: Iterable<Subnet> = ownSubnets()): boolean {
-  // A link-local address comes with the interface: fe80::1%eth0.
+  // A link-local address includes the interface: fe80::1%eth0.
   const bare = text.split('%')[0] as string;
   // ipaddr.js reads the obsolete IPv4-compatible ::10.0.0.1 as the mapped address, and 10.0.1 as 10.0.0.1.
   if (isIP(bare) === 0 || /^::\d+\./.test(bare)) return false;
@@ -25,13 +25,13 @@ export function isLocalAddress(text: string, subnets: Iterable<Subnet> = ownSubn
   return false;
 }
 
-/** As they are now: interfaces come and go. */
+/** Current subnets: interfaces come and go. */
 export function ownSubnets(): Subnet[] {
   return (
     Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)]))
-      // A prefix of nothing would make the whole internet local.
+      // An empty prefix would make the whole internet local.
       .filter(([, bits]) => bits > 0)
   );
 }

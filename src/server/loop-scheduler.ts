@@ -4,16 +4,16 @@ import { RecentUse } from '../lifecycle/recent-use.js';
 
 /** Work of one client that is done in slices. */
 export interface LoopWork {
-  /** Works until nothing is left, which gives false, or until `isDue()`, which gives true. Never throws. */
+  /** Works until nothing is left (returns false) or until `isDue()` (returns true). Never throws. */
   serve(isDue: () => boolean): boolean;
-  /** Called after each slice, when the promise callbacks that it caused have run. */
+  /** Called after each slice, once its promise callbacks have run. */
   settle(): void;
 }
 
 export interface LoopLimits {
-  /** How long one client works before others may, in ms. */
+  /** Length of one client's slice in ms. */
   sliceMs: number;
-  /** How long all clients together work between two looks at sockets and timers, in ms. */
+  /** Total time of all slices between two polls of sockets and timers, in ms. */
   turnMs: number;
 }
 
@@ -21,9 +21,9 @@ const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
 
 /** A client's place in the scheduler. */
 export interface LoopShare extends LoopTurns {
-  /** Asks for a slice, now or soon. Asking again before it comes changes nothing. */
+  /** Requests a slice. Further requests before it runs have no effect. */
   request(): void;
-  /** Asks for no more. Whoever waits for a turn gets it in the next turn of the event loop. */
+  /** Leaves the scheduler. Waiting steps run in the next turn of the event loop. */
   leave(): void;
 }
 
@@ -37,12 +37,12 @@ interface Member {
 }
 
 /**
- * Shares the event loop among clients. The next slice goes to the client that used least time lately, so that one that asks
- * for little is served before those that ask for much, however many they are, and those share equally.
+ * Shares the event loop among clients. The next slice goes to the client with the least recent use, so that a light client is
+ * served before heavy ones, however many there are, and heavy ones share equally.
  */
 export class LoopScheduler {
   readonly #limits: LoopLimits;
-  /** In the order of their requests. */
+  /** Waiting members in request order. */
   readonly #waiting = new Set<Member>();
   /** Slices run outside of any client's log context. */
   readonly #start: () => void;
@@ -90,7 +90,7 @@ export class LoopScheduler {
     this.#running = false;
   }
 
-  /** Renews the time when the event loop has looked at sockets and timers. */
+  /** Resets the time after the event loop has polled sockets and timers. */
   #endTurn(): void {
     if (this.#turnEnds) return;
     this.#turnEnds = true;
@@ -125,7 +125,7 @@ export class LoopScheduler {
     return charge;
   }
 
-  /** One slice of a client; gives the time that it took, replies included. */
+  /** Runs one slice of a client. Returns its duration, replies included. */
   async #slice(member: Member): Promise<number> {
     const { work, use, steps } = member;
     const began = performance.now();
@@ -141,9 +141,9 @@ export class LoopScheduler {
   }
 }
 
-/** Resolves when no promise callback is left to run. */
+/** Resolves when no promise callback is pending. */
 async function promiseCallbacksRun(): Promise<void> {
-  // From within a promise callback, the next tick comes after all others.
+  // From a promise callback, the next tick runs after all other callbacks.
   await undefined;
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }

@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * Lets work with large results begin only while the client reads what it asked for: at most `producers` at once, and none
- * while `blocked()`. Whoever waits is admitted in order.
+ * Starts work with large results only while the client reads its replies: at most `producers` at a time, and none while
+ * `blocked()`. Waiting work is admitted in order.
  */
 export class OutputGate {
   readonly #producers: number;
@@ -19,7 +19,7 @@ export class OutputGate {
     this.#blocked = blocked;
   }
 
-  /** Resolves with what must be called when the results are sent. @throws the signal's reason */
+  /** Resolves with a function to call when the results are sent. @throws the signal's reason */
   enter(signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -38,7 +38,7 @@ export class OutputGate {
     });
   }
 
-  /** To be called when `blocked()` may have become false. */
+  /** Call this when `blocked()` may have become false. */
   admit(): void {
     for (const waiter of this.#waiting) {
       if (this.#producing >= this.#producers || this.#blocked()) return;

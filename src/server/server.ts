@@ -30,20 +30,20 @@ import { LoopScheduler } from './loop-scheduler.js';
 import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
 
-/** Storages of strings that are embedded at once: each uses several threads. */
+/** Number of inline storages embedded at a time; each uses several threads. */
 const buildersAtOnce = 2;
 
 export interface ServerOptions {
   config: ServerConfig;
-  /** Where the config is, or would be: no client may open it. */
+  /** Path of the config, even if absent. No client may open it. */
   configFile?: string | undefined;
   log: Log;
   limits?: Partial<ConnectionLimits>;
-  /** Called when there has been no session for `idle_shutdown_timeout`. */
+  /** Called after `idle_shutdown_timeout` without a session. */
   onIdle?: () => void;
 }
 
-/** The composition root: makes the parts of a server, listens, and takes all of it down again. */
+/** The composition root: creates the parts of a server, listens, and closes everything. */
 export class LorekeepServer {
   readonly #listener: Listener;
   readonly #services: Services;
@@ -56,7 +56,7 @@ export class LorekeepServer {
     this.#connections = connections;
   }
 
-  /** Resolves when clients can connect. @throws StartupError: a busy port, a missing or invalid catalog or access token */
+  /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
   static async start({
     config,
     configFile,
@@ -120,29 +120,29 @@ export class LorekeepServer {
     return new LorekeepServer(services, listener, connections);
   }
 
-  /** The port that it listens on, also when the config said 0. */
+  /** The port it listens on, also if the config has 0. */
   get port(): number {
     return this.#listener.address.port;
   }
 
-  /** Connections whose sessions may still hold something. */
+  /** Number of connections, including those whose sessions are still closing. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** What clients make the server hold. */
+  /** Memory that the server holds for clients. */
   get memory(): Ledger {
     return this.#services.memory.ledger;
   }
 
-  /** State, holders and weight of the storages from files. */
+  /** State, pins and bytes of the storages from files. */
   get storages(): EntryFacts[] {
     return this.#services.files.entries();
   }
 
   /**
-   * Takes no more clients and no more work, lets what is under way end for at most `drain_timeout_ms`, and closes.
-   * A second call, and close(), do not wait.
+   * Refuses new clients and new work, waits at most `drain_timeout_ms` for work under way, and closes. A second call and
+   * close() do not wait.
    */
   async stop(): Promise<void> {
     const { activity, config, log } = this.#services;
@@ -155,7 +155,7 @@ export class LorekeepServer {
     return this.close();
   }
 
-  /** Takes no more clients, ends every session, and closes the models. Calling it again waits for the same end. */
+  /** Refuses new clients, ends every session, and closes the models. A second call waits for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -181,7 +181,7 @@ async function accessToken({ access_token_file }: ServerConfig, log: Log): Promi
   return token;
 }
 
-/** Tells the operator what is open to whom, and what about it is probably a mistake. */
+/** Logs which access is open to whom, and warns of probable mistakes. */
 function reportAccess(config: ServerConfig, storageRoot: string, log: Log): void {
   const problem = storageRootProblem(storageRoot);
   if (problem !== undefined) log.warn(`storage_root: ${storageRoot} ${problem}`);

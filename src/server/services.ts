@@ -24,20 +24,20 @@ export interface Services {
   readonly folders: SessionFolders;
   readonly gate: AccessGate;
   readonly log: Log;
-  /** The server's version, as Hello tells it. */
+  /** The server's version, as in Hello. */
   readonly version: string;
-  /** Ids of sessions are unique in a server, so that a log line means one of them. */
+  /** Session ids are unique within a server, so that log lines are unambiguous. */
   nextSessionId(): string;
   readonly descriptors: DescriptorReserve;
   /** Shares the event loop among connections. */
   readonly loop: LoopScheduler;
-  /** As many as threads search; connections share them. */
+  /** One slot per search thread, shared by connections. */
   readonly searchThreads: FairSlots;
-  /** As many as storages are built at once; connections share them, too. */
+  /** One slot per storage that may be built at a time, shared by connections. */
   readonly builders: FairSlots;
   /** Requests and turns under way. */
   readonly activity: Activity;
-  /** What clients make the server hold. */
+  /** Memory that the server holds for clients. */
   readonly memory: ServerMemory;
   readonly slots: ConnectionSlots;
   /** Held by every session. */

@@ -6,7 +6,7 @@ import type { StorageRoot } from '../storages/storage-root.js';
 import type { Services } from './services.js';
 import { Session } from './session.js';
 
-/** The sessions of one connection: no other connection can name them, and they end with it. */
+/** The sessions of one connection. No other connection can name them, and they end with it. */
 export class SessionTable {
   readonly #services: Services;
   readonly #address: string;
@@ -15,9 +15,9 @@ export class SessionTable {
   /** Of native threads. */
   readonly #shares: { threads: SlotShare; builders: SlotShare };
   readonly #holds = new Map<Session, () => void>();
-  /** Sessions that have no id any more and are still closing. */
+  /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
-  /** Why there will be no more sessions. */
+  /** The reason why no more sessions are created. */
   #closed: ServerError | undefined;
 
   /** `address`: of the client. */
@@ -88,12 +88,12 @@ export class SessionTable {
     return session;
   }
 
-  /** Its id means nothing from now on; resolves when all that it owned is closed. @throws SessionNotFound */
+  /** Invalidates the id at once. Resolves when everything that the session owned is closed. @throws SessionNotFound */
   async destroy(id: string, reason: ServerError): Promise<void> {
     await this.#end(this.get(id), reason);
   }
 
-  /** Ends all of them, and waits for those that were ending already. */
+  /** Ends all sessions, and waits for those already ending. */
   async closeAll(reason: ServerError): Promise<void> {
     this.#closed = reason;
     for (const session of this.#sessions.values()) this.#end(session, reason);
