@@ -93,8 +93,7 @@ Header read_header(const SectionFileReader& file) {
     refuse(name, "it has sketches but no cells");
   }
   if (header.metric != kMetricCosine) unsupported(name, "metric " + std::to_string(header.metric));
-  if ((header.flags & ~known_flags(file.version())) != 0 || header.zero != 0)
-    unsupported(name, "what one of its flags stands for");
+  if ((header.flags & ~known_flags(file.version())) != 0 || header.zero != 0) unsupported(name, "a flag of its header");
   if (header.dimension == 0 || header.dimension > kMaxDimension) refuse(name, "its dimension is out of range");
   if (header.count > kMaxRows) refuse(name, "its number of rows is out of range");
   if (header.m < kMinM || header.m > kMaxM) refuse(name, "its M is out of range");

@@ -258,9 +258,10 @@ TEST("cells: what does not divide the rows is refused") {
     return text.find(part) != std::string::npos;
   };
   CHECK_EQ(refusal([](auto&, auto&, auto&) {}), "");
-  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts[0] = 1; }), "the file: its cells do not divide"));
-  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts.back() += 1; }), "do not divide"));
-  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts[1] = 0xffffffffu; }), "do not divide"));
+  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts[0] = 1; }),
+             "the file: the ranges of its cells are invalid"));
+  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts.back() += 1; }), "ranges of its cells"));
+  CHECK(says(refusal([](auto& starts, auto&, auto&) { starts[1] = 0xffffffffu; }), "ranges of its cells"));
   CHECK(says(refusal([](auto&, auto& members, auto&) { members[3] = 500; }), "every row once"));
   CHECK(says(refusal([](auto&, auto& members, auto&) { members[3] = members[4]; }), "every row once"));
   for (float radius : {-0.5f, 2.5f, NAN, INFINITY}) {

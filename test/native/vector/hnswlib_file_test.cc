@@ -143,7 +143,7 @@ TEST("hnswlib file: numbers that contradict the file are refused, whatever they 
     CHECK(contains(got, reason));
     if (!contains(got, reason)) std::printf("    got: %s\n", got.c_str());
   };
-  refused(kBaseOffset, std::uint64_t{8}, Code::kCorrupt, "nor one of hnswlib");
+  refused(kBaseOffset, std::uint64_t{8}, Code::kCorrupt, "nor an hnswlib index");
   refused(kCapacity, std::uint64_t{49}, Code::kCorrupt, "number of elements");
   refused(kCount, std::uint64_t{51}, Code::kCorrupt, "");
   refused(kCount, std::uint64_t{49}, Code::kCorrupt, "upper lists");

@@ -256,7 +256,7 @@ TEST("index file: header fields beyond their ranges are refused though the check
   corrupt(with(kFlags, std::uint32_t{3}), "sketches but no cells");
   corrupt(with(kFlags, std::uint32_t{5}), "section 14");
   corrupt(with(kFlags, std::uint32_t{7}), "section 14");
-  corrupt(with(kType, std::uint32_t{3}), "codes apart");
+  corrupt(with(kType, std::uint32_t{3}), "separate codes");
   for (auto bytes : {with(kType, std::uint32_t{4}), with(kMetric, std::uint32_t{1}), with(kFlags, std::uint32_t{9}),
                      with(kZero, std::uint32_t{1})}) {
     CHECK(contains(saved.refusal(bytes, Code::kUnsupported), "not supported"));
@@ -302,7 +302,7 @@ TEST("index file: cells that do not hold every row once are refused though the c
     return saved.refusal(file.mended(), Code::kCorrupt);
   };
   const auto original = test::read_file(saved.path);
-  CHECK(contains(with(kCellStartsSection, 0, std::uint32_t{1}), "do not divide"));
+  CHECK(contains(with(kCellStartsSection, 0, std::uint32_t{1}), "ranges of its cells"));
   test::write_file(saved.path, original);
   CHECK(contains(with(kCellMembersSection, 8, std::uint32_t{0x7fffffff}), "every row once"));
   test::write_file(saved.path, original);
@@ -348,8 +348,8 @@ TEST("index file: broken graphs are refused though the checksums are right") {
   };
   const std::size_t starts = saved.edit().size_of(kStartsSection);
   refused(kBaseSection, 0, 400, "neighbour 400 does not exist");
-  refused(kBaseSection, 0, kNoNode, "follows the end");
-  refused(kBaseSection, 7 * 64 + 60, 3, "follows the end");
+  refused(kBaseSection, 0, kNoNode, "after its end");
+  refused(kBaseSection, 7 * 64 + 60, 3, "after its end");
   refused(kStartsSection, 0, 1, "do not start at 0");
   refused(kStartsSection, 200 * 4, 0xfffffff0u, "too many levels");
   refused(kStartsSection, starts - 8, 0xfffffff0u, "too many levels");
