@@ -111,7 +111,8 @@ export async function answersOf(opened, texts) {
       answers.push(hits.map(plainHit));
     }
   }
-  return JSON.stringify(answers);
+  // A forged integer may be beyond 2^53: a BigInt in the library, a decimal string on the wire.
+  return JSON.stringify(answers, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** Answers of a client's session, of the same form; `times` takes how long each search took, in ms. */
