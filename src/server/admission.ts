@@ -13,10 +13,10 @@ import type { ServerError } from '../protocol/errors.js';
 import { Connection, type ConnectionLimits } from './connection.js';
 import type { Services } from './services.js';
 
-/** How long a client that is turned away may take to close, in ms. */
+/** Longest time for a refused client to close, in ms. */
 const farewellMs = 2000;
 
-/** Longest frame that says why a client is turned away. */
+/** Largest frame that tells a client why it is refused, in bytes. */
 const longestFarewell = 65_536;
 
 /** The budgets of the config, which the log names. */
@@ -40,7 +40,7 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
 /** How long an incremental collection and the finalizers of what it found may take, in ms. */
 const collectionMs = 3000;
 
-/** Gives the process's free memory back to the system, without stopping the event loop for it. */
+/** Returns free memory to the system. Most of the collection is incremental; its end pauses the event loop (docs/operations.md). */
 function giveBack(log: Log): void {
   const before = process.memoryUsage.rss();
   startCollection();

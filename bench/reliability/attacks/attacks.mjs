@@ -71,7 +71,7 @@ export async function runAttack(
   return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
 }
 
-/** KiB that a server may hold after a burst, of what it held before. */
+/** Memory in KiB that a server may hold after a burst, given its memory before. */
 const allowed = (before) => 1.5 * before + 32 * 1024;
 
 /** What the server holds as soon as that is allowed, or when the time is up. */

@@ -1,5 +1,5 @@
-// A hostile client: sends what it is told, as fast as the server takes it, and reads replies or does not. What the server does to it,
-// closing included, is no error.
+// A hostile client: sends the given bytes as fast as the server accepts them, and reads replies or not. A connection that
+// the server closes is not an error.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { framed } from '../frames/hostile-frames.mjs';

@@ -1,5 +1,5 @@
 // argv: port of the server, port of the echo server, the questions as JSON. A well-behaved client in a process of its
-// own. Each message makes it stop measuring, send what it saw, and begin anew; 'end' ends it.
+// own. At each message it stops measuring, sends its results and starts again; 'end' ends it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { percentile } from '../../server/server-process.mjs';

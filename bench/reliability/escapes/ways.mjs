@@ -1,5 +1,5 @@
-// Ways out of a storage root: spellings of paths, and links inside the root. `leaves` says whether the path leads outside by what it says,
-// whatever exists there. Targets are files in the folder `outside`, beside the root.
+// Ways out of a storage root: spellings of paths, and links inside the root. `leaves` says whether the path leaves the root by
+// its spelling, whether or not the target exists. Targets are files in the folder `outside`, beside the root.
 
 /**
  * @param name of a file in `outside`
@@ -70,7 +70,7 @@ export function spellings(name, outside, up) {
   ];
 }
 
-/** Links of the root: name, what it points at, and whether that is outside. `%` is where the file's name goes behind it. */
+/** Links in the root: name, target, and whether the target is outside. `%` stands for the file's name. */
 export function links(outside) {
   return [
     { link: 'file-link-%', target: `${outside}/%`, leaves: true },

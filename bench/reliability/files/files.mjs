@@ -7,7 +7,7 @@ import { menderProgram } from './mender.mjs';
 
 const stuckMs = 30_000;
 const chunk = 5000;
-/** A loader that crashes at every other file is known well enough after so many. */
+/** Number of crashes after which a loader is not tried further. */
 const mostCrashes = 20;
 
 export const files = {
