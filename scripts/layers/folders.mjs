@@ -17,14 +17,15 @@ export const folders = {
   storages: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
   agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'failure', 'storages'],
   'agents/nodes': ['schema', 'protocol', 'limits', 'knowledge', 'storages', 'agents'],
+  telemetry: ['config', 'log', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
-    ...['failure', 'storages', 'agents', 'agents/nodes'],
+    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry'],
   ],
   cli: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'catalog', 'knowledge', 'storages'],
-    ...['client', 'server'],
+    ...['client', 'telemetry', 'server'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

@@ -6,6 +6,7 @@ import type { Flow } from './flow.js';
 import type { GraphPlan } from './graph.js';
 import type { AgentNode, NodeResources } from './node.js';
 import { Turn, type TurnOptions, type TurnOutlet } from './turn.js';
+import type { TurnObserver } from './turn-facts.js';
 
 export interface AgentOptions {
   /** Requested by the client; the other options are the operator's. */
@@ -14,6 +15,8 @@ export interface AgentOptions {
   includeEngine: boolean;
   /** Most bytes that the components of one turn may take together. */
   largestInteraction: number;
+  /** Told of every finished turn. */
+  observe?: TurnObserver | undefined;
 }
 
 interface AgentParts {

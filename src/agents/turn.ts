@@ -7,6 +7,7 @@ import type { Flow } from './flow.js';
 import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 import { milliseconds } from './node.js';
+import type { TurnFacts, TurnObserver } from './turn-facts.js';
 
 export interface TurnOptions {
   text: string;
@@ -18,6 +19,8 @@ export interface TurnOptions {
   includeEngine: boolean;
   /** Most bytes that all components together may take. */
   largestInteraction: number;
+  /** Told of every finished turn. */
+  observe?: TurnObserver | undefined;
 }
 
 /** Where a turn's frames go. */
@@ -142,6 +145,7 @@ export class Turn {
     const { status, error } = outcome;
     const facts = { status, code: error?.code, ms: milliseconds(ms), nodes: this.#ran.length };
     this.#log.debug(facts, 'turn complete');
+    this.#options.observe?.(this.#facts(outcome, queued, ms));
     const { enableDiagnostics, includeEngine } = this.#options;
     return {
       type: 'TurnComplete',
@@ -151,6 +155,27 @@ export class Turn {
       ...outcome,
       ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
       ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),
+    };
+  }
+
+  #facts(
+    { status, error }: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>,
+    queued: number,
+    duration: number,
+  ): TurnFacts {
+    const { components, citations, replyText } = this.#interaction;
+    return {
+      turn: this.id,
+      status,
+      code: error?.code,
+      queuedMs: milliseconds(queued),
+      durationMs: milliseconds(duration),
+      nodes: this.#ran,
+      skipped: this.#skipped.length,
+      hits: components.filter(({ _type }) => _type === 'knowledge').length,
+      citations: citations.length,
+      message: this.#options.text,
+      reply: replyText,
     };
   }
 

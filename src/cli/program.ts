@@ -9,6 +9,7 @@ import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
+import { addTelemetry } from './commands/telemetry.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
 import { printFailure, printJson } from './output.js';
@@ -36,7 +37,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
   await addServe(program, args);
-  for (const add of [addInit, addBuild, addCheck, addSearch, addInspect, addAsk, addDoctor]) add(program);
+  for (const add of [addInit, addBuild, addCheck, addSearch, addInspect, addAsk, addDoctor, addTelemetry])
+    add(program);
   return program;
 }
 

@@ -12,8 +12,9 @@ import {
   object,
   text,
 } from './field-types.js';
-import { crashDumpSchema, debugCommandsSchema, monitorSchema, telemetrySchema } from './later-schema.js';
+import { crashDumpSchema, debugCommandsSchema, monitorSchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
+import { telemetrySchema } from './telemetry-schema.js';
 
 const path = { path: true } as const;
 

@@ -9,6 +9,7 @@ const prefix = 'LOREKEEP_';
 
 /** Meaning, by name, of the environment variables that set no config field. */
 export const otherVariables: Readonly<Record<string, string>> = {
+  DO_NOT_TRACK: 'Any value but `0`: no telemetry.',
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
   LOREKEEP_CACHE: 'Cache folder of settings measured on this machine ([embedder.md](embedder.md#runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name beside the addon, or a path.",
@@ -17,6 +18,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
+  LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry.md](telemetry.md)).',
 };
 
 /** Variables of tests and benchmarks, and those that Kubernetes sets for a service named lorekeep. */

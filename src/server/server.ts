@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
+import type { TurnFacts } from '../agents/turn-facts.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
@@ -21,6 +22,7 @@ import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
+import { Telemetry } from '../telemetry/telemetry.js';
 import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
@@ -48,12 +50,19 @@ export class LorekeepServer {
   readonly #listener: Listener;
   readonly #services: Services;
   readonly #connections: ReadonlySet<Connection>;
+  readonly #telemetry: Telemetry | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(services: Services, listener: Listener, connections: ReadonlySet<Connection>) {
+  private constructor(
+    services: Services,
+    listener: Listener,
+    connections: ReadonlySet<Connection>,
+    telemetry: Telemetry | undefined,
+  ) {
     this.#services = services;
     this.#listener = listener;
     this.#connections = connections;
+    this.#telemetry = telemetry;
   }
 
   /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
@@ -71,6 +80,12 @@ export class LorekeepServer {
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
+    const telemetry = Telemetry.open({
+      config: config.telemetry,
+      environment: process.env,
+      version: packageVersion,
+      log,
+    });
     let sessions = 0;
     const services = {
       config,
@@ -100,6 +115,7 @@ export class LorekeepServer {
       activity: new Activity(),
       memory: serverMemory(config, log),
       slots: new ConnectionSlots(config.limits),
+      observeTurn: telemetry && ((facts: TurnFacts) => telemetry.turn(facts)),
       sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
     };
     const {
@@ -117,7 +133,7 @@ export class LorekeepServer {
     const { port, network_access: access } = config;
     const listener = await Listener.open({ port, access, log, accept });
     log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
-    return new LorekeepServer(services, listener, connections);
+    return new LorekeepServer(services, listener, connections, telemetry);
   }
 
   /** The port it listens on, also if the config has 0. */
@@ -167,6 +183,7 @@ export class LorekeepServer {
     this.#services.sessionIdle.stop();
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
+    await this.#telemetry?.close();
     await this.#services.files.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');

@@ -1,5 +1,6 @@
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
+import type { TurnObserver } from '../agents/turn-facts.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
@@ -40,6 +41,8 @@ export interface Services {
   /** Memory that the server holds for clients. */
   readonly memory: ServerMemory;
   readonly slots: ConnectionSlots;
+  /** Told of every finished turn; undefined if nobody listens. */
+  readonly observeTurn: TurnObserver | undefined;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
 }

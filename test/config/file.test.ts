@@ -95,14 +95,13 @@ describe('a config file', () => {
   it('is told in one sentence which of its fields do nothing yet', async () => {
     const { withoutEffect } = await load({
       port: 1,
-      telemetry: { enabled: true, sinks: [] },
       monitor: { enabled: false, port: 5 },
       engines: { llm_engine: { backend: 'vulkan' } },
     });
     expect(withoutEffect).toBe(
-      'set, but without effect in this version: telemetry.enabled, telemetry.sinks (telemetry); monitor.port (the monitor); engines.llm_engine.backend (GPU plugins)',
+      'set, but without effect in this version: monitor.port (the monitor); engines.llm_engine.backend (GPU plugins)',
     );
-    const cpu = { telemetry: { enabled: false }, engines: { llm_engine: { backend: 'cpu' } } };
+    const cpu = { engines: { llm_engine: { backend: 'cpu' } } };
     expect((await load(cpu)).withoutEffect).toBeUndefined();
   });
 

@@ -10,5 +10,5 @@ const ofTests = /^LOREKEEP_(CACHE|DATA|RECORDS_MB|TEST_\w+)$/;
 
 for (const name of Object.keys(process.env)) {
   const setting = name.startsWith('LOREKEEP_') && !ofTests.test(name);
-  if (setting || ofTheTerminal.includes(name)) delete process.env[name];
+  if (setting || name === 'DO_NOT_TRACK' || ofTheTerminal.includes(name)) delete process.env[name];
 }

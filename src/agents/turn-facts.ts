@@ -1,0 +1,25 @@
+import type { NodeDiagnostics } from '../protocol/frames.js';
+
+/** A finished turn, for the operator's counters. Not for clients. */
+export interface TurnFacts {
+  readonly turn: string;
+  readonly status: 'completed' | 'cancelled' | 'failed';
+  /** Error code of a failed turn. */
+  readonly code: number | undefined;
+  /** Time waiting for earlier turns of the agent, in ms. */
+  readonly queuedMs: number;
+  /** Time from the first node to the end, in ms. */
+  readonly durationMs: number;
+  /** The nodes that ran, in order. */
+  readonly nodes: readonly NodeDiagnostics[];
+  /** Number of nodes that were not due. */
+  readonly skipped: number;
+  /** Number of knowledge components. */
+  readonly hits: number;
+  readonly citations: number;
+  /** The user's text. */
+  readonly message: string;
+  readonly reply: string;
+}
+
+export type TurnObserver = (facts: TurnFacts) => void;

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { applyEdits, modify } from 'jsonc-parser';
+import { readText } from '../../files/read-text.js';
+import { CommandError } from '../failure.js';
+import { print } from '../output.js';
+import { findConfig } from '../server-config.js';
+import { printable } from '../terminal/printable.js';
+import type { TelemetryFlags } from './telemetry.js';
+
+/** `lorekeep telemetry off`: edits one value of the server config and keeps the rest of the file as it is. */
+export async function telemetryOff({ config: path }: TelemetryFlags): Promise<void> {
+  const { config, file, place } = await findConfig(path);
+  if (file === undefined) {
+    const instead = 'set LOREKEEP_TELEMETRY=0, or make a config with lorekeep init';
+    throw new CommandError('CONFIG_INVALID', `${place}: there is no config file to change; ${instead}`);
+  }
+  if (config.telemetry.enabled) await disable(file);
+  print(
+    printable(`${file}: telemetry.enabled is false; a running server stops sending when it is restarted`),
+  );
+}
+
+async function disable(file: string): Promise<void> {
+  const text = await readText(file);
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes('\r\n') ? '\r\n' : '\n' };
+  const edited = applyEdits(text, modify(text, ['telemetry', 'enabled'], false, { formattingOptions }));
+  // A link stays a link.
+  await replaceFile(await realpath(file), edited);
+}
+
+/** Replaces a file in one step; a reader sees the old text or the new one. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const { mode } = await stat(file);
+  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  const handle = await open(temporary, 'wx', mode & 0o777);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await handle.close();
+    await rename(temporary, file);
+    const folder = await open(dirname(file), 'r').catch(() => undefined);
+    await folder?.sync().catch(() => {});
+    await folder?.close();
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
