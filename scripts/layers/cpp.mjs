@@ -9,7 +9,8 @@ const modules = {
   encoder: ['core'],
   engine: ['core', 'encoder'],
   store: ['core', 'text', 'vector', 'filter'],
-  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine'],
+  lm: ['core', 'engine'],
+  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'lm'],
 };
 
 /** Third-party headers and the only place under native/ that may include them. */
@@ -19,7 +20,11 @@ const thirdParty = [
     place: /^native\/binding\//,
     name: 'native/binding',
   },
-  { header: /^(llama(-cpp)?|ggml[\w-]*|gguf)\.h$/, place: /^native\/engine\//, name: 'native/engine' },
+  {
+    header: /^(llama(-cpp)?|ggml[\w-]*|gguf)\.h$/,
+    place: /^native\/(engine|lm)\//,
+    name: 'native/engine and native/lm',
+  },
   {
     header: /^(hnswlib\/.*|hnswlib\.h|hnswalg\.h)$/,
     place: /^(test\/)?native\/vector\//,

@@ -1,0 +1,57 @@
+// Rules that generated tokens obey. The sampler samples first and asks allows() for the one token; only if it is
+// refused it applies mask() and samples again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lm/grammar.h"
+#include "lm/text_filter.h"
+#include "lm/token_table.h"
+
+namespace lorekeep::lm {
+
+/// State of one generation. Not thread-safe. At least one token is always allowed.
+class TokenConstraint {
+ public:
+  virtual ~TokenConstraint() = default;
+  virtual bool allows(Token token) = 0;
+  /// Sets the logits of refused tokens to minus infinity. Precondition: logits.size() == the vocabulary's size.
+  virtual void mask(std::span<float> logits) = 0;
+  /// Advances by a token. Precondition: allows(token), or the token ends generation.
+  virtual void accept(Token token) = 0;
+  /// Whether the reply may end here.
+  virtual bool may_end() = 0;
+};
+
+/// Quotations: whatever the reply has between `open` and `close` is a span of one of the texts.
+struct QuoteRule {
+  std::string open;
+  std::string close;
+  std::vector<std::string> texts;
+};
+
+inline constexpr std::size_t kMaxQuoteMarkBytes = 16;
+inline constexpr std::size_t kMaxQuotedBytes = std::size_t{4} << 20;  // of all texts
+
+/// Throws Error(kInvalidArgument) for marks that are empty, too long, ill-formed, that overlap themselves, and for too
+/// much text.
+void check_quotes(const QuoteRule& rule);
+
+struct ReplyRules {
+  ThinkingTags thinking;
+  bool starts_inside = false;
+  /// Tokens of thinking after which the end tag is forced. Needs `end_tag`.
+  std::optional<std::uint32_t> thinking_budget;
+  std::vector<Token> end_tag;              // tokens of "\n" + the end tag + "\n", without special tokens
+  std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
+  std::optional<QuoteRule> quotes;         // in the reply after thinking; not together with a grammar
+};
+
+/// Returns null if there is nothing to constrain. Throws as check_quotes() does.
+std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens);
+
+}  // namespace lorekeep::lm

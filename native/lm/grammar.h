@@ -1,0 +1,34 @@
+// GBNF grammars, compiled to an automaton with a stack over bytes. A grammar comes from a client, so its size is
+// bounded before use and its work per byte while it is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace lorekeep::lm {
+
+inline constexpr std::size_t kMaxGrammarBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxGrammarStates = std::size_t{1} << 18;
+
+struct GrammarProgram;
+
+/// An immutable compiled grammar, shared by generations.
+class Grammar {
+ public:
+  /// Compiles llama.cpp's GBNF: rules `name ::= ...`, literals, character classes, `.`, groups, alternatives, `* + ?
+  /// {m,n}` and comments; the start rule is `root`. Throws Error(kInvalidArgument) that names line and column: syntax,
+  /// an undefined rule, left recursion, a rule that can never end, more than kMaxGrammarStates states after
+  /// repetitions.
+  static std::shared_ptr<const Grammar> parse(std::string_view text);
+  ~Grammar();
+
+  const GrammarProgram& program() const noexcept { return *program_; }
+
+ private:
+  explicit Grammar(std::unique_ptr<GrammarProgram> program);
+  std::unique_ptr<GrammarProgram> program_;
+};
+
+}  // namespace lorekeep::lm
