@@ -9,8 +9,9 @@ const modules = {
   encoder: ['core'],
   engine: ['core', 'encoder'],
   store: ['core', 'text', 'vector', 'filter'],
-  lm: ['core', 'engine'],
-  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'lm'],
+  scheduler: ['core'],
+  lm: ['core', 'engine', 'scheduler'],
+  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'lm'],
 };
 
 /** Third-party headers and the only place under native/ that may include them. */

@@ -1,0 +1,61 @@
+// Settings of the scheduler: the fields of `inference.scheduler` in the config file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "scheduler/consumer_class.h"
+
+namespace lorekeep::scheduler {
+
+/// Contention scaling divides a chunk down to this many tokens, unless the chunk is smaller by itself.
+inline constexpr std::uint32_t kChunkFloor = 64;
+
+struct ClassSettings {
+  std::uint32_t prefill_quantum_tokens;
+  bool contention_scaling;
+  double max_pause_ms;
+};
+
+struct Settings {
+  /// False: first come, first served, whole batches, no pauses.
+  bool enabled = true;
+  /// False: a prompt fills whole batches until it is finished.
+  bool prefill_yield_enabled = true;
+  PerClass<ClassSettings> classes = {{{256, true, 10}, {512, false, 50}, {128, true, 50}}};
+  /// Longest step while somebody streams, in ms; 0: no limit. Absent: three decode steps and 50 ms.
+  std::optional<double> step_target_ms;
+
+  const ClassSettings& of(ConsumerClass consumer_class) const noexcept { return classes[index_of(consumer_class)]; }
+};
+
+/// Settings as a caller writes them: absent fields keep their defaults.
+struct ClassInput {
+  std::optional<std::uint32_t> prefill_quantum_tokens;
+  std::optional<bool> contention_scaling;
+  std::optional<double> max_pause_ms;
+};
+
+struct SettingsInput {
+  std::optional<bool> enabled;
+  std::optional<bool> prefill_yield_enabled;
+  /// The quantum of every class, if no class has a block.
+  std::optional<std::uint32_t> prefill_quantum_tokens;
+  PerClass<std::optional<ClassInput>> classes;
+  std::optional<double> step_target_ms;
+};
+
+/// Completes `input`. @throws Error(kInvalidArgument) for a quantum of 0 and for pauses and targets that are not finite
+/// or negative
+Settings complete(const SettingsInput& input);
+
+/// Returns the largest chunk of a prompt of the class on a model with `competing` unfinished prompts, before the
+/// prompt's rest, the room in the batch and the step target are considered. Preconditions: competing >= 1, n_batch
+/// >= 1.
+std::uint32_t chunk_tokens(const Settings& settings, ConsumerClass consumer_class, std::uint32_t competing,
+                           std::uint32_t n_batch) noexcept;
+
+/// Returns the pause after a step of these classes: `level` (0 to 1) times the shortest max_pause_ms among them.
+double pause_ms(const Settings& settings, const PerClass<bool>& classes, double level) noexcept;
+
+}  // namespace lorekeep::scheduler

@@ -1,0 +1,124 @@
+// The table of SPEC 2.6: quanta, clamping, contention scaling, its floor, pauses, absent blocks and fields.
+#include "scheduler/settings.h"
+
+#include <cmath>
+
+#include "harness.h"
+
+namespace {
+
+using namespace lorekeep;
+using namespace lorekeep::scheduler;
+using enum ConsumerClass;
+
+constexpr std::uint32_t kBatch = 512;
+
+TEST("the defaults are those of the contract") {
+  const Settings settings = complete({});
+  CHECK(settings.enabled);
+  CHECK(settings.prefill_yield_enabled);
+  CHECK(!settings.step_target_ms);
+  const PerClass<ClassSettings> expected = {{{256, true, 10}, {512, false, 50}, {128, true, 50}}};
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+    CHECK_EQ(settings.classes[i].prefill_quantum_tokens, expected[i].prefill_quantum_tokens);
+    CHECK_EQ(settings.classes[i].contention_scaling, expected[i].contention_scaling);
+    CHECK_EQ(settings.classes[i].max_pause_ms, expected[i].max_pause_ms);
+  }
+}
+
+TEST("a chunk is the class's quantum, divided among competing prompts down to 64 tokens") {
+  const Settings settings;
+  struct Row {
+    std::uint32_t competing;
+    PerClass<std::uint32_t> tokens;
+  };
+  for (const Row& row : {Row{1, {256, 512, 128}}, Row{2, {128, 512, 64}}, Row{3, {85, 512, 64}}, Row{4, {64, 512, 64}},
+                         Row{5, {64, 512, 64}}, Row{1000, {64, 512, 64}}}) {
+    for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+      CHECK_EQ(chunk_tokens(settings, static_cast<ConsumerClass>(i), row.competing, kBatch), row.tokens[i]);
+    }
+  }
+}
+
+TEST("n_batch limits every chunk, and also the floor of contention scaling") {
+  const Settings settings;
+  CHECK_EQ(chunk_tokens(settings, kInteractiveBuffered, 1, 100), 100u);
+  CHECK_EQ(chunk_tokens(settings, kInteractiveVisible, 2, 100), 64u);
+  CHECK_EQ(chunk_tokens(settings, kInteractiveVisible, 2, 200), 100u);
+  CHECK_EQ(chunk_tokens(settings, kInteractiveVisible, 9, 32), 32u);
+  CHECK_EQ(chunk_tokens(settings, kBackground, 9, 1), 1u);
+}
+
+TEST("a quantum below 64 tokens is its own floor") {
+  SettingsInput input;
+  input.classes[index_of(kInteractiveVisible)] = {
+      .prefill_quantum_tokens = 40, .contention_scaling = {}, .max_pause_ms = {}};
+  CHECK_EQ(chunk_tokens(complete(input), kInteractiveVisible, 1, kBatch), 40u);
+  CHECK_EQ(chunk_tokens(complete(input), kInteractiveVisible, 7, kBatch), 40u);
+}
+
+TEST("an absent block has its defaults, and so have absent fields of a block") {
+  SettingsInput input;
+  input.classes[index_of(kBackground)] = {
+      .prefill_quantum_tokens = {}, .contention_scaling = false, .max_pause_ms = {}};
+  const Settings settings = complete(input);
+  CHECK_EQ(settings.of(kBackground).prefill_quantum_tokens, 128u);
+  CHECK_EQ(settings.of(kBackground).contention_scaling, false);
+  CHECK_EQ(settings.of(kBackground).max_pause_ms, 50.0);
+  CHECK_EQ(settings.of(kInteractiveVisible).prefill_quantum_tokens, 256u);
+  CHECK_EQ(settings.of(kInteractiveBuffered).prefill_quantum_tokens, 512u);
+}
+
+TEST("the legacy quantum is that of every class, unless a class has a block") {
+  SettingsInput input;
+  input.prefill_quantum_tokens = 300;
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) CHECK_EQ(complete(input).classes[i].prefill_quantum_tokens, 300u);
+  CHECK(complete(input).of(kInteractiveVisible).contention_scaling);
+  CHECK_EQ(chunk_tokens(complete(input), kBackground, 2, kBatch), 150u);
+  input.classes[index_of(kInteractiveVisible)] = ClassInput{};
+  const PerClass<std::uint32_t> defaults = {256, 512, 128};
+  for (std::size_t i = 0; i < kConsumerClasses; ++i)
+    CHECK_EQ(complete(input).classes[i].prefill_quantum_tokens, defaults[i]);
+}
+
+TEST("without the scheduler or without yielding, a chunk is a whole batch") {
+  for (const bool enabled : {false, true}) {
+    SettingsInput input;
+    input.enabled = enabled;
+    input.prefill_yield_enabled = false;
+    for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+      CHECK_EQ(chunk_tokens(complete(input), static_cast<ConsumerClass>(i), 9, 777), 777u);
+    }
+  }
+}
+
+TEST("a pause is the throttle level times the shortest max_pause_ms of the step") {
+  const Settings settings;
+  CHECK_NEAR(pause_ms(settings, {false, true, false}, 0.3), 15, 1e-9);
+  CHECK_NEAR(pause_ms(settings, {false, false, true}, 0.3), 15, 1e-9);
+  CHECK_NEAR(pause_ms(settings, {true, true, true}, 0.3), 3, 1e-9);
+  CHECK_EQ(pause_ms(settings, {false, true, true}, 1), 50.0);
+  CHECK_EQ(pause_ms(settings, {true, false, false}, 0), 0.0);
+  CHECK_EQ(pause_ms(settings, {true, false, false}, 7), 10.0);
+  CHECK_EQ(pause_ms(settings, {false, false, false}, 1), 0.0);
+  Settings disabled;
+  disabled.enabled = false;
+  CHECK_EQ(pause_ms(disabled, {false, true, false}, 1), 0.0);
+}
+
+TEST("a quantum of 0 and a pause or target below 0 are refused by name") {
+  SettingsInput none;
+  none.prefill_quantum_tokens = 0;
+  CHECK_FAILS(Code::kInvalidArgument, complete(none));
+  SettingsInput block;
+  block.classes[0] = {.prefill_quantum_tokens = 0, .contention_scaling = {}, .max_pause_ms = {}};
+  CHECK_FAILS(Code::kInvalidArgument, complete(block));
+  SettingsInput pause;
+  pause.classes[1] = {.prefill_quantum_tokens = {}, .contention_scaling = {}, .max_pause_ms = -1};
+  CHECK_FAILS(Code::kInvalidArgument, complete(pause));
+  SettingsInput target;
+  target.step_target_ms = std::nan("");
+  CHECK_FAILS(Code::kInvalidArgument, complete(target));
+}
+
+}  // namespace
