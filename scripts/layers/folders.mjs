@@ -18,10 +18,12 @@ export const folders = {
   agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'failure', 'storages'],
   'agents/nodes': ['schema', 'protocol', 'limits', 'knowledge', 'storages', 'agents'],
   telemetry: ['config', 'log', 'agents'],
+  http: ['config', 'log'],
+  metrics: ['config', 'log', 'http', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
-    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry'],
+    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics'],
   ],
   cli: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'catalog', 'knowledge', 'storages'],

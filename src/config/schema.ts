@@ -14,6 +14,7 @@ import {
 } from './field-types.js';
 import { crashDumpSchema, debugCommandsSchema, monitorSchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
+import { metricsSchema } from './metrics-schema.js';
 import { telemetrySchema } from './telemetry-schema.js';
 
 const path = { path: true } as const;
@@ -138,6 +139,7 @@ export const configSchema = object({
     .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
 
   monitor: monitorSchema,
+  metrics: metricsSchema,
   crash_dump: crashDumpSchema,
   debug_commands: debugCommandsSchema,
   engines: object({ llm_engine: llmEngineSchema.prefault({}) }).prefault({}),

@@ -53,6 +53,8 @@ export class KnowledgeBaseCache implements AsyncDisposable {
   /** Identities of the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
   #closed = false;
+  #requests = 0;
+  #loads = 0;
 
   /** @throws INVALID_ARGUMENT */
   constructor(options: KnowledgeBaseCacheOptions) {
@@ -78,6 +80,11 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.#pins.bytes;
   }
 
+  /** Requests so far, and how many of them loaded a knowledge base. */
+  get counts(): { requests: number; loads: number } {
+    return { requests: this.#requests, loads: this.#loads };
+  }
+
   /** State, pins and bytes of each; `name` is its config file. */
   entries(): EntryFacts[] {
     return this.#pins.entries();
@@ -96,6 +103,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     const { signal } = options;
     if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
     signal?.throwIfAborted();
+    this.#requests++;
     return this.#known(place.key) ?? this.#resolve(place, signal);
   }
 
@@ -116,6 +124,7 @@ export class KnowledgeBaseCache implements AsyncDisposable {
       const { source, identity } = await identifySource(files);
       const load = (abort: AbortSignal) => {
         loading = true;
+        this.#loads++;
         return this.#load(source, files, abort).finally(() => files.close());
       };
       const pin = await this.#pins.acquire(identity.key, files.name, load, signal);

@@ -25,6 +25,13 @@ export class FairSlots {
     this.#free = slots;
   }
 
+  /** Work that waits for a slot. */
+  get waiting(): number {
+    let sum = 0;
+    for (const { waiting } of this.#waiting) sum += waiting.size;
+    return sum;
+  }
+
   join(): SlotShare {
     const member: Member = { use: new RecentUse(), waiting: new Set() };
     return { enter: (signal) => this.#enter(member, signal) };

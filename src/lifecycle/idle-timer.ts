@@ -17,6 +17,11 @@ export class IdleTimer {
     return this.#holds > 0;
   }
 
+  /** Number of holds. */
+  get holds(): number {
+    return this.#holds;
+  }
+
   /** Marks it as in use until the result is called; calling that twice is fine. */
   hold(): () => void {
     this.#holds++;

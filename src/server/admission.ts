@@ -65,9 +65,9 @@ function later(callback: () => void): void {
 /** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */
 export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
   const shortage = services.descriptors.refusal(socket);
-  if (shortage !== undefined) return turnAway(socket, shortage, services.log, 0);
+  if (shortage !== undefined) return turnAway(socket, shortage, services, 0);
   const giveBack = services.slots.take(socket.remoteAddress ?? '');
-  if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services.log);
+  if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services);
   socket.once('close', giveBack);
   const memory = services.memory.client((reason) => connection.expel(reason));
   const holding = memory.hold('connections');
@@ -75,7 +75,7 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
     holding.add(connectionBytes, 'the connection is not taken');
   } catch (error) {
     memory.close();
-    return turnAway(socket, toServerError(error), services.log);
+    return turnAway(socket, toServerError(error), services);
   }
   const connection = new Connection(socket, services, limits, memory);
   void connection.closed.finally(() => {
@@ -89,10 +89,11 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
 function turnAway(
   socket: Socket,
   { code, name, message, details }: ServerError,
-  log: Log,
+  { log, observer }: Services,
   waitMs = farewellMs,
 ): undefined {
   log.warn({ client: socket.remoteAddress, code }, 'a client was turned away');
+  observer?.refused?.(code);
   socket.on('error', () => {});
   // Whatever it sends is not read, so that it costs nothing.
   socket.end(encodeFrame({ type: 'Error', reply_to: null, code, name, message, details }, longestFarewell));

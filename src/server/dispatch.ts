@@ -15,8 +15,10 @@ type Answer = object | undefined;
  */
 export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
   return withLogContext({ client: context.client, ...subjects(request) }, async () => {
-    const { activity, log } = context.services;
+    const { activity, log, observer } = context.services;
     const end = activity.begin();
+    const started = observer && performance.now();
+    let code: number | undefined;
     try {
       if (activity.stopping && !endsSomething.has(request.type))
         throw serverError(1008, 'the server is stopping');
@@ -26,11 +28,14 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ans
       return (await handler()) as Answer;
     } catch (thrown) {
       const error = toServerError(thrown);
+      code = error.code;
       if (isDefect(error))
         log.error({ err: thrown, request: request.type, id: ownNumber(request.id) }, 'request failed');
       else log.debug({ request: request.type, code: error.code }, 'request refused');
       return { type: 'Error', ...errorFields(error) };
     } finally {
+      if (started !== undefined)
+        observer?.request?.({ type: request.type, code, durationMs: performance.now() - started });
       end();
     }
   });

@@ -77,7 +77,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
       includeEngine: include_engine_diagnostics,
       // What could not be sent need not be held.
       largestInteraction: max_frame_mb * 1024 * 1024,
-      observe: services.observeTurn,
+      observe: services.observer?.turn,
     };
     return {
       type: 'CreateAgentResponse',

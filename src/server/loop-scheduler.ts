@@ -56,6 +56,11 @@ export class LoopScheduler {
     this.#start = AsyncResource.bind(() => void this.#run());
   }
 
+  /** Clients that wait for a slice. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   join(work: LoopWork): LoopShare {
     const member: Member = { work, use: new RecentUse(), steps: [], latest: 0 };
     let left = false;

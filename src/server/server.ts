@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { setSearchThreads } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
-import type { TurnFacts } from '../agents/turn-facts.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
@@ -22,13 +21,13 @@ import type { Log } from '../log/log.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
-import { Telemetry } from '../telemetry/telemetry.js';
 import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { DescriptorReserve } from './descriptor-reserve.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
+import { Operations } from './operations.js';
 import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
 
@@ -50,19 +49,19 @@ export class LorekeepServer {
   readonly #listener: Listener;
   readonly #services: Services;
   readonly #connections: ReadonlySet<Connection>;
-  readonly #telemetry: Telemetry | undefined;
+  readonly #operations: Operations;
   #closing: Promise<void> | undefined;
 
   private constructor(
     services: Services,
     listener: Listener,
     connections: ReadonlySet<Connection>,
-    telemetry: Telemetry | undefined,
+    operations: Operations,
   ) {
     this.#services = services;
     this.#listener = listener;
     this.#connections = connections;
-    this.#telemetry = telemetry;
+    this.#operations = operations;
   }
 
   /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
@@ -80,12 +79,7 @@ export class LorekeepServer {
     setSearchThreads(config.thread_count);
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
-    const telemetry = Telemetry.open({
-      config: config.telemetry,
-      environment: process.env,
-      version: packageVersion,
-      log,
-    });
+    const operations = await Operations.open(config, log);
     let sessions = 0;
     const services = {
       config,
@@ -115,7 +109,7 @@ export class LorekeepServer {
       activity: new Activity(),
       memory: serverMemory(config, log),
       slots: new ConnectionSlots(config.limits),
-      observeTurn: telemetry && ((facts: TurnFacts) => telemetry.turn(facts)),
+      observer: operations.observer,
       sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
     };
     const {
@@ -131,14 +125,23 @@ export class LorekeepServer {
       void connection.closed.finally(() => connections.delete(connection));
     };
     const { port, network_access: access } = config;
-    const listener = await Listener.open({ port, access, log, accept });
+    const listener = await Listener.open({ port, access, log, accept }).catch(async (error: unknown) => {
+      await operations.close();
+      throw error;
+    });
+    operations.serve(services);
     log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
-    return new LorekeepServer(services, listener, connections, telemetry);
+    return new LorekeepServer(services, listener, connections, operations);
   }
 
   /** The port it listens on, also if the config has 0. */
   get port(): number {
     return this.#listener.address.port;
+  }
+
+  /** Port of `/metrics`; undefined if it is off. */
+  get metricsPort(): number | undefined {
+    return this.#operations.metricsPort;
   }
 
   /** Number of connections, including those whose sessions are still closing. */
@@ -183,7 +186,7 @@ export class LorekeepServer {
     this.#services.sessionIdle.stop();
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
-    await this.#telemetry?.close();
+    await this.#operations.close();
     await this.#services.files.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');

@@ -1,6 +1,5 @@
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
-import type { TurnObserver } from '../agents/turn-facts.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
@@ -14,6 +13,7 @@ import type { SessionFolders } from '../storages/session-folders.js';
 import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { LoopScheduler } from './loop-scheduler.js';
+import type { ServerObserver } from './observer.js';
 
 /** Shared parts of a running server, created by the composition root. */
 export interface Services {
@@ -41,8 +41,8 @@ export interface Services {
   /** Memory that the server holds for clients. */
   readonly memory: ServerMemory;
   readonly slots: ConnectionSlots;
-  /** Told of every finished turn; undefined if nobody listens. */
-  readonly observeTurn: TurnObserver | undefined;
+  /** Told of what happens; undefined if nobody listens. */
+  readonly observer: ServerObserver | undefined;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
 }

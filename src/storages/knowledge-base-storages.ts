@@ -26,6 +26,10 @@ export class KnowledgeBaseStorages {
     return this.#cache.entries();
   }
 
+  get counts(): { requests: number; loads: number } {
+    return this.#cache.counts;
+  }
+
   /**
    * Pins the storage of a config file. `where` names the field in errors.
    * @throws StorageOutsideRoot, StorageFileNotFound, InvalidEmbeddedStringStorageData, ModelLoadFailed; the signal's reason

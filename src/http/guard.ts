@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Returns the reason to refuse a request, or undefined. The address of the socket is checked apart, by isLoopback(). */
+export function refusalOf({ headers }: IncomingMessage): string | undefined {
+  const { host, origin, 'sec-fetch-site': site } = headers;
+  if (!isOwnHost(host)) return 'the Host header names another server; use an IP address or localhost';
+  if (origin !== undefined && origin !== `http://${host}`) return 'requests of other web pages are refused';
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    return 'requests of other web pages are refused';
+  return undefined;
+}
+
+/**
+ * DNS rebinding makes a browser call this server under a name of the attacker, so a name other than localhost is refused.
+ * An address cannot be rebound.
+ */
+function isOwnHost(host: string | undefined): boolean {
+  const parts = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(host ?? '');
+  const name = parts?.[1]?.replace(/^\[|\]$/g, '').toLowerCase() ?? '';
+  return name === 'localhost' || isIP(name) !== 0;
+}
+
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined || !ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === 'loopback';
+}

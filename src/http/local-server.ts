@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartupError } from '../config/startup-error.js';
+import type { Log } from '../log/log.js';
+import { isLoopback, refusalOf } from './guard.js';
+
+/** Open connections, streams included. More are closed at once. */
+const mostConnections = 64;
+/** Longest time to send a request, in ms. */
+const requestMs = 10_000;
+const idleMs = 30_000;
+
+export type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+export interface LocalServerOptions {
+  /** What it is, for messages: "monitor". */
+  name: string;
+  bind: string;
+  /** 0: any free port. */
+  port: number;
+  allowRemote: boolean;
+  /** By "GET /path". */
+  routes: Readonly<Record<string, Route>>;
+  /** Serves GET requests that no route takes. */
+  otherwise?: Route;
+  log: Log;
+}
+
+/**
+ * A small HTTP server for the people who run lorekeep. Remote clients, requests of other web pages and names that DNS may
+ * have been made to lie about are refused.
+ */
+export class LocalServer {
+  readonly #options: LocalServerOptions;
+  readonly #server: Server;
+
+  private constructor(options: LocalServerOptions) {
+    this.#options = options;
+    this.#server = createServer(
+      {
+        requestTimeout: requestMs,
+        headersTimeout: requestMs,
+        keepAliveTimeout: idleMs,
+        maxHeaderSize: 16_384,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    this.#server.maxConnections = mostConnections;
+    this.#server.on('connection', (socket) => {
+      if (!options.allowRemote && !isLoopback(socket.remoteAddress)) socket.destroy();
+    });
+    this.#server.on('clientError', (_, socket) => socket.destroy());
+  }
+
+  /** @throws StartupError if it cannot listen */
+  static async open(options: LocalServerOptions): Promise<LocalServer> {
+    const server = new LocalServer(options);
+    const { name, bind, port } = options;
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', (error: NodeJS.ErrnoException) => {
+        const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
+        reject(new StartupError(`${name}.port: ${bind}:${port} cannot be opened: ${reason}`));
+      });
+      server.#server.listen(port, bind, resolve);
+    });
+    server.#server.removeAllListeners('error').on('error', (err) => options.log.error({ err }, name));
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends every connection, streams included. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    setSecurityHeaders(response);
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) return sendText(response, 403, refusal);
+    const url = parsed(request.url);
+    if (url === undefined) return sendText(response, 400, 'the address is not valid');
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const { routes, otherwise, log, name } = this.#options;
+    const key = `${method} ${url.pathname}`;
+    const route = Object.hasOwn(routes, key) ? routes[key] : method === 'GET' ? otherwise : undefined;
+    if (route === undefined) return sendText(response, 404, 'there is no such page');
+    try {
+      await route(request, response, url);
+    } catch (err) {
+      log.error({ err }, `${name}: a request failed`);
+      if (!response.headersSent) sendText(response, 500, 'the request failed; the log says why');
+      else response.destroy();
+    }
+  }
+}
+
+function parsed(path: string | undefined): URL | undefined {
+  const base = 'http://localhost';
+  return URL.canParse(path ?? '', base) ? new URL(path ?? '', base) : undefined;
+}
+
+function setSecurityHeaders(response: ServerResponse): void {
+  const policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:";
+  response.setHeader(
+    'content-security-policy',
+    `${policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.setHeader('x-frame-options', 'DENY');
+  response.setHeader('referrer-policy', 'no-referrer');
+  response.setHeader('cross-origin-opener-policy', 'same-origin');
+  response.setHeader('cross-origin-resource-policy', 'same-origin');
+  response.setHeader('cache-control', 'no-store');
+}
+
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,138 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { TurnFacts } from '../agents/turn-facts.js';
+
+/** Upper bounds of latency buckets, in seconds. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What the gauges read when they are scraped. */
+export interface MetricsSources {
+  connections(): { open: number; limit: number };
+  sessions(): number;
+  /** Length of each queue by name. */
+  waiting(): Readonly<Record<string, number>>;
+  /** Bytes that clients make the server hold, by kind. */
+  memory(): { byKind: Readonly<Record<string, number>>; limit: number };
+  storages(): { states: readonly string[]; bytes: number; hits: number; misses: number };
+}
+
+/** The metrics of one server, in the text format of Prometheus. */
+export class ServerMetrics {
+  readonly #registry = new Registry();
+  readonly #requests: Counter;
+  readonly #requestSeconds: Histogram;
+  readonly #refused: Counter;
+  readonly #turns: Counter;
+  readonly #turnSeconds: Histogram;
+  readonly #queueSeconds: Histogram;
+  readonly #nodeSeconds: Histogram;
+
+  constructor(sources: MetricsSources) {
+    const registers = [this.#registry];
+    // Event-loop delay, garbage collection, memory, descriptors and CPU time of the process.
+    collectDefaultMetrics({ register: this.#registry });
+    const counter = (name: string, help: string, labelNames: string[]) =>
+      new Counter({ name: `lorekeep_${name}`, help, labelNames, registers });
+    const latency = (name: string, help: string, labelNames: string[] = []) =>
+      new Histogram({ name: `lorekeep_${name}`, help, labelNames, buckets: latencyBuckets, registers });
+    this.#requests = counter('requests_total', 'Answered requests by type and error code (0: none).', [
+      'type',
+      'code',
+    ]);
+    this.#requestSeconds = latency('request_seconds', 'Time from parsing a request to its answer.', ['type']);
+    this.#refused = counter('clients_refused_total', 'Clients turned away, by error code.', ['code']);
+    this.#turns = counter('turns_total', 'Finished turns by status and error code (0: none).', [
+      'status',
+      'code',
+    ]);
+    this.#turnSeconds = latency('turn_seconds', 'Time from the first node of a turn to its end.');
+    this.#queueSeconds = latency(
+      'turn_queue_seconds',
+      'Time that turns wait for earlier turns of their agent.',
+    );
+    this.#nodeSeconds = latency('node_seconds', 'Time of a node in a turn, by node type.', ['type']);
+    addGauges(this.#registry, sources);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  request(type: string, code: number | undefined, durationMs: number): void {
+    this.#requests.inc({ type, code: code ?? 0 });
+    this.#requestSeconds.observe({ type }, durationMs / 1000);
+  }
+
+  refused(code: number): void {
+    this.#refused.inc({ code });
+  }
+
+  turn({ status, code, durationMs, queuedMs, nodes }: TurnFacts): void {
+    this.#turns.inc({ status, code: code ?? 0 });
+    this.#turnSeconds.observe(durationMs / 1000);
+    this.#queueSeconds.observe(queuedMs / 1000);
+    for (const { type, duration_ms } of nodes) this.#nodeSeconds.observe({ type }, duration_ms / 1000);
+  }
+}
+
+function addGauges(registry: Registry, sources: MetricsSources): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: (gauge: Gauge) => void, labelNames: string[] = []) =>
+    new Gauge({
+      name: `lorekeep_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        read(this);
+      },
+    });
+  gauge('connections', 'Open connections.', (g) => g.set(sources.connections().open));
+  gauge('connections_limit', 'Most open connections.', (g) => g.set(sources.connections().limit));
+  gauge('sessions', 'Open sessions.', (g) => g.set(sources.sessions()));
+  gauge(
+    'waiting',
+    'Work that waits, by queue.',
+    (g) => {
+      for (const [queue, length] of Object.entries(sources.waiting())) g.set({ queue }, length);
+    },
+    ['queue'],
+  );
+  gauge(
+    'client_memory_bytes',
+    'Memory that the server holds for clients, by kind.',
+    (g) => {
+      for (const [kind, bytes] of Object.entries(sources.memory().byKind)) g.set({ kind }, bytes);
+    },
+    ['kind'],
+  );
+  gauge('client_memory_limit_bytes', 'Limit of the memory for clients.', (g) =>
+    g.set(sources.memory().limit),
+  );
+  gauge(
+    'storages',
+    'Storages of knowledge bases by state.',
+    (g) => {
+      for (const state of ['Loading', 'Pinned', 'OnDemand'])
+        g.set({ state }, sources.storages().states.filter((one) => one === state).length);
+    },
+    ['state'],
+  );
+  gauge('storage_cache_bytes', 'Memory of the storages of knowledge bases.', (g) =>
+    g.set(sources.storages().bytes),
+  );
+  gauge(
+    'storage_cache_requests',
+    'Requests for a knowledge base since the start, by whether it was loaded.',
+    (g) => {
+      const { hits, misses } = sources.storages();
+      g.set({ result: 'hit' }, hits);
+      g.set({ result: 'miss' }, misses);
+    },
+    ['result'],
+  );
+}

@@ -1,0 +1,36 @@
+import type { TurnFacts } from '../agents/turn-facts.js';
+import type { RequestType } from '../protocol/frames.js';
+
+/** An answered request. */
+export interface RequestFacts {
+  readonly type: RequestType;
+  /** Error code; undefined if it succeeded. */
+  readonly code: number | undefined;
+  /** Time from its parsing to its answer, in ms. */
+  readonly durationMs: number;
+}
+
+/** Is told of events of the running server: telemetry, metrics, the monitor. Its methods never throw. */
+export interface ServerObserver {
+  turn?(facts: TurnFacts): void;
+  request?(facts: RequestFacts): void;
+  /** A client was turned away, with an error code. */
+  refused?(code: number): void;
+}
+
+/** Returns one observer that tells all; undefined if there is none, so that observing costs nothing. */
+export function allOf(observers: readonly (ServerObserver | undefined)[]): ServerObserver | undefined {
+  const present = observers.filter((observer) => observer !== undefined);
+  if (present.length === 0) return undefined;
+  return {
+    turn: (facts) => {
+      for (const observer of present) observer.turn?.(facts);
+    },
+    request: (facts) => {
+      for (const observer of present) observer.request?.(facts);
+    },
+    refused: (code) => {
+      for (const observer of present) observer.refused?.(code);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { request } from 'node:http';
+import { expect, it } from 'vitest';
+import { refusalOf } from '../../src/http/guard.js';
+import { retrieveGraph, TestServer } from './test-server.js';
+
+interface Reply {
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+function get(port: number, path: string, headers: Record<string, string> = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => {
+        text += piece;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+const start = () => TestServer.start({ config: { metrics: { enabled: true, port: 0 } } });
+const portOf = ({ server }: TestServer) => server.metricsPort as number;
+
+function sampleOf(text: string, series: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  expect(line, `${series} in\n${text}`).toBeDefined();
+  return Number(line?.split(' ').at(-1));
+}
+
+it('metrics count requests, turns, searches, memory and storages', async () => {
+  const server = await start();
+  const session = await server.session();
+  await session.createEmbeddedStringStorage({
+    name: 'docs',
+    strings: ['bees make honey', 'ice melts'],
+    embedding_model: 'tiny',
+  });
+  const agent = await session.createAgent({ graph: retrieveGraph() });
+  await agent.turn('honey');
+  await agent.turn('ice');
+  await expect(
+    session.createAgent({ graph: retrieveGraph({ embedded_string_storage: 'x/y' }) }),
+  ).rejects.toThrow();
+  const { status, headers, text } = await get(portOf(server), '/metrics');
+  expect(status).toBe(200);
+  expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(sampleOf(text, 'lorekeep_connections')).toBe(1);
+  expect(sampleOf(text, 'lorekeep_sessions')).toBe(1);
+  expect(sampleOf(text, 'lorekeep_turns_total{status="completed",code="0"}')).toBe(2);
+  expect(sampleOf(text, 'lorekeep_turn_seconds_count')).toBe(2);
+  expect(sampleOf(text, 'lorekeep_node_seconds_count{type="retrieve"}')).toBe(2);
+  expect(sampleOf(text, 'lorekeep_requests_total{type="TurnRequest",code="0"}')).toBe(2);
+  expect(sampleOf(text, 'lorekeep_requests_total{type="CreateAgentRequest",code="3010"}')).toBe(1);
+  expect(sampleOf(text, 'lorekeep_client_memory_bytes{kind="agents"}')).toBeGreaterThan(0);
+  expect(sampleOf(text, 'lorekeep_waiting{queue="search"}')).toBe(0);
+  expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
+  expect(text).toContain('process_resident_memory_bytes');
+  // Neither texts nor names of a client.
+  for (const own of ['honey', 'docs']) expect(text).not.toContain(own);
+});
+
+it('health and ready answer; a stopping server is not ready', async () => {
+  const server = await start();
+  expect(await get(portOf(server), '/health')).toMatchObject({ status: 200, text: 'ok\n' });
+  expect(await get(portOf(server), '/ready')).toMatchObject({ status: 200, text: 'ready\n' });
+  expect((await get(portOf(server), '/nothing')).status).toBe(404);
+});
+
+it('nothing listens by default', async () => {
+  const server = await TestServer.start();
+  expect(server.server.metricsPort).toBeUndefined();
+});
+
+it('a busy port is an error at the start that names the field', async () => {
+  const server = await start();
+  const config = { metrics: { enabled: true, port: portOf(server) } };
+  await expect(TestServer.start({ config })).rejects.toThrow(/metrics\.port: .*another program listens/);
+});
+
+it('names that DNS may lie about and requests of other web pages are refused', async () => {
+  const server = await start();
+  const port = portOf(server);
+  const refused: Record<string, string>[] = [
+    { host: `evil.example:${port}` },
+    { host: 'localhost.evil.example' },
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ];
+  for (const headers of refused) expect((await get(port, '/metrics', headers)).status).toBe(403);
+  const taken: Record<string, string>[] = [
+    { host: `localhost:${port}` },
+    { host: `[::1]:${port}` },
+    { host: `127.0.0.1:${port}`, origin: `http://127.0.0.1:${port}`, 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+  ];
+  for (const headers of taken) expect((await get(port, '/health', headers)).status).toBe(200);
+  expect(refusalOf({ headers: {} } as never)).toMatch(/Host/);
+});
