@@ -43,6 +43,7 @@ const contract = {
   default_vad_model: 'Silero VAD',
   stt_debug_dump_dir: '',
   idle_shutdown_timeout: 0,
+  metrics: { enabled: false, bind: '127.0.0.1', port: 9102, allow_remote: false },
   monitor: {
     enabled: false,
     bind: '127.0.0.1',
