@@ -38,7 +38,7 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   await session.createEmbeddedStringStorage({
     name: 'docs',
     strings: ['bees make honey', 'ice melts'],
-    embedding_model: 'tiny',
+    embeddingModel: 'tiny',
   });
   const agent = await session.createAgent({ graph: retrieveGraph() });
   await agent.turn('honey');
