@@ -26,6 +26,14 @@ export {
 } from './inspect-file.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
+export {
+  type SchedulerClassOptions,
+  type SchedulerClassStats,
+  type SchedulerOptions,
+  type SchedulerStats,
+  scheduler,
+  setThrottle,
+} from './scheduler.js';
 export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
 export type { LexicalPlan, StorageHit, StoragePlan, StorageSearchResult } from './storage-hits.js';
 export {

@@ -420,6 +420,49 @@ export interface NativeBinding {
     owner: FileOwner | undefined,
   ): Promise<void>;
   openBeneath(request: NativeBeneathRequest): Promise<NativeBeneathResult>;
+  configureScheduler(settings: NativeSchedulerSettings): void;
+  /** 0 to 1. */
+  setThrottle(level: number): void;
+  schedulerStats(): NativeSchedulerStats;
+}
+
+export interface NativeSchedulerClass {
+  prefillQuantumTokens?: number | undefined;
+  contentionScaling?: boolean | undefined;
+  maxPauseMs?: number | undefined;
+}
+
+/** See native/scheduler/settings.h. */
+export interface NativeSchedulerSettings {
+  enabled?: boolean | undefined;
+  prefillYieldEnabled?: boolean | undefined;
+  prefillQuantumTokens?: number | undefined;
+  stepTargetMs?: number | undefined;
+  interactiveVisible?: NativeSchedulerClass | undefined;
+  interactiveBuffered?: NativeSchedulerClass | undefined;
+  background?: NativeSchedulerClass | undefined;
+}
+
+interface NativeClassStats {
+  decodeTokens: number;
+  prefillTokens: number;
+  longestWaitMs: number;
+}
+
+/** See native/scheduler/control.h. */
+export interface NativeSchedulerStats {
+  throttle: number;
+  steps: number;
+  busyMs: number;
+  longestStepMs: number;
+  chunksCut: number;
+  pauses: number;
+  pausedMs: number;
+  running: number;
+  queued: number;
+  interactiveVisible: NativeClassStats;
+  interactiveBuffered: NativeClassStats;
+  background: NativeClassStats;
 }
 
 /** See native/core/beneath.h. */
@@ -472,4 +515,7 @@ export const nativeExports = [
   'openBeneath',
   'describeFile',
   'describeModel',
+  'configureScheduler',
+  'setThrottle',
+  'schedulerStats',
 ] as const satisfies readonly (keyof NativeBinding)[];

@@ -91,6 +91,13 @@ class Client:
         """Memory, connections and sessions, with their limits."""
         return self.request("StatusRequest")
 
+    def report_throttle(self, level: float) -> None:
+        """Asks the server's inference to rest, 0 (not at all) to 1. The highest level of all clients counts.
+
+        Report again at least every 10 seconds: a silent client's level ends, as with its connection.
+        """
+        self.request("ThrottleReport", level=level)
+
     def ping(self) -> None:
         self.request("Ping")
 

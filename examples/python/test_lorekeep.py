@@ -26,6 +26,12 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.client.hello["server"], "lorekeep")
         self.client.ping()
 
+    def test_throttles(self):
+        self.client.report_throttle(0.5)
+        self.assertEqual(self.client.status()["throttle"], 0.5)
+        self.client.report_throttle(0)
+        self.assertEqual(self.client.status()["throttle"], 0)
+
     def test_makes_searches_and_destroys_a_storage(self):
         self.assertEqual(self.make()["record_count"], 3)
         hits = self.session.search("docs", "öfter", mode="lexical", top_k=1)["hits"]

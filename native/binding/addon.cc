@@ -13,6 +13,7 @@
 #include "binding/file_description_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
+#include "binding/scheduler_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
@@ -90,6 +91,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("openBeneath", open_file_beneath);
   function("describeFile", describe_file);
   function("describeModel", describe_model);
+  function("configureScheduler", configure_scheduler);
+  function("setThrottle", set_throttle);
+  function("schedulerStats", scheduler_stats);
   return exports;
 }
 

@@ -79,6 +79,14 @@ export class Client implements AsyncDisposable {
     return this.#link.use(signal, (channel) => channel.request('StatusRequest', {}, signal));
   }
 
+  /**
+   * Asks the server's inference to rest, 0 (not at all) to 1, so that a program beside it keeps its frame rate. The highest
+   * level of all clients counts. Report again at least every 10 s: a silent client's level ends, as with its connection.
+   */
+  async reportThrottle(level: number, { signal }: CallOptions = {}): Promise<void> {
+    await this.#link.use(signal, (channel) => channel.request('ThrottleReport', { level }, signal));
+  }
+
   async ping({ signal }: CallOptions = {}): Promise<void> {
     await this.#link.use(signal, (channel) => channel.request('Ping', {}, signal));
   }

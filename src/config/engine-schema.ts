@@ -1,40 +1,39 @@
 import { z } from 'zod';
-import { boolean, choice, fieldFacts, integer, object } from './field-types.js';
+import { autoOrInteger, boolean, choice, fieldFacts, integer, object } from './field-types.js';
 
 const generation = { later: 'generation' } as const;
-const scheduling = { later: 'the scheduler' } as const;
 
 /** Returns the schema for one class of consumers that share a model. */
 function consumerClass(quantum: number, scaling: boolean, pause: number) {
   return object({
     prefill_quantum_tokens: integer(1, 1_048_576)
       .default(quantum)
-      .describe('Prompt tokens per step, at most `n_batch`.')
-      .register(fieldFacts, scheduling),
+      .describe('Prompt tokens per step, at most `n_batch`.'),
     contention_scaling: boolean()
       .default(scaling)
-      .describe('Divides the step by the number of competing prompts, down to 64 tokens.')
-      .register(fieldFacts, scheduling),
+      .describe('Divides the chunk by the number of competing prompts, down to 64 tokens.'),
     max_pause_ms: integer(0, 60_000)
       .default(pause)
-      .describe('Longest pause between generated tokens at throttle level 1, in ms.')
-      .register(fieldFacts, scheduling),
+      .describe('Longest pause after a step at throttle level 1, in ms. It scales with the level.'),
   }).prefault({});
 }
 
 const scheduler = object({
   enabled: boolean()
     .default(true)
-    .describe('Lets agents take turns at a model.')
-    .register(fieldFacts, scheduling),
+    .describe('Lets agents take turns at a model. Without: first come, first served, and no pauses.'),
   prefill_yield_enabled: boolean()
     .default(true)
-    .describe('Processes prompts in chunks so that agents interleave.')
-    .register(fieldFacts, scheduling),
+    .describe('Processes prompts in chunks so that agents interleave.'),
   prefill_quantum_tokens: integer(1, 1_048_576)
     .default(512)
-    .describe('Default chunk size, in tokens.')
-    .register(fieldFacts, scheduling),
+    .describe('Chunk size of every class, in tokens, if the file sets it and has no block of a class.'),
+  step_target_ms: autoOrInteger(0, 60_000)
+    .default('auto')
+    .describe(
+      'Longest step while an interactive reply streams, in ms; prompts get smaller chunks. `"auto"`: three decode steps and 50 ms. 0: no limit.',
+    )
+    .register(fieldFacts, { extension: true }),
   interactive_visible: consumerClass(256, true, 10),
   interactive_buffered: consumerClass(512, false, 50),
   background: consumerClass(128, true, 50),

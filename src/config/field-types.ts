@@ -34,6 +34,12 @@ export function integer(min: number, max: number) {
   return z.int(message).min(min, message).max(max, message);
 }
 
+/** `"auto"`, or an integer in [min, max]. */
+export function autoOrInteger(min: number, max: number) {
+  const message = expected(`"auto" or an integer from ${min} to ${max}`);
+  return z.union([z.literal('auto', message), z.int(message).min(min, message).max(max, message)], message);
+}
+
 export function choice<const Values extends readonly [string, ...string[]]>(...values: Values) {
   const list = values.map((value) => JSON.stringify(value)).join(', ');
   return z.enum(values, expected(`one of ${list}`));

@@ -5,6 +5,7 @@ import { sessionFolders } from './access.js';
 import { configFields, setValue } from './fields.js';
 import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
+import { applyLegacyQuantum } from './legacy-quantum.js';
 import { configSchema, type ServerConfig } from './schema.js';
 import { FlagError, StartupError } from './startup-error.js';
 
@@ -74,6 +75,7 @@ function complete(
     else if (facts.path && typeof value === 'string' && value !== '') setValue(config, keys, absolute(value));
   }
   for (const { field, value } of overrides) setValue(config, field.keys, value);
+  applyLegacyQuantum(config, written);
   config.session_folders = sessionFolders(config);
   const withoutEffect = describeWithoutEffect(written, overrides, config);
   return { config, warnings, place: path, ...(withoutEffect && { withoutEffect }) };

@@ -86,6 +86,15 @@ export const requestSchemas = {
     variables: variables.describe('Values for templates and filters.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
+  ThrottleReport: request('ThrottleReport', {
+    level: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe(
+        'How much the inference shall rest, 0 to 1. It counts until the next report, 10 s of silence, or the end of the connection. The highest level of all clients counts.',
+      ),
+  }),
   StatusRequest: request('StatusRequest', {}),
   Ping: request('Ping', {}),
 } as const;
@@ -190,6 +199,7 @@ const statusFields = {
   connections_limit: z.int(),
   sessions: z.int().describe('Sessions of this connection.'),
   sessions_limit: z.int(),
+  throttle: z.number().describe('The highest throttle level of all clients, 0 to 1.'),
   client: budgetSchema.describe("This client's memory budget."),
   server: budgetSchema.describe('The memory budget of all clients together.'),
 };
@@ -248,6 +258,7 @@ export interface Replies {
   DestroyAgentRequest: 'Ack';
   TurnRequest: 'TurnStarted';
   CancelTurnRequest: 'Ack';
+  ThrottleReport: 'Ack';
   StatusRequest: 'StatusResponse';
   Ping: 'Pong';
 }

@@ -17,6 +17,7 @@ import { Outbox } from './outbox.js';
 import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
+import type { ThrottleReports } from './throttle.js';
 
 /** Limits of one client: memory, concurrency and timeouts. */
 export interface ConnectionLimits {
@@ -86,6 +87,7 @@ export class Connection {
   /** Whether the connection ends once the outbox is empty. */
   #farewell = false;
   readonly #gate: OutputGate;
+  readonly #throttle: ThrottleReports;
   #stall: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #unfinishedFrame: NodeJS.Timeout | undefined;
@@ -110,11 +112,13 @@ export class Connection {
       requestTime: () => this.#share.request(),
       written: () => this.#countUnsent(),
     });
+    this.#throttle = services.throttle.join();
     this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
         this.#share.leave();
+        this.#throttle.end();
         this.#outbox.clear();
         this.#callAfterWriting();
         clearTimeout(this.#stall);
@@ -156,6 +160,7 @@ export class Connection {
     socket.on('data', (chunk: Buffer) => {
       if (this.#ended) return;
       this.#idle?.refresh();
+      this.#throttle.heard();
       this.#decoder.push(chunk);
       if (this.#decoder.waitingBytes > mostAhead) socket.pause();
       this.#share.request();
@@ -318,6 +323,7 @@ export class Connection {
       client: this.#client,
       services: this.#services,
       sessions: this.#sessions,
+      throttle: this.#throttle,
       memory: this.#memory.ledger,
       send: (frame) => this.#send(frame),
       waitForOutput: (signal) => this.#gate.enter(signal),

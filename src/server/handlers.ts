@@ -5,6 +5,7 @@ import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
 import type { Services } from './services.js';
 import type { SessionTable } from './session-table.js';
+import type { ThrottleReports } from './throttle.js';
 
 /** What a handler may use of the connection that its request came from. */
 export interface HandlerContext {
@@ -12,6 +13,7 @@ export interface HandlerContext {
   readonly client: string;
   readonly services: Services;
   readonly sessions: SessionTable;
+  readonly throttle: ThrottleReports;
   /** What the client holds. */
   readonly memory: Ledger;
   /** Sends an event, or a reply that must go out before the handler returns. */
@@ -117,9 +119,15 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
       connections_limit: max_connections,
       sessions: sessions.size,
       sessions_limit: max_sessions_per_connection,
+      throttle: services.throttle.level,
       client: memory.status,
       server: services.memory.ledger.status,
     };
+  },
+
+  ThrottleReport({ throttle }, { level }) {
+    throttle.report(level);
+    return { type: 'Ack' };
   },
 
   Ping() {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setSearchThreads } from '../../lib/index.js';
+import { scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
@@ -7,6 +7,7 @@ import { CatalogModels } from '../catalog/catalog-models.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
 import { embeddingOptions } from '../config/embedding-options.js';
+import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
 import { storageRootProblem } from '../config/storage-root-problem.js';
@@ -30,6 +31,7 @@ import { LoopScheduler } from './loop-scheduler.js';
 import { Operations } from './operations.js';
 import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
+import { Throttle } from './throttle.js';
 
 /** Number of inline storages embedded at a time; each uses several threads. */
 const buildersAtOnce = 2;
@@ -77,6 +79,7 @@ export class LorekeepServer {
     const storageRoot = config.storage_root || homeFolder;
     reportAccess(config, storageRoot, log);
     setSearchThreads(config.thread_count);
+    scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
     const operations = await Operations.open(config, log);
@@ -110,6 +113,7 @@ export class LorekeepServer {
       memory: serverMemory(config, log),
       slots: new ConnectionSlots(config.limits),
       observer: operations.observer,
+      throttle: new Throttle(setThrottle),
       sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
     };
     const {

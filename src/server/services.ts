@@ -14,6 +14,7 @@ import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { LoopScheduler } from './loop-scheduler.js';
 import type { ServerObserver } from './observer.js';
+import type { Throttle } from './throttle.js';
 
 /** Shared parts of a running server, created by the composition root. */
 export interface Services {
@@ -43,6 +44,8 @@ export interface Services {
   readonly slots: ConnectionSlots;
   /** Told of what happens; undefined if nobody listens. */
   readonly observer: ServerObserver | undefined;
+  /** How much clients want the inference to rest. */
+  readonly throttle: Throttle;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
 }

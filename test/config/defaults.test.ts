@@ -70,6 +70,7 @@ const contract = {
           interactive_visible: { prefill_quantum_tokens: 256, contention_scaling: true, max_pause_ms: 10 },
           interactive_buffered: { prefill_quantum_tokens: 512, contention_scaling: false, max_pause_ms: 50 },
           background: { prefill_quantum_tokens: 128, contention_scaling: true, max_pause_ms: 50 },
+          step_target_ms: 'auto', // an extension
         },
       },
       embedding: { default_n_ctx: 512 },

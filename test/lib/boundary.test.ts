@@ -52,8 +52,10 @@ test('the public interface is this', () => {
     'distanceKernels',
     'errorCodes',
     'inspectFile',
+    'scheduler',
     'searchModes',
     'setSearchThreads',
+    'setThrottle',
     'tokenize',
   ]);
 });

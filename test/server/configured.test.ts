@@ -63,6 +63,9 @@ const turn = async (text: string, type: string, params: object = {}) => {
 };
 const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep/kb.json' });
 
+const scheduling = 'engines.llm_engine.inference.scheduler';
+const options = 'test/config/scheduler-options.test.ts';
+
 const effects: Record<string, Effect | Elsewhere> = {
   port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },
   network_access: { value: 'local_network', seen: () => program.printed(/"host":"(::|0\.0\.0\.0)"/) },
@@ -162,6 +165,17 @@ const effects: Record<string, Effect | Elsewhere> = {
       await expect(long).rejects.toMatchObject({ code: 8003, details: { limit: 40 } });
     },
   },
+  [`${scheduling}.enabled`]: { value: false, elsewhere: options },
+  [`${scheduling}.prefill_yield_enabled`]: { value: false, elsewhere: options },
+  [`${scheduling}.prefill_quantum_tokens`]: { value: 100, elsewhere: options },
+  [`${scheduling}.step_target_ms`]: { value: 100, elsewhere: options },
+  ...Object.fromEntries(
+    ['interactive_visible', 'interactive_buffered', 'background'].flatMap((name) => [
+      [`${scheduling}.${name}.prefill_quantum_tokens`, { value: 100, elsewhere: options }],
+      [`${scheduling}.${name}.contention_scaling`, { value: true, elsewhere: options }],
+      [`${scheduling}.${name}.max_pause_ms`, { value: 5, elsewhere: options }],
+    ]),
+  ),
   max_frame_mb: {
     value: 1,
     async seen() {

@@ -1,0 +1,100 @@
+import { binding } from './binding.js';
+import { LorekeepError, translateError } from './errors.js';
+import type { NativeSchedulerSettings } from './native.js';
+import { describe } from './native-call.js';
+
+/** Settings of one class of consumers. Absent ones have the class's default. */
+export interface SchedulerClassOptions {
+  /** Prompt tokens per step, at most the model's batch size: 256, 512 and 128 by class. */
+  prefillQuantumTokens?: number | undefined;
+  /** Divides the chunk among competing prompts, down to 64 tokens: true, false and true by class. */
+  contentionScaling?: boolean | undefined;
+  /** Longest pause after a step at throttle level 1, in ms: 10, 50 and 50 by class. */
+  maxPauseMs?: number | undefined;
+}
+
+export interface SchedulerOptions {
+  /** false: first come, first served, whole batches, no pauses. Default true. */
+  enabled?: boolean | undefined;
+  /** false: a prompt fills whole batches until it is finished. Default true. */
+  prefillYieldEnabled?: boolean | undefined;
+  /** Chunk size of every class, if no class has a block. */
+  prefillQuantumTokens?: number | undefined;
+  /** Longest step while an interactive reply streams, in ms; 0: no limit. Default: three decode steps and 50 ms. */
+  stepTargetMs?: number | 'auto' | undefined;
+  interactiveVisible?: SchedulerClassOptions | undefined;
+  interactiveBuffered?: SchedulerClassOptions | undefined;
+  background?: SchedulerClassOptions | undefined;
+}
+
+/** Counts of one class since the process started. */
+export interface SchedulerClassStats {
+  decodeTokens: number;
+  prefillTokens: number;
+  /** Longest time that a request which could run waited for a step. */
+  longestWaitMs: number;
+}
+
+/** Counts since the process started. */
+export interface SchedulerStats {
+  /** The level set last, 0 to 1. */
+  throttle: number;
+  steps: number;
+  /** Time in steps. */
+  busyMs: number;
+  longestStepMs: number;
+  /** Chunks of prompts that the step target made smaller. */
+  chunksCut: number;
+  pauses: number;
+  pausedMs: number;
+  /** Requests under way, and requests that wait for room in the cache. */
+  running: number;
+  queued: number;
+  interactiveVisible: SchedulerClassStats;
+  interactiveBuffered: SchedulerClassStats;
+  background: SchedulerClassStats;
+}
+
+/** The scheduler of this process's language models. All threads share it. */
+export const scheduler = {
+  /**
+   * Replaces the settings; absent ones have their defaults. They hold from the next step on.
+   * @throws INVALID_ARGUMENT with the setting's name
+   */
+  configure(options: SchedulerOptions = {}): void {
+    if (typeof options !== 'object' || options === null) {
+      const message = `settings: an object is expected, not ${describe(options)}`;
+      throw new LorekeepError('INVALID_ARGUMENT', message, { field: 'settings' });
+    }
+    const { stepTargetMs, ...rest } = options;
+    const target = stepTargetMs === 'auto' ? undefined : stepTargetMs;
+    call(() => binding.configureScheduler({ ...rest, stepTargetMs: target } as NativeSchedulerSettings));
+  },
+
+  stats(): SchedulerStats {
+    return call(() => binding.schedulerStats());
+  },
+};
+
+/**
+ * Sets how much the inference thread rests, so that another program (a game) gets its share of the processor: after each
+ * step it pauses for `level` times the shortest `maxPauseMs` of the classes in the step. 0, the default, is no pause.
+ * @throws INVALID_ARGUMENT: not a number from 0 to 1
+ */
+export function setThrottle(level: number): void {
+  if (typeof level !== 'number' || !(level >= 0 && level <= 1)) {
+    const found = typeof level === 'number' ? level : describe(level);
+    throw new LorekeepError('INVALID_ARGUMENT', `level: a number from 0 to 1 is expected, not ${found}`, {
+      field: 'level',
+    });
+  }
+  call(() => binding.setThrottle(level));
+}
+
+function call<T>(native: () => T): T {
+  try {
+    return native();
+  } catch (error) {
+    throw translateError(error);
+  }
+}

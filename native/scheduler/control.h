@@ -1,0 +1,47 @@
+// What any thread may set and read of the process's scheduler, which the inference thread alone runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "scheduler/scheduler.h"
+
+namespace lorekeep::scheduler {
+
+/// Counts of the inference thread since the process started. Times in ms.
+struct Report {
+  Stats stats;
+  std::uint64_t pauses = 0;
+  double paused_ms = 0;
+  /// Requests that have their cells, and requests that wait for them.
+  std::uint32_t running = 0;
+  std::uint32_t queued = 0;
+};
+
+/// Thread-safe. Outlives the inference thread, so that settings hold for the next one.
+class Control {
+ public:
+  static Control& of_process();
+
+  void configure(const Settings& settings);
+  Settings settings() const;
+  /// Grows with every configure().
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+
+  /// The share of the longest pauses that follow each step. Precondition: 0 to 1.
+  void set_throttle(double level) noexcept { throttle_.store(level, std::memory_order_relaxed); }
+  double throttle() const noexcept { return throttle_.load(std::memory_order_relaxed); }
+
+  void publish(const Report& report);
+  Report report() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Settings settings_;
+  Report report_;
+  std::atomic<std::uint64_t> version_{0};
+  std::atomic<double> throttle_{0};
+};
+
+}  // namespace lorekeep::scheduler
