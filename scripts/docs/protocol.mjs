@@ -46,15 +46,27 @@ function components({ options }) {
   );
 }
 
-/** The page of each type's folder, with the table of its params where the page says so. */
+/**
+ * The page of each type's folder, with the table of its params where the page says `<!-- params -->`, and that of one
+ * param's fields where it says `<!-- params NAME -->`.
+ */
 function nodes(params) {
   return Object.entries(params)
     .map(([type, schema]) => {
       const file = join(root, 'src', 'agents', 'nodes', type, 'docs.md');
-      return readFileSync(file, 'utf8').trim().replace('<!-- params -->', fieldsTable(schema));
+      const table = (_, name) =>
+        name === undefined
+          ? fieldsTable(schema)
+          : jsonFieldsTable(objectOf(jsonSchema(schema).properties[name]));
+      return readFileSync(file, 'utf8')
+        .trim()
+        .replaceAll(/<!-- params(?: (\w+))? -->/g, table);
     })
     .join('\n\n');
 }
+
+/** The schema of a param's object, or of the items of its array. */
+const objectOf = (schema) => schema.items ?? schema;
 
 function diagnostics(turnComplete, planSchema) {
   const { diagnostics: turn, debug_info: debug } = jsonSchema(turnComplete).properties;
@@ -62,10 +74,14 @@ function diagnostics(turnComplete, planSchema) {
     ['diagnostics', jsonFieldsTable(turn)],
     ['diagnostics.nodes[]', jsonFieldsTable(turn.properties.nodes.items)],
     ['diagnostics.nodes[].plan', fieldsTable(planSchema)],
-    [
-      'debug_info.nodes[].diagnostics.engine',
-      jsonFieldsTable(debug.properties.nodes.items.properties.diagnostics.properties.engine),
-    ],
+    ...engines(debug.properties.nodes.items.properties.diagnostics.properties.engine),
+  ]);
+}
+
+function engines({ oneOf }) {
+  return oneOf.map((engine) => [
+    `debug_info.nodes[].diagnostics.engine of kind ${engine.properties.kind.const}`,
+    jsonFieldsTable(engine),
   ]);
 }
 

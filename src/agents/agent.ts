@@ -2,10 +2,12 @@ import { loopTurn } from '../lifecycle/loop-turn.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Holding } from '../limits/client-memory.js';
 import type { Log } from '../log/log.js';
+import type { History } from '../protocol/history.js';
 import type { Flow } from './flow.js';
 import type { GraphPlan } from './graph.js';
+import { AgentHistory } from './history.js';
 import type { AgentNode, NodeResources } from './node.js';
-import { Turn, type TurnOptions, type TurnOutlet } from './turn.js';
+import { Turn, type TurnInput, type TurnOutlet } from './turn.js';
 import type { TurnObserver } from './turn-facts.js';
 
 export interface AgentOptions {
@@ -19,10 +21,17 @@ export interface AgentOptions {
   observe?: TurnObserver | undefined;
 }
 
+/** What an agent is made with. */
+export interface AgentResources extends NodeResources {
+  /** Memory counted for the agent's history; released with it. */
+  readonly historyMemory: Holding;
+}
+
 interface AgentParts {
   nodes: readonly AgentNode[];
   flow: Flow;
   memory: Holding;
+  history: AgentHistory;
 }
 
 /** A graph with its opened nodes. Its turns run one after another, concurrently with those of other agents. */
@@ -31,29 +40,38 @@ export class Agent {
   readonly #nodes: readonly AgentNode[];
   readonly #flow: Flow;
   readonly #memory: Holding;
+  readonly #history: AgentHistory;
   readonly #options: AgentOptions;
   readonly #log: Log;
   readonly #turns = new Map<string, Turn>();
   /** Settles when every turn so far has ended. */
   #tail: Promise<void> = Promise.resolve();
 
-  private constructor(id: string, { nodes, flow, memory }: AgentParts, options: AgentOptions, log: Log) {
+  private constructor(
+    id: string,
+    { nodes, flow, memory, history }: AgentParts,
+    options: AgentOptions,
+    log: Log,
+  ) {
     this.id = id;
     this.#nodes = nodes;
     this.#flow = flow;
     this.#memory = memory;
+    this.#history = history;
     this.#options = options;
     this.#log = log.child({ agent: id });
   }
 
-  /** Opens every node; if one fails, closes those already open. */
+  /** Opens every node; if one fails, closes those already open. `earlier`: turns to remember. */
   static async open(
     id: string,
     { nodes: plans, flow }: GraphPlan,
-    resources: NodeResources,
+    resources: AgentResources,
     options: AgentOptions,
     log: Log,
+    earlier?: History,
   ): Promise<Agent> {
+    const { memory, historyMemory } = resources;
     const nodes: AgentNode[] = [];
     try {
       for (const plan of plans) {
@@ -61,12 +79,20 @@ export class Agent {
         if (nodes.length > 0) await loopTurn();
         nodes.push(await plan.open(resources));
       }
+      const turns = Math.max(0, ...plans.map(({ historyTurns = 0 }) => historyTurns));
+      const history = new AgentHistory(turns, historyMemory, earlier?.turns);
+      return new Agent(id, { nodes, flow, memory, history }, options, log);
     } catch (error) {
       await closeAll(nodes);
-      resources.memory.release();
+      memory.release();
+      historyMemory.release();
       throw error;
     }
-    return new Agent(id, { nodes, flow, memory: resources.memory }, options, log);
+  }
+
+  /** The turns that the agent remembers. */
+  export(): History {
+    return this.#history.export();
   }
 
   turn(id: string): Turn | undefined {
@@ -74,12 +100,8 @@ export class Agent {
   }
 
   /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */
-  start(
-    id: string,
-    { text, variables }: Pick<TurnOptions, 'text' | 'variables'>,
-    outlet: TurnOutlet,
-  ): Promise<void> {
-    const turn = new Turn(id, { text, variables, ...this.#options }, outlet, this.#log);
+  start(id: string, input: TurnInput, outlet: TurnOutlet): Promise<void> {
+    const turn = new Turn(id, { ...input, history: this.#history, ...this.#options }, outlet, this.#log);
     this.#turns.set(id, turn);
     const ended = this.#take(turn, outlet);
     // Drop the result: it would keep those of all earlier turns alive.
@@ -105,6 +127,7 @@ export class Agent {
     await this.#tail;
     await closeAll(this.#nodes);
     this.#memory.release();
+    this.#history.release();
   }
 }
 

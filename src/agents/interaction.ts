@@ -1,10 +1,13 @@
 import type { Storage } from '../../lib/index.js';
 import type { Bytes } from '../limits/bytes.js';
-import type { Citation, SharedComponent } from '../protocol/components.js';
+import type { Citation } from '../protocol/components.js';
+import type { DryRun, Finish, Usage } from '../protocol/engine.js';
 import { fail } from '../protocol/errors.js';
+import type { Action, HistoryTurn } from '../protocol/history.js';
+import type { Component, OwnCitation, TextPiece } from './component.js';
+import { ReplyWriter } from './reply-writer.js';
 
-/** An entry of an interaction. Node types may add their own component types. */
-export type Component = SharedComponent | { readonly _type: string };
+export type { Component, OwnCitation } from './component.js';
 
 /** The query and the storage behind the knowledge components of one node. Never sent. */
 export interface KnowledgeSource {
@@ -12,8 +15,20 @@ export interface KnowledgeSource {
   readonly storage: Pick<Storage, 'tokenizer' | 'size' | 'documentFrequency'>;
 }
 
-/** A citation with positions relative to one node's part of the reply. */
-export type OwnCitation = Omit<Citation, 'node'>;
+/** What a turn brings along besides text and variables. */
+export interface InteractionOptions {
+  /** Receives the pieces of the reply. */
+  onText?: ((piece: TextPiece) => void) | undefined;
+  /** Bounds the appended components, as counted by sizeOf(). */
+  limit?: number | undefined;
+  /** Waits for memory for a node's results, and counts it until the turn ends. */
+  reserve?: ((bytes: Bytes, signal: AbortSignal) => Promise<void>) | undefined;
+  /** The agent's earlier turns, oldest first. */
+  history?: { readonly turns: readonly HistoryTurn[]; readonly forgotten?: number } | undefined;
+  actionResult?: unknown;
+  /** Nodes that generate only report their prompt. */
+  dryRun?: boolean | undefined;
+}
 
 /** The data of one turn: the user's message, the variables, and the components that nodes have appended. */
 export class Interaction {
@@ -23,27 +38,51 @@ export class Interaction {
   /** By id of the node that found the knowledge. */
   readonly sources: Map<string, KnowledgeSource> = new Map();
   readonly citations: Citation[] = [];
-  /** Waits for memory for a node's results, and counts it until the turn ends. */
-  readonly reserve: (bytes: Bytes, signal: AbortSignal) => Promise<void>;
-  readonly #onText: (piece: string) => void;
+  readonly actionResult: unknown;
+  readonly dryRun: boolean;
+  /** Prompts of a dry run. */
+  readonly dryRuns: DryRun[] = [];
+  readonly reserve: NonNullable<InteractionOptions['reserve']>;
+  readonly #history: InteractionOptions['history'];
+  readonly #onText: (piece: TextPiece) => void;
   readonly #limit: number;
   #size = 0;
   #replyText = '';
+  #finish: Finish | undefined;
+  #usage: Usage | undefined;
+  #action: (Action & { node: string }) | undefined;
 
-  /** `onText` receives the pieces of the reply; `limit` bounds the appended components, as counted by sizeOf(). */
   constructor(
     text: string,
     variables: Readonly<Record<string, unknown>>,
-    onText: (piece: string) => void = () => {},
-    limit = Number.POSITIVE_INFINITY,
-    reserve: Interaction['reserve'] = async () => {},
+    {
+      onText = () => {},
+      limit = Number.POSITIVE_INFINITY,
+      reserve = async () => {},
+      history,
+      actionResult,
+      dryRun = false,
+    }: InteractionOptions = {},
   ) {
     this.text = text;
     this.variables = variables;
     this.components = [{ _type: 'human_message', text }];
-    this.#onText = onText;
+    this.#history = history;
+    this.actionResult = actionResult;
+    this.dryRun = dryRun;
     this.reserve = reserve;
+    this.#onText = onText;
     this.#limit = limit;
+  }
+
+  /** The agent's earlier turns, oldest first. */
+  get history(): readonly HistoryTurn[] {
+    return this.#history?.turns ?? [];
+  }
+
+  /** Number of turns that the agent forgot because the client's memory budget was full. */
+  get forgottenTurns(): number {
+    return this.#history?.forgotten ?? 0;
   }
 
   /** The reply so far. */
@@ -51,33 +90,68 @@ export class Interaction {
     return this.#replyText;
   }
 
+  /** Why the last generating node stopped. */
+  get finish(): Finish | undefined {
+    return this.#finish;
+  }
+
+  /** Tokens of all generating nodes. */
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** The last action that a node asked for. */
+  get action(): (Action & { node: string }) | undefined {
+    return this.#action;
+  }
+
   /** @throws InteractionTooLarge, then nothing is appended */
   append(components: readonly Component[]): void {
-    this.#size += sizeOf(components);
-    if (this.#size > this.#limit) {
-      const most = `the nodes of one turn may find and reply ${this.#limit} bytes together`;
-      fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: this.#limit });
-    }
+    this.#grow(sizeOf(components));
     for (const component of components) this.components.push(component);
   }
 
   /** Appends a node's whole reply. Replies of several nodes become lines of one text. @throws as append() */
   reply(node: string, text: string, citations: readonly OwnCitation[] = []): void {
+    const writer = this.startReply(node);
+    writer.write(text);
+    writer.end(citations);
+  }
+
+  /** Starts a node's reply that is written in pieces. The reply of one node ends before that of another starts. */
+  startReply(node: string): ReplyWriter {
     const separator = this.#replyText === '' ? '' : '\n';
-    const offset = this.#replyText.length + separator.length;
-    const cited = citations.map(({ reply_start, reply_end, ...citation }) => ({
-      node,
-      ...citation,
-      reply_start: offset + reply_start,
-      reply_end: offset + reply_end,
-    }));
-    this.append([
-      { _type: 'character_reply', node, text },
-      ...cited.map((citation) => ({ _type: 'citation' as const, ...citation })),
-    ]);
-    this.citations.push(...cited);
-    this.#replyText += separator + text;
-    this.#onText(separator + text);
+    return new ReplyWriter(node, separator, this.#replyText.length, {
+      tell: (piece) => {
+        if (piece.kind === 'reply') this.#replyText += piece.text;
+        this.#onText(piece);
+      },
+      grow: (text) => this.#grow(text.length),
+      append: (components, citations, counted) => {
+        this.#grow(sizeOf(components) - counted);
+        this.components.push(...components);
+        this.citations.push(...citations);
+      },
+    });
+  }
+
+  /** Records how a node's generation ended. */
+  generated(node: string, finish: Finish, usage: Usage, action: Action | undefined): void {
+    const { prompt, cached, completion } = this.#usage ?? { prompt: 0, cached: 0, completion: 0 };
+    this.#finish = finish;
+    this.#usage = {
+      prompt: prompt + usage.prompt,
+      cached: cached + usage.cached,
+      completion: completion + usage.completion,
+    };
+    if (action !== undefined) this.#action = { node, ...action };
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    if (this.#size <= this.#limit) return;
+    const most = `the nodes of one turn may find and reply ${this.#limit} bytes together`;
+    fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: this.#limit });
   }
 }
 

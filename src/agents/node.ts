@@ -1,6 +1,7 @@
+import type { LanguageModels } from '../catalog/language-models.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { Holding } from '../limits/client-memory.js';
-import type { EngineDiagnostics } from '../protocol/frames.js';
+import type { EngineDiagnostics } from '../protocol/engine.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
 import type { Interaction } from './interaction.js';
@@ -12,6 +13,7 @@ export interface NodeResources {
   /** The root for paths of text files. */
   readonly root: StorageRoot;
   readonly lists: NodeLists;
+  readonly languageModels: LanguageModels;
   /** The client's share of the search threads. */
   readonly threads: SlotShare;
   /** Memory counted for the agent; released with it. */
@@ -23,8 +25,8 @@ type NodeReport = Readonly<Record<string, unknown>>;
 
 export interface NodeOutcome {
   readonly report?: NodeReport;
-  /** The engine's diagnostics; never contain text. */
-  readonly engine?: EngineDiagnostics;
+  /** Returns the engine's diagnostics for a run of `duration` ms; they never contain text. */
+  readonly engine?: (duration: number) => EngineDiagnostics;
   /** Id of the node that the turn continues with: the target of the plan's `branch`. */
   readonly jump?: string | undefined;
 }
@@ -44,6 +46,8 @@ export interface NodePlan {
   readonly type: string;
   /** The node that this one may jump to, and the path of the param that names it. */
   readonly branch?: { readonly target: string; readonly path: string };
+  /** Turns of the agent's history that the node uses. Default: none. */
+  readonly historyTurns?: number;
   /** Opens the node with resources of the session. @throws ServerError that names the param */
   open(resources: NodeResources): Promise<AgentNode>;
 }

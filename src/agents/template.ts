@@ -35,11 +35,54 @@ export class Template {
 
   /** @throws Error if rendering this interaction fails or exceeds the budget */
   render(interaction: Interaction): string {
-    if (this.#parsed === undefined) return interaction.text;
+    return this.#parsed === undefined ? interaction.text : this.renderView(interactionView(interaction));
+  }
+
+  /** As render(), with a view that was made before. */
+  renderView(view: TemplateView): string {
+    if (this.#parsed === undefined) return view.text;
     const budget = { left: renderingBudget, perSection: this.#length };
-    const context = new BudgetedContext(viewOf(interaction), undefined, budget);
+    let context = new BudgetedContext(view.values, undefined, budget);
+    if (view.inner !== undefined) context = context.push(view.inner);
     return this.#parsed.render(context, show);
   }
+}
+
+/** The names and values that a template may use. */
+export class TemplateView {
+  /** The value of `text`. */
+  readonly text: string;
+  /** Without prototypes. */
+  readonly values: object;
+  /** Looked up before `values`. */
+  readonly inner: object | undefined;
+
+  /** @internal Use interactionView(). */
+  constructor(text: string, values: object, inner?: object) {
+    this.text = text;
+    this.values = values;
+    this.inner = inner;
+  }
+
+  /** A view from inside a component of the interaction. */
+  within<Inner extends { readonly text: string }>(component: Inner): TemplateView {
+    return new TemplateView(component.text, this.values, withoutPrototype(component) as object);
+  }
+}
+
+/** Returns the view of an interaction. `knowledge` replaces the knowledge components; each has its `number`, from 1. */
+export function interactionView(
+  { text, variables, components }: Interaction,
+  knowledge?: readonly object[],
+): TemplateView {
+  const byType: Record<string, unknown[]> = {};
+  for (const component of components) {
+    byType[component._type] ??= [];
+    byType[component._type]?.push(component);
+  }
+  if (knowledge !== undefined)
+    byType.knowledge = knowledge.map((record, index) => ({ ...record, number: index + 1 }));
+  return new TemplateView(text, withoutPrototype({ ...byType, text, variables }) as object);
 }
 
 interface Budget {
@@ -70,15 +113,6 @@ class BudgetedContext extends Mustache.Context {
     this.#budget.left -= units;
     if (this.#budget.left < 0) throw new Error('it renders to more than a query may be');
   }
-}
-
-function viewOf({ text, variables, components }: Interaction): object {
-  const byType: Record<string, unknown[]> = {};
-  for (const component of components) {
-    byType[component._type] ??= [];
-    byType[component._type]?.push(component);
-  }
-  return withoutPrototype({ ...byType, text, variables }) as object;
 }
 
 /** Returns a deep copy without prototypes. Frames bound the nesting depth. */

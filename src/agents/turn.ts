@@ -2,16 +2,28 @@ import { errorFields, isDefect, toServerError } from '../failure/failure.js';
 import { loopTurn } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
+import type { DryRun } from '../protocol/engine.js';
 import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import type { Flow } from './flow.js';
+import type { AgentHistory } from './history.js';
 import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 import { milliseconds } from './node.js';
 import type { TurnFacts, TurnObserver } from './turn-facts.js';
 
-export interface TurnOptions {
+/** What a client asks for. */
+export interface TurnInput {
   text: string;
   variables: Readonly<Record<string, unknown>>;
+  /** What came of the action of the turn before. */
+  actionResult?: unknown;
+  /** Nodes that generate only report their prompt. */
+  dryRun?: boolean | undefined;
+}
+
+export interface TurnOptions extends TurnInput {
+  /** The agent's history when the turn starts. */
+  history: AgentHistory;
   enableDiagnostics: boolean;
   /** Whether diagnostics include the components; set by the operator. */
   includeInteraction: boolean;
@@ -40,6 +52,7 @@ export class Turn {
   readonly id: string;
   readonly #options: TurnOptions;
   readonly #interaction: Interaction;
+  readonly #history: AgentHistory;
   readonly #log: Log;
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
@@ -52,17 +65,18 @@ export class Turn {
   constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
     this.#options = options;
-    const { text, variables, largestInteraction } = options;
-    const onText = (piece: string) => outlet.send({ type: 'TurnText', turn_id: id, text: piece });
-    this.#interaction = new Interaction(
-      text,
-      variables,
-      onText,
-      largestInteraction,
-      async (bytes, signal) => {
+    const { text, variables, largestInteraction, history, actionResult, dryRun } = options;
+    this.#history = history;
+    this.#interaction = new Interaction(text, variables, {
+      onText: (piece) => outlet.send({ type: 'TurnText', turn_id: id, ...piece }),
+      limit: largestInteraction,
+      reserve: async (bytes, signal) => {
         this.#reserved.push(await outlet.reserve(bytes, signal));
       },
-    );
+      history,
+      actionResult,
+      dryRun,
+    });
     this.#log = log.child({ turn: id });
   }
 
@@ -91,6 +105,7 @@ export class Turn {
     try {
       await ready;
       started = performance.now();
+      this.#history.checkResult(this.#options.actionResult);
       await this.#runNodes(nodes, flow);
       outcome = { status: 'completed' };
     } catch (error) {
@@ -98,7 +113,20 @@ export class Turn {
         ? { status: 'cancelled' }
         : { status: 'failed', error: this.#failure(error) };
     }
+    this.#remember(outcome.status);
     return this.#complete(outcome, started);
+  }
+
+  /** A cancelled turn is remembered with the reply so far: the client has it. A failed one and a dry run are not. */
+  #remember(status: ServerFrames['TurnComplete']['status']): void {
+    const { text, replyText: reply, action, dryRun, actionResult } = this.#interaction;
+    if (dryRun || status === 'failed' || (status === 'cancelled' && reply === '')) return;
+    this.#history.add({
+      text,
+      reply,
+      ...(action && { action: { name: action.name, arguments: action.arguments } }),
+      ...(actionResult !== undefined && { action_result: actionResult }),
+    });
   }
 
   async #runNodes(nodes: readonly AgentNode[], flow: Flow): Promise<void> {
@@ -120,16 +148,12 @@ export class Turn {
     const started = performance.now();
     const outcome = await node.run(this.#interaction, this.signal);
     this.signal.throwIfAborted();
-    const report = {
-      node: node.id,
-      type: node.type,
-      duration_ms: milliseconds(performance.now() - started),
-      ...outcome.report,
-    };
+    const duration = performance.now() - started;
+    const { id, type } = node;
+    const report = { node: id, type, duration_ms: milliseconds(duration), ...outcome.report };
     this.#ran.push(report);
-    if (outcome.engine !== undefined) {
-      this.#engine.push({ node: node.id, type: node.type, diagnostics: { engine: outcome.engine } });
-    }
+    const engine = outcome.engine?.(duration);
+    if (engine !== undefined) this.#engine.push({ node: id, type, diagnostics: { engine } });
     this.#log.trace({ ...report, jump: outcome.jump }, 'node ran');
     return outcome;
   }
@@ -151,7 +175,7 @@ export class Turn {
       type: 'TurnComplete',
       turn_id: this.id,
       text: this.#interaction.replyText,
-      ...(this.#interaction.citations.length > 0 && { citations: this.#interaction.citations }),
+      ...this.#results(),
       ...outcome,
       ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
       ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),
@@ -179,6 +203,25 @@ export class Turn {
     };
   }
 
+  /** What only some turns have. */
+  #results(): Pick<ServerFrames['TurnComplete'], 'citations' | 'finish' | 'usage' | 'action' | 'dry_run'> {
+    const { citations, finish, usage, action, dryRun, dryRuns } = this.#interaction;
+    return {
+      ...(citations.length > 0 && { citations }),
+      ...(finish && { finish }),
+      ...(usage && { usage }),
+      ...(action && { action }),
+      ...(dryRun && { dry_run: this.#shownDryRuns(dryRuns) }),
+    };
+  }
+
+  /** Prompts are user content. */
+  #shownDryRuns(dryRuns: readonly DryRun[]): DryRun[] {
+    const { enableDiagnostics, includeInteraction } = this.#options;
+    if (enableDiagnostics && includeInteraction) return [...dryRuns];
+    return dryRuns.map(({ messages, ...counts }) => counts);
+  }
+
   #failure(thrown: unknown): NonNullable<ServerFrames['TurnComplete']['error']> {
     const error = toServerError(thrown);
     if (isDefect(error)) this.#log.error({ err: thrown }, 'turn failed');
@@ -186,9 +229,11 @@ export class Turn {
   }
 
   #diagnostics(queued: number, duration: number): TurnDiagnostics {
+    const nodes = this.#ran.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
     const diagnostics: TurnDiagnostics = {
       queued_ms: milliseconds(queued),
       duration_ms: milliseconds(duration),
+      between_ms: milliseconds(Math.max(0, duration - nodes)),
       nodes: this.#ran,
       skipped: this.#skipped,
     };

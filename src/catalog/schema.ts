@@ -23,7 +23,7 @@ export const variantSchema = z.strictObject({
     .max(1_048_576)
     .optional()
     .describe(
-      "Longest text in tokens. Default: `engines.llm_engine.embedding.default_n_ctx` of the server's config.",
+      "Embedding: longest text in tokens; default: `engines.llm_engine.embedding.default_n_ctx` of the server's config. Language model: context in tokens; default: `engines.llm_engine.inference.default_n_ctx`.",
     ),
   placement: z.string().optional().describe('Where its memory is. No effect yet.'),
 });
@@ -33,7 +33,7 @@ const catalogEntrySchema = z.strictObject({
   name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
-    .describe('This version uses embedding models.'),
+    .describe('This version uses embedding models and language models (`llm`).'),
   variants: z.array(variantSchema).min(1).describe('The first that has a file is used.'),
   query_prefix: z
     .string()

@@ -6,6 +6,10 @@ import { streamTurn } from './turn-stream.js';
 export interface TurnOptions extends CallOptions {
   /** Values for the templates of the agent's nodes. */
   variables?: Record<string, unknown> | undefined;
+  /** What came of the action that the turn before asked for. */
+  actionResult?: unknown;
+  /** Report the prompts of `generate` nodes instead of generating. */
+  dryRun?: boolean | undefined;
 }
 
 /** The session of an agent: calls with the connection and the session's id on it. */
@@ -60,6 +64,14 @@ export class ClientAgent {
     return streamTurn(options.signal, (signal, onEvent) => this.#turn(text, { ...options, signal }, onEvent));
   }
 
+  /** Returns the turns that the agent remembers, for the `history` of another agent. */
+  async export({ signal }: CallOptions = {}): Promise<ServerFrames['ExportAgentResponse']['history']> {
+    const exported = await this.#session.use(signal, (channel, sessionId) =>
+      channel.request('ExportAgentRequest', { sessionId, agentId: this.#id }, signal),
+    );
+    return exported.history;
+  }
+
   /** Cancels the agent's turns and releases its storages. */
   async destroy({ signal }: CallOptions = {}): Promise<void> {
     await this.#session.use(signal, (channel, sessionId) =>
@@ -73,9 +85,16 @@ export class ClientAgent {
     this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields })).agentId;
   }
 
-  #turn(text: string, { variables = {}, signal }: TurnOptions, onEvent?: (event: TurnEvent) => void) {
+  #turn(
+    text: string,
+    { variables = {}, actionResult, dryRun, signal }: TurnOptions,
+    onEvent?: (event: TurnEvent) => void,
+  ) {
     return this.#session.use(signal, (channel, sessionId) =>
-      channel.turn({ sessionId, agentId: this.#id, text, variables }, { onEvent, signal }),
+      channel.turn(
+        { sessionId, agentId: this.#id, text, variables, actionResult, dryRun },
+        { onEvent, signal },
+      ),
     );
   }
 }

@@ -71,6 +71,10 @@ export const configSchema = object({
     .default(600)
     .describe('Seconds until an unused embedding model is unloaded; 0: never.')
     .register(fieldFacts, { extension: true }),
+  language_model_idle_timeout: integer(0, longestTimerSeconds)
+    .default(600)
+    .describe('Seconds until a language model that no agent uses is unloaded; 0: never.')
+    .register(fieldFacts, { extension: true }),
 
   logs_dir: text()
     .default('data/logs')

@@ -4,6 +4,7 @@ import {
   type EmbedResult,
   type ItemError,
   LorekeepError,
+  type ModelFacts,
   type Records,
 } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
@@ -14,6 +15,8 @@ export interface KnowledgeModel {
   /** Catalog name, for diagnostics. */
   readonly name?: string;
   readonly model: EmbeddingModel;
+  /** Facts that are known even while the model is unloaded. Default: those of `model`. */
+  readonly facts?: ModelFacts;
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;
   /** Default: nothing. */

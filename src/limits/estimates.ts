@@ -31,6 +31,12 @@ export function textHeap(text: string): number {
   return 32 + 2 * text.length;
 }
 
+/** A turn that an agent remembers. */
+export function historyTurnBytes(turn: { readonly text: string; readonly reply: string }): Bytes {
+  const { values, characters } = jsonSize(turn);
+  return { heap: valueHeap * (values + 1) + 2 * characters, native: 0 };
+}
+
 /** An agent with its nodes' params, but for filters, which nodes compile and drop. */
 export function agentBytes(graph: {
   readonly nodes: readonly { readonly id: string; readonly params: Readonly<Record<string, unknown>> }[];

@@ -22,16 +22,23 @@ const characterReplySchema = z.object({
   text: z.string(),
 });
 
-/** The source of a part of the reply: it equals this part of a record's text. */
+/** The source of a part of the reply. */
 const citationFields = {
   node: z.string().describe('Id of the node that replied.'),
+  kind: z
+    .enum(['quote', 'mark'])
+    .describe(
+      "`quote`: the part equals this part of the record's text. `mark`: the part refers to the record.",
+    ),
   storage: z.string().describe('The storage as the retrieve node names it.'),
   id: z.string().describe("The record's id."),
-  start: z.int().describe("Start of the quoted part in the record's text, in UTF-16 code units from 0."),
+  start: z.int().describe("Start of the cited part in the record's text, in UTF-16 code units from 0."),
   end: z.int().describe('End of the part, exclusive.'),
   reply_start: z.int().describe("Start of the part in the turn's text, in the same units."),
   reply_end: z.int().describe('End of the part in the text, exclusive.'),
-  score: z.number().describe("Share of the query's words in the sentence, 0 to 1; rare words count more."),
+  score: z
+    .number()
+    .describe("quote: share of the query's words in the sentence, 0 to 1. generate: the record's `score`."),
   metadata: hitFields.metadata,
 };
 

@@ -208,6 +208,19 @@ export const errorTable = {
     meaning: 'The hits and replies of one turn are together larger than `max_frame_mb`.',
     remedy: 'Lower `top_k`, or use fewer nodes.',
   },
+  4015: {
+    name: 'NoRelevantKnowledge',
+    fault: 'client',
+    meaning: 'No record is relevant enough, and the node has `on_no_knowledge` `refuse`.',
+    remedy: 'Ask something else, lower `min_relevance`, or use `answer` or `fallback`.',
+  },
+  4016: {
+    name: 'PromptTooLong',
+    fault: 'client',
+    meaning:
+      'The prompt does not fit into the context, even without history and knowledge; `details` has `tokens` and `limit`.',
+    remedy: 'Shorten the message or the templates, lower `max_tokens`, or raise `context_size`.',
+  },
   5001: {
     name: 'ModelLoadFailed',
     fault: 'operator',
@@ -239,6 +252,12 @@ export const errorTable = {
     fault: 'operator',
     meaning: 'The model computed NaN or infinite values.',
     remedy: 'Use another model file: this one is damaged or does not work on this processor.',
+  },
+  5006: {
+    name: 'GenerationFailed',
+    fault: 'operator',
+    meaning: 'The language model could not generate; the message gives the reason.',
+    remedy: "Try another model file; the server's log has the details.",
   },
   6001: {
     name: 'ClientMemoryExceeded',

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { smallObject, stringArray } from '../schema/bounded.js';
 import { anyComponentSchema, citationSchema } from './components.js';
+import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
+import { actionResultSchema, actionSchema, historySchema } from './history.js';
 import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
 
 export const protocolVersion = 1;
@@ -77,13 +79,22 @@ export const requestSchemas = {
     session_id,
     graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),
     enable_diagnostics: z.boolean().default(false).describe('Adds diagnostics to TurnComplete.'),
+    history: historySchema
+      .optional()
+      .describe('Earlier turns, as ExportAgentResponse has them. Default: none.'),
   }),
+  ExportAgentRequest: request('ExportAgentRequest', { session_id, agent_id }),
   DestroyAgentRequest: request('DestroyAgentRequest', { session_id, agent_id }),
   TurnRequest: request('TurnRequest', {
     session_id,
     agent_id,
     text: z.string().min(1).describe("The user's message."),
     variables: variables.describe('Values for templates and filters.'),
+    action_result: actionResultSchema,
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe('`generate` nodes build their prompts and report them, but generate nothing.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
   ThrottleReport: request('ThrottleReport', {
@@ -126,18 +137,6 @@ export const nodeDiagnosticsSchema = z.looseObject({
   duration_ms: z.number(),
 });
 
-/** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
-const engineDiagnosticsSchema = z.object({
-  model: z.string().describe('Catalog name.'),
-  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
-  backend: z.string().describe('Names of the backend and its device.'),
-  dimension: z.int().describe('Dimension of the embeddings.'),
-  context_size: z.int().describe('Longest text, in tokens.'),
-  tokens: z.int().describe('Tokens embedded for this node.'),
-  batches: z.int().describe('Number of batches.'),
-  embed_ms: z.number(),
-});
-
 const debugInfoSchema = z.object({
   nodes: z.array(
     z.object({
@@ -156,6 +155,11 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
   const diagnostics = z.object({
     queued_ms: z.number().describe('Time waiting for earlier turns of the agent.'),
     duration_ms: z.number().describe('Time from the first node to the end.'),
+    between_ms: z
+      .number()
+      .describe(
+        'The part of `duration_ms` outside the nodes that ran: turns of other clients, a failed node.',
+      ),
     nodes: z.array(node).describe('The nodes that ran, in order.'),
     skipped: z.array(z.string()).describe('Ids of the skipped nodes, in order.'),
     interaction: z.array(component).optional().describe('Only with `include_interaction_in_diagnostics`.'),
@@ -168,7 +172,16 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
     citations: z
       .array(citationSchema)
       .optional()
-      .describe('The parts of the text that are quoted, with their records; absent if there are none.'),
+      .describe('The parts of the text that are quoted or refer to records; absent if there are none.'),
+    finish: finishSchema
+      .optional()
+      .describe('Why the last `generate` node stopped; `length` and `context`: its reply is cut.'),
+    usage: usageSchema.optional().describe('Tokens of all `generate` nodes of the turn.'),
+    action: actionSchema
+      .extend({ node: z.string().describe('Id of the node.') })
+      .optional()
+      .describe('The action that the client should carry out.'),
+    dry_run: z.array(dryRunSchema).optional().describe('The prompts of a turn with `dry_run`.'),
     error: z.object(errorFields).optional().describe('Reason of a failed turn.'),
     diagnostics: diagnostics.optional().describe('Only for agents with `enable_diagnostics`.'),
     debug_info: debugInfoSchema
@@ -177,7 +190,6 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
   });
 }
 
-export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;
 export type DebugInfo = z.output<typeof debugInfoSchema>;
 export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
@@ -226,6 +238,9 @@ export const serverSchemas = {
     plan: retrievalPlanSchema.describe('How the search ran: docs/search.md.'),
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
+  ExportAgentResponse: reply('ExportAgentResponse', {
+    history: historySchema.describe('For the `history` of a CreateAgentRequest.'),
+  }),
   Ack: reply('Ack', {}),
   StatusResponse: reply('StatusResponse', statusFields),
   Pong: reply('Pong', {}),
@@ -233,7 +248,11 @@ export const serverSchemas = {
   TurnText: z.object({
     type: z.literal('TurnText'),
     turn_id,
-    text: z.string().describe('The next piece of the reply.'),
+    node: z.string().describe('Id of the node that replies.'),
+    kind: z
+      .enum(['reply', 'thinking'])
+      .describe('Pieces of the kind `reply` add up to the reply; `thinking` is not part of it.'),
+    text: z.string().describe('The next piece.'),
   }),
   TurnComplete: turnCompleteSchema(nodeDiagnosticsSchema, anyComponentSchema),
   Error: z.object({
@@ -255,6 +274,7 @@ export interface Replies {
   DestroyEmbeddedStringStorageRequest: 'Ack';
   SearchEmbeddedStringStorageRequest: 'SearchEmbeddedStringStorageResponse';
   CreateAgentRequest: 'CreateAgentResponse';
+  ExportAgentRequest: 'ExportAgentResponse';
   DestroyAgentRequest: 'Ack';
   TurnRequest: 'TurnStarted';
   CancelTurnRequest: 'Ack';

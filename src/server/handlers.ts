@@ -71,7 +71,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return undefined;
   },
 
-  async CreateAgentRequest({ services, sessions }, { session_id, graph, enable_diagnostics }) {
+  async CreateAgentRequest({ services, sessions }, { session_id, graph, enable_diagnostics, history }) {
     const { include_interaction_in_diagnostics, include_engine_diagnostics, max_frame_mb } = services.config;
     const options = {
       enableDiagnostics: enable_diagnostics,
@@ -83,8 +83,12 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     };
     return {
       type: 'CreateAgentResponse',
-      agent_id: await sessions.get(session_id).createAgent(graph, options),
+      agent_id: await sessions.get(session_id).createAgent(graph, options, history),
     };
+  },
+
+  ExportAgentRequest({ sessions }, { session_id, agent_id }) {
+    return { type: 'ExportAgentResponse', history: sessions.get(session_id).exportAgent(agent_id) };
   },
 
   async DestroyAgentRequest({ sessions }, { session_id, agent_id }) {
@@ -94,11 +98,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   TurnRequest(
     { services, sessions, send, waitForOutput, reserve, holdRequest },
-    { id, session_id, agent_id, text, variables },
+    { id, session_id, agent_id, text, variables, action_result: actionResult, dry_run: dryRun },
   ) {
     const turn = sessions
       .get(session_id)
-      .startTurn(agent_id, { text, variables }, { waitForOutput, reserve, send });
+      .startTurn(agent_id, { text, variables, actionResult, dryRun }, { waitForOutput, reserve, send });
     holdRequest(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);

@@ -4,9 +4,11 @@ import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
+import { LanguageModels, type LanguageModelsOptions } from '../catalog/language-models.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
 import { embeddingOptions } from '../config/embedding-options.js';
+import { languageModelOptions } from '../config/language-model-options.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
@@ -44,6 +46,8 @@ export interface ServerOptions {
   limits?: Partial<ConnectionLimits>;
   /** Called after `idle_shutdown_timeout` without a session. */
   onIdle?: () => void;
+  /** Loads language models. Default: the library's. */
+  loadLanguageModel?: LanguageModelsOptions['load'];
 }
 
 /** The composition root: creates the parts of a server, listens, and closes everything. */
@@ -73,6 +77,7 @@ export class LorekeepServer {
     log,
     limits,
     onIdle = () => {},
+    loadLanguageModel,
   }: ServerOptions): Promise<LorekeepServer> {
     const catalog = await orStartupError(Catalog.load(config.models_catalog_path));
     for (const warning of catalog.warnings) log.warn(warning);
@@ -87,6 +92,11 @@ export class LorekeepServer {
     const services = {
       config,
       models,
+      languageModels: new LanguageModels(catalog, {
+        ...languageModelOptions(config),
+        log,
+        load: loadLanguageModel,
+      }),
       files: new KnowledgeBaseStorages({
         models,
         log,
@@ -192,6 +202,7 @@ export class LorekeepServer {
     await unlistened;
     await this.#operations.close();
     await this.#services.files.close();
+    await this.#services.languageModels.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }

@@ -1,6 +1,7 @@
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
+import type { LanguageModels } from '../catalog/language-models.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { FairSlots } from '../lifecycle/fair-slots.js';
@@ -20,6 +21,7 @@ import type { Throttle } from './throttle.js';
 export interface Services {
   readonly config: ServerConfig;
   readonly models: CatalogModels;
+  readonly languageModels: LanguageModels;
   readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;

@@ -63,10 +63,10 @@ export class SessionTable {
   }
 
   #make(memory: Holding, root: StorageRoot): Session {
-    const { models, files, lists, nodeTypes, log } = this.#services;
+    const { models, languageModels, files, lists, nodeTypes, log } = this.#services;
     const session = new Session(
       this.#services.nextSessionId(),
-      { models, files, lists, nodeTypes, root, ...this.#shares, memory: this.#memory },
+      { models, languageModels, files, lists, nodeTypes, root, ...this.#shares, memory: this.#memory },
       log,
     );
     this.#sessions.set(session.id, session);

@@ -5,7 +5,8 @@ import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
-import type { TurnOptions, TurnOutlet } from '../agents/turn.js';
+import type { TurnInput, TurnOutlet } from '../agents/turn.js';
+import type { LanguageModels } from '../catalog/language-models.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
@@ -16,6 +17,7 @@ import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
+import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { StorageSearch, type WireOutcome } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
@@ -30,6 +32,7 @@ export const maxAgents = 1024;
 export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
+  readonly languageModels: LanguageModels;
   /** The client's share of the threads that search. */
   readonly threads: SlotShare;
 }
@@ -74,8 +77,8 @@ export class Session {
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.#memory = sources.memory;
-    const { root, lists, threads } = sources;
-    this.#resources = { storages: this.storages, root, lists, threads };
+    const { root, lists, threads, languageModels } = sources;
+    this.#resources = { storages: this.storages, root, lists, threads, languageModels };
     this.#nodeTypes = sources.nodeTypes;
   }
 
@@ -85,7 +88,7 @@ export class Session {
   }
 
   /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */
-  async createAgent(graph: Graph, options: AgentOptions): Promise<string> {
+  async createAgent(graph: Graph, options: AgentOptions, history?: History): Promise<string> {
     const types = this.#nodeTypes;
     const plan = isLargeGraph(graph, types)
       ? await this.#pending.track(planLargeGraph(graph, types, this.signal))
@@ -97,10 +100,15 @@ export class Session {
     }
     this.#agentsOpening++;
     try {
-      return await this.#pending.track(this.#openAgent(plan, agentBytes(graph), options));
+      return await this.#pending.track(this.#openAgent(plan, agentBytes(graph), options, history));
     } finally {
       this.#agentsOpening--;
     }
+  }
+
+  /** The turns that an agent remembers, as a client may bring them for another. @throws AgentNotFound */
+  exportAgent(id: string): History {
+    return this.#agent(id).export();
   }
 
   /** Cancels the agent's turns and lets go of what it pinned. */
@@ -122,11 +130,7 @@ export class Session {
    * Queues a turn; the outlet gets its frames, later than this returns, and `ended` says when it holds nothing any more.
    * @throws AgentNotFound, TurnQueueFull
    */
-  startTurn(
-    agentId: string,
-    turn: Pick<TurnOptions, 'text' | 'variables'>,
-    outlet: TurnOutlet,
-  ): { id: string; ended: Promise<void> } {
+  startTurn(agentId: string, turn: TurnInput, outlet: TurnOutlet): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
       const many = `the session has ${maxUnfinishedTurns} unfinished turns, as many as it may have`;
@@ -165,11 +169,17 @@ export class Session {
     await this.storages.close();
   }
 
-  async #openAgent(plan: GraphPlan, bytes: Bytes, options: AgentOptions): Promise<string> {
+  async #openAgent(
+    plan: GraphPlan,
+    bytes: Bytes,
+    options: AgentOptions,
+    history: History | undefined,
+  ): Promise<string> {
     const id = `${this.id}.a${++this.#agentsMade}`;
     const memory = this.#memory.hold('agents');
     memory.add(bytes, 'the agent is not made');
-    const agent = await Agent.open(id, plan, { ...this.#resources, memory }, options, this.#log);
+    const resources = { ...this.#resources, memory, historyMemory: this.#memory.hold('agents') };
+    const agent = await Agent.open(id, plan, resources, options, this.#log, history);
     if (this.signal.aborted) {
       await agent.close();
       throw this.signal.reason;

@@ -1,10 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agents/agent.js';
+import { Agent, type AgentResources } from '../../src/agents/agent.js';
 import { Flow } from '../../src/agents/flow.js';
 import type { GraphPlan } from '../../src/agents/graph.js';
-import type { NodeResources } from '../../src/agents/node.js';
 import { silentLog } from '../../src/log/log.js';
 
 setFlagsFromString('--expose_gc');
@@ -19,10 +18,11 @@ describe('an agent', () => {
       includeEngine: false,
       largestInteraction: 1e6,
     };
+    const memory = { add: () => {}, release: () => {} };
     const agent = await Agent.open(
       'a',
       plan,
-      { memory: { release: () => {} } } as NodeResources,
+      { memory, historyMemory: memory } as unknown as AgentResources,
       options,
       silentLog(),
     );

@@ -85,7 +85,7 @@ describe('the names of fields', () => {
           { _type: 'later', some_field: 1 },
         ],
       },
-      debug_info: { nodes: [{ diagnostics: { engine: { context_size: 64 } } }] },
+      debug_info: { nodes: [{ diagnostics: { engine: { kind: 'retrieval', context_size: 64 } } }] },
     };
     expect(fromWire(frame)).toEqual({
       type: 'TurnComplete',
@@ -100,7 +100,7 @@ describe('the names of fields', () => {
           { _type: 'later', some_field: 1 },
         ],
       },
-      debugInfo: { nodes: [{ diagnostics: { engine: { contextSize: 64 } } }] },
+      debugInfo: { nodes: [{ diagnostics: { engine: { kind: 'retrieval', contextSize: 64 } } }] },
     });
   });
 

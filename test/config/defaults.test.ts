@@ -83,6 +83,7 @@ const extensions = {
   access_token_file: '',
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
+  language_model_idle_timeout: 600,
   max_frame_mb: 64,
   max_client_memory_mb: 0,
   read_only_storages: false,

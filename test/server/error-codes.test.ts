@@ -4,6 +4,7 @@ import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { type ErrorCode, errorTable } from '../../src/protocol/errors.js';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
 import { handlers } from '../../src/server/handlers.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { overlong, strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
@@ -31,6 +32,7 @@ async function makeScene(): Promise<Scene> {
   writeFileSync(file('bad.txt'), '(');
   const server = await TestServer.start({
     config: { storage_root: file(), default_canned_responses_path: file('absent.txt') },
+    loadLanguageModel: async () => new FakeTextModel({ fail: () => failGeneration }),
   });
   const raw = await server.raw();
   let asked = 0;
@@ -103,6 +105,11 @@ function failEmbedding(outcome: () => Promise<never>): void {
   const spy = vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockImplementationOnce(outcome);
   onTestFinished(() => spy.mockRestore());
 }
+
+const talker = (params: object = {}) => ({ id: 'talker', type: 'generate', params });
+
+/** What the language model fails with; undefined: it replies. */
+let failGeneration: Error | undefined;
 
 const guard = { id: 'guard', type: 'regex_guardrail', params: {} };
 
@@ -259,6 +266,15 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     findTooMuch,
     /^the nodes of one turn may find and reply 1048576 bytes together; ask for fewer hits, or in fewer nodes$/,
   ],
+  4015: [
+    ({ turn }) => turn('bees', { nodes: [talker({ on_no_knowledge: 'refuse' })] }),
+    /^the node "talker": the best record has a relevance of 0\.00, and min_relevance is 0\.4$/,
+  ],
+  4016: [
+    ({ turn }) => turn('bees '.repeat(2000), { nodes: [talker()] }),
+    /^graph\.nodes\[0\]\.params\.context_size: the prompt has 2003 tokens without history and knowledge, and /,
+    'graph.nodes[0].params.context_size',
+  ],
   5001: [storage({ embedding_model: 'absent' }), /^model "absent": /],
   5002: [search({ text: overlong }), /^text: the text has \d+ tokens, the model takes \d+$/, 'text'],
   5003: [
@@ -281,6 +297,13 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     },
     /^text: the model computed values that are not numbers$/,
     'text',
+  ],
+  5006: [
+    ({ turn }) => {
+      failGeneration = new LorekeepError('MODEL_INVALID', 'the model computed values that are not numbers');
+      return turn('bees', { nodes: [talker()] });
+    },
+    /^the model computed values that are not numbers$/,
   ],
   8001: [storage({ name: 'a b' }), /^name: "a b" is malformed: /, 'name'],
   8002: [

@@ -24,7 +24,13 @@ function outbox() {
 }
 
 const pong = (reply_to: number): ServerFrame => ({ type: 'Pong', reply_to });
-const text = (length: number): ServerFrame => ({ type: 'TurnText', turn_id: 't', text: 'ß'.repeat(length) });
+const text = (length: number): ServerFrame => ({
+  type: 'TurnText',
+  turn_id: 't',
+  node: 'n',
+  kind: 'reply',
+  text: 'ß'.repeat(length),
+});
 const found = (hits: number): ServerFrame => ({
   type: 'SearchEmbeddedStringStorageResponse',
   reply_to: 5,

@@ -40,6 +40,7 @@ describe('a quote node', () => {
     expect(turn.citations).toEqual([
       {
         node: 'answer',
+        kind: 'quote',
         storage: 'docs',
         id: '0',
         start,

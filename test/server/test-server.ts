@@ -7,7 +7,7 @@ import { type Client, type ClientSession, connect } from '../../src/client/index
 import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
 import type { ConnectionLimits } from '../../src/server/connection.js';
-import { LorekeepServer } from '../../src/server/server.js';
+import { LorekeepServer, type ServerOptions } from '../../src/server/server.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { contextSize, corpus, dimension } from './corpus.js';
 import { RawClient } from './raw-client.js';
@@ -51,6 +51,7 @@ export interface TestServerOptions {
   limits?: Partial<ConnectionLimits>;
   log?: Log;
   onIdle?: () => void;
+  loadLanguageModel?: ServerOptions['loadLanguageModel'];
 }
 
 /** A real server on a free port, closed when the test has finished. */

@@ -1,5 +1,6 @@
 /** All node types: one line per type; everything else is in the type's folder. */
 export { cannedResponse } from './canned_response/index.js';
+export { generate } from './generate/index.js';
 export { quote } from './quote/index.js';
 export { regexGuardrail } from './regex_guardrail/index.js';
 export { retrieve } from './retrieve/index.js';

@@ -59,7 +59,17 @@ function composeReply(
     if (text !== '') text += separator;
     const reply_start = text.length;
     text += sentence;
-    citations.push({ storage, id, start, end, reply_start, reply_end: text.length, score, metadata });
+    citations.push({
+      kind: 'quote',
+      storage,
+      id,
+      start,
+      end,
+      reply_start,
+      reply_end: text.length,
+      score,
+      metadata,
+    });
   }
   return { text, citations };
 }

@@ -1,29 +1,39 @@
 import { backends } from '../../../../lib/index.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
-import type { EngineDiagnostics } from '../../../protocol/frames.js';
+import type { EngineDiagnostics } from '../../../protocol/engine.js';
+import type { WireOutcome } from '../../../storages/search.js';
 import { milliseconds } from '../../node.js';
 
 /** The compute backend of this process; read once, after a model has been loaded. */
 let backend: string | undefined;
 
-/** Returns the cost of embedding one query. Precondition: the model is in memory. */
+/** Returns the cost of one search that took `duration` ms with everything around it. */
 export function engineDiagnostics(
-  { name, model }: KnowledgeModel,
-  { tokens, batches }: { tokens: number; batches: number },
-  embedMs: number,
+  source: KnowledgeModel,
+  { plan, embedding, embedMs, searchMs }: WireOutcome,
+  duration: number,
 ): EngineDiagnostics {
+  // A model of the catalog may be unloaded, and has its facts nevertheless.
+  const { fingerprint, dimension, contextSize } = source.facts ?? source.model.facts;
+  return {
+    kind: 'retrieval',
+    mode: plan.mode,
+    model: source.name ?? '',
+    fingerprint,
+    ...(embedding && { backend: backendNames() }),
+    dimension,
+    context_size: contextSize,
+    tokens: embedding?.tokens ?? 0,
+    batches: embedding?.batches ?? 0,
+    embed_ms: milliseconds(embedMs),
+    search_ms: milliseconds(searchMs),
+    other_ms: milliseconds(Math.max(0, duration - embedMs - searchMs)),
+  };
+}
+
+function backendNames(): string {
   backend ??= backends()
     .map((found) => `${found.name} (${found.description})`)
     .join(', ');
-  const { fingerprint, dimension, contextSize } = model.facts;
-  return {
-    model: name ?? '',
-    fingerprint,
-    backend,
-    dimension,
-    context_size: contextSize,
-    tokens,
-    batches,
-    embed_ms: milliseconds(embedMs),
-  };
+  return backend;
 }

@@ -65,14 +65,14 @@ class RetrieveNode implements AgentNode {
     const text = query.render(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
-    const { hits, plan, embedMs, searchMs, embedding } = outcome;
+    const { hits, plan, embedMs, searchMs } = outcome;
     interaction.append(
       hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
     interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },
-      ...(embedding && { engine: engineDiagnostics(pin.value.model, embedding, embedMs) }),
+      engine: (duration) => engineDiagnostics(pin.value.model, outcome, duration),
     };
   }
 

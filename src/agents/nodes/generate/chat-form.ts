@@ -1,0 +1,32 @@
+import type { ChatMessage, GenerateRequest, TextModel } from '../../../catalog/text-model.js';
+
+/** A prompt in the form that a model takes, with its tokens counted. */
+export interface CountedPrompt {
+  readonly tokens: number;
+  /** Tokens that each message adds. */
+  readonly messageTokens: readonly number[];
+  readonly request: Pick<GenerateRequest, 'prompt'>;
+}
+
+/** Between the messages of a prompt for a model without a chat template. */
+const plainSeparator = '\n\n';
+
+/** Renders messages with the model's chat template; a model without one gets their texts. */
+export async function countPrompt(
+  model: TextModel,
+  messages: readonly ChatMessage[],
+  thinking: 'on' | 'off',
+): Promise<CountedPrompt> {
+  if (!model.facts.chatTemplate) return countPlain(model, messages);
+  const prompt = await model.render(messages, { thinking, addGenerationPrompt: true });
+  return { tokens: prompt.tokens.length, messageTokens: prompt.messageTokens, request: { prompt } };
+}
+
+async function countPlain(model: TextModel, messages: readonly ChatMessage[]): Promise<CountedPrompt> {
+  const texts = messages.map(({ content }, index) => (index === 0 ? content : plainSeparator + content));
+  const messageTokens = await Promise.all(texts.map((text) => model.countTokens(text)));
+  const prompt = texts.join('');
+  // One for the token that many vocabularies begin a text with.
+  const tokens = (await model.countTokens(prompt)) + 1;
+  return { tokens, messageTokens, request: { prompt } };
+}

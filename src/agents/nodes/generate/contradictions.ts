@@ -1,0 +1,74 @@
+import { fail } from '../../../protocol/errors.js';
+import type { GenerateParams } from './schema.js';
+
+/** A pair of params that cannot be used together: the path of the one to blame, and why. */
+interface Contradiction {
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** Refuses params that contradict each other or would have no effect. @throws InvalidParam with the path in the graph */
+export function refuseContradictions(params: GenerateParams, where: string): void {
+  for (const { path, problem } of contradictions(params)) {
+    const place = `${where}.params.${path}`;
+    fail(4003, `${place}: ${problem}`, { path: place });
+  }
+}
+
+function* contradictions(params: GenerateParams): Generator<Contradiction> {
+  yield* ofConstraints(params);
+  yield* ofKnowledge(params);
+  const { fallback, on_no_knowledge, min_relevance, stream, context_size, max_tokens } = params;
+  if (on_no_knowledge === 'fallback' && fallback === undefined)
+    yield { path: 'fallback', problem: 'is missing; on_no_knowledge "fallback" replies with it' };
+  if (on_no_knowledge !== 'fallback' && fallback !== undefined)
+    yield { path: 'fallback', problem: 'has no effect without on_no_knowledge "fallback"' };
+  if (on_no_knowledge === 'answer' && min_relevance !== undefined)
+    yield { path: 'min_relevance', problem: 'has no effect with on_no_knowledge "answer"' };
+  if (stream === true && params.class === 'background')
+    yield { path: 'stream', problem: 'text of the class background is sent at the end; leave the param out' };
+  if (context_size !== undefined && max_tokens !== undefined && max_tokens >= context_size) {
+    const room = `leaves no room for the prompt in a context_size of ${context_size}`;
+    yield { path: 'max_tokens', problem: `${max_tokens} ${room}` };
+  }
+}
+
+/** At most one param decides what the reply may be. */
+function* ofConstraints({
+  json_schema,
+  grammar,
+  actions,
+  cite,
+  stop,
+}: GenerateParams): Generator<Contradiction> {
+  const whole = json_schema !== undefined ? 'json_schema' : grammar !== undefined ? 'grammar' : undefined;
+  if (json_schema !== undefined && grammar !== undefined)
+    yield { path: 'grammar', problem: 'the reply obeys json_schema or grammar, not both' };
+  if (whole !== undefined && actions !== undefined)
+    yield { path: 'actions', problem: `an action has its own form, which ${whole} does not allow` };
+  if (whole !== undefined && cite !== 'none')
+    yield { path: 'cite', problem: `${JSON.stringify(cite)} cites in plain text, which ${whole} replaces` };
+  if (actions !== undefined && cite === 'verbatim')
+    yield { path: 'cite', problem: '"verbatim" and actions both constrain the reply; use "marks"' };
+  const constrained = whole ?? (actions === undefined ? undefined : 'actions');
+  if (stop !== undefined && constrained !== undefined)
+    yield { path: 'stop', problem: `a stop text could cut what ${constrained} guarantees` };
+  const names = (actions ?? []).map(({ name }) => name);
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twice >= 0)
+    yield { path: `actions[${twice}].name`, problem: `${JSON.stringify(names[twice])} is used twice` };
+}
+
+/** With placement "template", the templates of the node show the records. */
+function* ofKnowledge({ knowledge, system = '', prompt }: GenerateParams): Generator<Contradiction> {
+  if (knowledge.placement !== 'template') return;
+  for (const name of ['item', 'header', 'footer'] as const) {
+    if (knowledge[name] !== undefined)
+      yield { path: `knowledge.${name}`, problem: 'has no effect with placement "template"' };
+  }
+  if (mentionsKnowledge(system) || mentionsKnowledge(prompt)) return;
+  const problem = 'neither system nor prompt has {{#knowledge}}, so that no record would be in the prompt';
+  yield { path: 'knowledge.placement', problem };
+}
+
+const mentionsKnowledge = (template: string) => /\{\{\s*[#&{^]?\s*knowledge/.test(template);

@@ -1,0 +1,39 @@
+import type { LanguageModelPin } from '../../../catalog/language-models.js';
+import type { GenerationResult } from '../../../catalog/text-model.js';
+import type { Dropped, GenerationDiagnostics } from '../../../protocol/engine.js';
+import { milliseconds } from '../../node.js';
+import type { GenerateParams } from './schema.js';
+
+/** Returns what one generation cost, in parts that add up to the `duration` of the node's run. */
+export function engineDiagnostics(
+  { name, model, contextSize }: LanguageModelPin,
+  consumer: GenerateParams['class'],
+  { finish, usage, timing, seed }: GenerationResult,
+  { prepareMs, dropped }: { prepareMs: number; dropped: Dropped },
+  duration: number,
+): GenerationDiagnostics {
+  const { queuedMs, prefillMs, prefillChunks, decodeMs, longestGapMs, pausedMs } = timing;
+  const other = duration - prepareMs - queuedMs - prefillMs - decodeMs;
+  return {
+    kind: 'generation',
+    model: name,
+    fingerprint: model.facts.fingerprint,
+    device: model.facts.device,
+    class: consumer,
+    context_size: contextSize,
+    prepare_ms: milliseconds(prepareMs),
+    queue_ms: milliseconds(queuedMs),
+    prefill_ms: milliseconds(prefillMs),
+    prefill_tokens: usage.prompt - usage.cached,
+    reused_tokens: usage.cached,
+    prefill_chunks: prefillChunks,
+    decode_ms: milliseconds(decodeMs),
+    decode_tokens: usage.completion,
+    longest_gap_ms: milliseconds(longestGapMs),
+    paused_ms: milliseconds(pausedMs),
+    other_ms: milliseconds(Math.max(0, other)),
+    dropped,
+    finish,
+    seed,
+  };
+}

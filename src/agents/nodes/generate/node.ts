@@ -1,0 +1,206 @@
+import type { LanguageModelPin } from '../../../catalog/language-models.js';
+import { UnknownLanguageModelError } from '../../../catalog/language-models.js';
+import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
+import type { Knowledge } from '../../../protocol/components.js';
+import { fail, serverError } from '../../../protocol/errors.js';
+import type { Interaction } from '../../interaction.js';
+import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
+import { refuseContradictions } from './contradictions.js';
+import { engineDiagnostics } from './engine-diagnostics.js';
+import { type FittedPrompt, PromptFitter } from './fit.js';
+import { generationError } from './generation-error.js';
+import { rankedKnowledge } from './knowledge.js';
+import { PromptBuilder } from './prompt.js';
+import { quotationMark } from './quotations.js';
+import { bestRelevance } from './relevance.js';
+import { ReplyStream } from './reply-stream.js';
+import { type GenerateParams, schema } from './schema.js';
+import { engineParams, planTokens, type TokenPlan } from './settings.js';
+
+/** Relevance of a record that is none, for `on_no_knowledge`. */
+const defaultRelevance = 0.4;
+
+/** Replies with text that a language model generates from templates, history and knowledge. */
+export const node: NodeType = {
+  templateLength: ({ system, prompt }) =>
+    [system, prompt].reduce((sum: number, each) => sum + (typeof each === 'string' ? each.length : 0), 0),
+  plan(id, given, where): NodePlan {
+    const params = parseParams(schema.params, given, where);
+    refuseContradictions(params, where);
+    const builder = new PromptBuilder(params, where);
+    return {
+      id,
+      type: schema.type,
+      historyTurns: params.history.turns,
+      open: async ({ languageModels, memory }) => {
+        memory.add(builder.bytes, `${where}: the agent is not made`);
+        const pin = await pinModel(languageModels, params, where);
+        try {
+          const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
+          return new GenerateNode(id, params, { pin, builder, tokens, where });
+        } catch (error) {
+          pin.release();
+          throw error;
+        }
+      },
+    };
+  },
+};
+
+async function pinModel(
+  models: NodeResources['languageModels'],
+  { model, context_size }: GenerateParams,
+  where: string,
+): Promise<LanguageModelPin> {
+  try {
+    return await models.pin(model, context_size);
+  } catch (cause) {
+    if (!(cause instanceof UnknownLanguageModelError)) throw cause;
+    const { message, known, nearest } = cause;
+    const path = `${where}.params.model`;
+    throw serverError(4003, `${path}: ${message}`, { path, known, nearest }, { cause });
+  }
+}
+
+interface GenerateParts {
+  pin: LanguageModelPin;
+  builder: PromptBuilder;
+  tokens: TokenPlan;
+  where: string;
+}
+
+class GenerateNode implements AgentNode {
+  readonly id: string;
+  readonly type = schema.type;
+  readonly #params: GenerateParams;
+  readonly #pin: LanguageModelPin;
+  readonly #fitter: PromptFitter;
+  readonly #where: string;
+  readonly #request: Partial<GenerateRequest>;
+  /** The system text of the last turn. */
+  #system: string | undefined;
+
+  constructor(id: string, params: GenerateParams, { pin, builder, tokens, where }: GenerateParts) {
+    this.id = id;
+    this.#params = params;
+    this.#pin = pin;
+    this.#where = where;
+    this.#fitter = new PromptFitter(builder, pin.model, tokens.limits, where);
+    this.#request = { ...engineParams(params), ...tokens.request };
+  }
+
+  async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
+    const started = performance.now();
+    const knowledge = rankedKnowledge(interaction);
+    const relevance = knowledge.length === 0 ? 0 : bestRelevance(knowledge, interaction.sources);
+    const instead = this.#withoutKnowledge(interaction, relevance);
+    if (instead !== undefined) return { report: { relevance } };
+    const prompt = await this.#fitter.fit(interaction, knowledge, signal);
+    const report = {
+      relevance: knowledge.length === 0 ? undefined : relevance,
+      ...this.#promptReport(prompt, interaction.forgottenTurns),
+    };
+    if (interaction.dryRun) {
+      const tokens = await this.#fitter.count(interaction, prompt);
+      const { dropped, messages } = prompt;
+      interaction.dryRuns.push({ node: this.id, tokens, dropped, messages });
+      return { report };
+    }
+    const prepareMs = performance.now() - started;
+    const { result, removedMarks } = await this.#generate(interaction, prompt, prepareMs, signal).catch(
+      (error) => {
+        throw generationError(error, this.#where);
+      },
+    );
+    return {
+      report: {
+        ...report,
+        finish: result.finish,
+        cached_tokens: result.usage.cached,
+        completion_tokens: result.usage.completion,
+        ...(this.#params.cite === 'marks' && { removed_marks: removedMarks }),
+      },
+      engine: (duration) =>
+        engineDiagnostics(
+          this.#pin,
+          this.#params.class,
+          result,
+          { prepareMs, dropped: prompt.dropped },
+          duration,
+        ),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#pin.release();
+  }
+
+  /** Replies with the fallback, or refuses, if no record is relevant. @throws NoRelevantKnowledge */
+  #withoutKnowledge(interaction: Interaction, relevance: number): 'replied' | undefined {
+    const { on_no_knowledge, fallback, min_relevance = defaultRelevance } = this.#params;
+    if (on_no_knowledge === 'answer' || relevance >= min_relevance) return undefined;
+    if (on_no_knowledge === 'refuse') {
+      const best = `the best record has a relevance of ${relevance.toFixed(2)}, and min_relevance is ${min_relevance}`;
+      fail(4015, `the node ${JSON.stringify(this.id)}: ${best}`, {
+        node: this.id,
+        relevance,
+        min_relevance,
+      });
+    }
+    if (!interaction.dryRun) interaction.reply(this.id, fallback as string);
+    return 'replied';
+  }
+
+  async #generate(
+    interaction: Interaction,
+    prompt: FittedPrompt,
+    prepareMs: number,
+    signal: AbortSignal,
+  ): Promise<{ result: GenerationResult; removedMarks: number }> {
+    const stream = new ReplyStream(interaction.startReply(this.id), this.#params, prompt.numbered);
+    const request = {
+      ...this.#request,
+      ...prompt.counted.request,
+      ...this.#ofTurn(prompt.numbered, prepareMs),
+    };
+    const generation = this.#pin.model.generate(request, { signal });
+    // Awaited below; a failure must not be unhandled while the pieces are read.
+    generation.result.catch(() => {});
+    for await (const { kind, text } of generation) {
+      if (kind === 'text') stream.push(text);
+      else stream.think(text);
+    }
+    const result = await generation.result;
+    const { action, removedMarks } = stream.finish();
+    interaction.generated(this.id, result.finish, result.usage, action);
+    return { result, removedMarks };
+  }
+
+  /** What the request of one turn has of its own. */
+  #ofTurn(records: readonly Knowledge[], prepareMs: number): Partial<GenerateRequest> {
+    const { cite, deadline_ms } = this.#params;
+    const texts = records.map(({ text }) => text);
+    return {
+      ...(cite === 'verbatim' && { quotes: { open: quotationMark, close: quotationMark, texts } }),
+      ...(deadline_ms !== undefined && { deadlineMs: Math.max(1, Math.round(deadline_ms - prepareMs)) }),
+    };
+  }
+
+  #promptReport(
+    { counted, parts, dropped, messages, historyStart }: FittedPrompt,
+    forgotten: number,
+  ): Record<string, unknown> {
+    const system = historyStart === 0 ? '' : messages[0]?.content;
+    const isVolatile = this.#system !== undefined && this.#system !== system;
+    this.#system = system;
+    return {
+      prompt_tokens: counted.tokens,
+      history_turns: parts.history.length,
+      knowledge_records: parts.knowledge.length,
+      dropped,
+      ...(forgotten > 0 && { forgotten_turns: forgotten }),
+      volatile_prefix: isVolatile,
+    };
+  }
+}

@@ -1,0 +1,150 @@
+import type { ChatMessage } from '../../../catalog/text-model.js';
+import type { Bytes } from '../../../limits/bytes.js';
+import type { Knowledge } from '../../../protocol/components.js';
+import { fail, serverError } from '../../../protocol/errors.js';
+import type { HistoryTurn } from '../../../protocol/history.js';
+import type { Interaction } from '../../interaction.js';
+import { interactionView, Template, type TemplateView } from '../../template.js';
+import { actionText, describeActions, describeResult } from './action-text.js';
+import { defaultHeader, defaultSystem } from './default-texts.js';
+import type { GenerateParams } from './schema.js';
+
+/** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
+const longestReason = 200;
+
+/** What enters a prompt. */
+export interface PromptParts {
+  /** Turns of history, oldest first. */
+  readonly history: readonly HistoryTurn[];
+  /** Best first. */
+  readonly knowledge: readonly Knowledge[];
+}
+
+/** A prompt as messages. The first turn of the history is at `historyStart`, two messages per turn. */
+export interface PromptMessages {
+  readonly messages: ChatMessage[];
+  readonly historyStart: number;
+  /** The records in the order of their numbers: the first is [1]. */
+  readonly numbered: readonly Knowledge[];
+}
+
+/** Builds the messages of a node's prompts from its templates. */
+export class PromptBuilder {
+  readonly #params: GenerateParams;
+  readonly #templates: Readonly<
+    Partial<Record<'system' | 'prompt' | 'item' | 'header' | 'footer', Template>>
+  >;
+  readonly #where: string;
+
+  /** `where`: the node's place in the graph. @throws InvalidParam for a template that cannot be parsed */
+  constructor(params: GenerateParams, where: string) {
+    const { system, prompt, knowledge } = params;
+    const { item, header, footer } = knowledge;
+    this.#params = params;
+    this.#where = where;
+    const sources = { system, prompt, item, header, footer };
+    this.#templates = Object.fromEntries(
+      Object.entries(sources)
+        .filter(([, source]) => source !== undefined)
+        .map(([name, source]) => [name, this.#parse(name, source as string)]),
+    );
+  }
+
+  get placement(): GenerateParams['knowledge']['placement'] {
+    return this.#params.knowledge.placement;
+  }
+
+  /** Memory of the templates besides their texts. */
+  get bytes(): Bytes {
+    const all = Object.values(this.#templates).map(({ bytes }) => bytes);
+    return all.reduce((sum, { heap, native }) => ({ heap: sum.heap + heap, native: sum.native + native }), {
+      heap: 0,
+      native: 0,
+    });
+  }
+
+  /** @throws InvalidParam if a template fails or the user message is blank */
+  build(interaction: Interaction, { history, knowledge }: PromptParts): PromptMessages {
+    const { order, placement } = this.#params.knowledge;
+    const numbered = order === 'reversed' ? knowledge.toReversed() : [...knowledge];
+    const view = interactionView(interaction, numbered);
+    const block = placement === 'template' ? '' : this.#block(view, numbered);
+    const system = joined([
+      this.#system(view, knowledge.length > 0),
+      placement === 'system' ? block : '',
+      describeActions(this.#params.actions),
+    ]);
+    const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
+    const historyStart = messages.length;
+    for (const turn of history) messages.push(...turnMessages(turn));
+    const asked = this.#render('prompt', view);
+    if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
+    const { actionResult } = interaction;
+    const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
+    const content = joined([result, placement === 'before_user' ? block : '', asked]);
+    messages.push({ role: 'user', content });
+    return { messages, historyStart, numbered };
+  }
+
+  /** The text of one record, as in the prompt. */
+  item(view: TemplateView, record: Knowledge, number: number): string {
+    const { item } = this.#templates;
+    const marked = this.#params.cite === 'marks';
+    if (item === undefined) return marked ? `[${number}] ${record.text}` : record.text;
+    return this.#render('item', view.within({ ...record, number }));
+  }
+
+  #block(view: TemplateView, numbered: readonly Knowledge[]): string {
+    if (numbered.length === 0) return '';
+    const items = numbered.map((record, index) => this.item(view, record, index + 1));
+    const header = this.#templates.header === undefined ? defaultHeader : this.#render('header', view);
+    return joined([header, ...items, this.#render('footer', view)]);
+  }
+
+  #system(view: TemplateView, grounded: boolean): string {
+    if (this.#templates.system !== undefined) return this.#render('system', view);
+    return grounded ? defaultSystem[this.#params.cite] : '';
+  }
+
+  #parse(name: string, source: string): Template {
+    try {
+      return new Template(source);
+    } catch (cause) {
+      const path = this.#path(name);
+      const message = (cause as Error).message.slice(0, longestReason);
+      throw serverError(4003, `${path}: not a Mustache template: ${message}`, { path }, { cause });
+    }
+  }
+
+  #render(name: 'system' | 'prompt' | 'item' | 'header' | 'footer', view: TemplateView): string {
+    try {
+      return this.#templates[name]?.renderView(view) ?? '';
+    } catch (cause) {
+      const path = this.#path(name);
+      throw serverError(4003, `${path}: ${(cause as Error).message}`, { path }, { cause });
+    }
+  }
+
+  #path(name: string): string {
+    const parent = name === 'system' || name === 'prompt' ? '' : 'knowledge.';
+    return `${this.#where}.params.${parent}${name}`;
+  }
+
+  #refuse(name: string, problem: string): never {
+    const path = this.#path(name);
+    fail(4003, `${path}: ${problem}`, { path });
+  }
+}
+
+/** Parts with a blank line between them; empty ones leave nothing. */
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function turnMessages({ text, reply, action, action_result }: HistoryTurn): ChatMessage[] {
+  const result = action_result === undefined ? '' : describeResult(undefined, action_result);
+  return [
+    { role: 'user', content: joined([result, text]) },
+    { role: 'assistant', content: joined([reply, action === undefined ? '' : actionText(action)]) },
+  ];
+}

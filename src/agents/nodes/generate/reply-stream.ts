@@ -1,0 +1,67 @@
+import type { Knowledge } from '../../../protocol/components.js';
+import type { Action } from '../../../protocol/history.js';
+import type { OwnCitation } from '../../interaction.js';
+import type { ReplyWriter } from '../../reply-writer.js';
+import { ActionSplitter } from './actions.js';
+import { Delivery, type Pace } from './delivery.js';
+import { MarkFilter } from './marks.js';
+import { quotations } from './quotations.js';
+import type { GenerateParams } from './schema.js';
+
+/** What a reply brought besides its text. */
+export interface ReplyOutcome {
+  readonly action: Action | undefined;
+  readonly removedMarks: number;
+}
+
+/** Passes a model's text to the client: without its action and the marks of records that do not exist, at a pace. */
+export class ReplyStream {
+  readonly #writer: ReplyWriter;
+  readonly #records: readonly Knowledge[];
+  readonly #cite: GenerateParams['cite'];
+  readonly #actions: ActionSplitter | undefined;
+  readonly #marks: MarkFilter | undefined;
+  readonly #reply: Delivery;
+  readonly #thinking: Delivery;
+
+  /** `records`: in the order of their numbers. */
+  constructor(writer: ReplyWriter, params: GenerateParams, records: readonly Knowledge[]) {
+    const pace = paceOf(params);
+    this.#writer = writer;
+    this.#records = records;
+    this.#cite = params.cite;
+    this.#actions = params.actions && new ActionSplitter();
+    this.#marks = params.cite === 'marks' ? new MarkFilter(records) : undefined;
+    this.#reply = new Delivery(pace, (text) => writer.write(text));
+    this.#thinking = new Delivery(pace, (text) => writer.think(text));
+  }
+
+  think(text: string): void {
+    this.#thinking.push(text);
+  }
+
+  push(text: string): void {
+    this.#thinking.finish();
+    const own = this.#actions?.push(text) ?? text;
+    this.#reply.push(this.#marks?.push(own) ?? own);
+  }
+
+  /** Sends the rest and appends the reply with its citations. */
+  finish(): ReplyOutcome {
+    this.#thinking.finish();
+    this.#reply.push(this.#marks?.finish() ?? '');
+    this.#reply.finish();
+    this.#writer.end(this.#citations());
+    return { action: this.#actions?.finish(), removedMarks: this.#marks?.removed ?? 0 };
+  }
+
+  #citations(): OwnCitation[] {
+    if (this.#cite === 'verbatim') return quotations(this.#writer.text, this.#records);
+    return this.#marks?.citations ?? [];
+  }
+}
+
+function paceOf({ stream, class: consumer }: GenerateParams): Pace {
+  if (stream === false || consumer === 'background') return 'end';
+  return consumer === 'interactive_buffered' ? 'sentence' : 'piece';
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { anyObject, boundedArray } from '../../../schema/bounded.js';
+import type { NodeSchema } from '../../node-schema.js';
+
+/** A Mustache template. */
+const template = () => z.string().max(16_384);
+
+const knowledge = z.strictObject({
+  placement: z
+    .enum(['before_user', 'system', 'template'])
+    .default('before_user')
+    .describe(
+      'Where knowledge stands: before the last user message, after the system text, or where `system` and `prompt` put it.',
+    ),
+  item: template()
+    .optional()
+    .describe('Mustache template of one record. Default: its text, and with `cite` `marks` its number.'),
+  header: template().optional().describe('Text before the records, a template too.'),
+  footer: template().optional().describe('Text behind the records, a template too.'),
+  max_tokens: z
+    .int()
+    .min(1)
+    .max(1_048_576)
+    .optional()
+    .describe('Most tokens of all records together; the lowest-ranked ones are left out. Default: no limit.'),
+  order: z
+    .enum(['rank', 'reversed'])
+    .default('rank')
+    .describe('`reversed`: the best record comes last, next to the message.'),
+});
+
+const action = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'letters, digits, _ and - are expected, at most 64')
+    .describe('What the action is called; unique.'),
+  description: z.string().max(2048).default('').describe('What it does, for the model.'),
+  parameters: anyObject().default({}).describe('JSON Schema of its arguments. Default: no arguments.'),
+});
+
+const penalty = () => z.number().min(-2).max(2).optional();
+
+export const schema = {
+  type: 'generate',
+  params: z.strictObject({
+    model: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Catalog name of a language model. Default: the first one of the catalog.'),
+    system: template()
+      .optional()
+      .describe(
+        'Mustache template of the system text. Default: one that suits knowledge and `cite`. Empty: none.',
+      ),
+    prompt: template()
+      .min(1)
+      .default('{{text}}')
+      .describe("Mustache template of the last user message. Default: the user's message."),
+    knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
+    history: z
+      .strictObject({ turns: z.int().min(0).max(10_000).default(100) })
+      .prefault({})
+      .describe('`turns`: most earlier turns in the prompt.'),
+    max_tokens: z
+      .int()
+      .min(1)
+      .max(1_048_576)
+      .optional()
+      .describe('Most tokens of the reply. Default: 512, or a quarter of the context if that is less.'),
+    context_size: z
+      .int()
+      .min(16)
+      .max(1_048_576)
+      .optional()
+      .describe("Context in tokens, at most the model's. Default: the catalog's, then the config's."),
+    temperature: z
+      .number()
+      .min(0)
+      .max(10)
+      .optional()
+      .describe('0: always the likeliest token. Default: 0.7.'),
+    top_k: z
+      .int()
+      .min(0)
+      .max(1_048_576)
+      .optional()
+      .describe('Number of likeliest tokens to draw from; 0: all. Default: 40.'),
+    top_p: z.number().gt(0).max(1).optional().describe('Share of probability to draw from. Default: 0.95.'),
+    min_p: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('Least probability, as a share of the likeliest. Default: 0.05.'),
+    repeat_penalty: z
+      .number()
+      .gt(0)
+      .max(10)
+      .optional()
+      .describe('Divides the scores of recent tokens. Default: 1.'),
+    frequency_penalty: penalty().describe('Subtracted for each time that a token was used. Default: 0.'),
+    presence_penalty: penalty().describe('Subtracted for a token that was used. Default: 0.'),
+    penalty_last_n: z
+      .int()
+      .min(0)
+      .max(1_048_576)
+      .optional()
+      .describe('Number of recent tokens that penalties consider. Default: 64.'),
+    seed: z.int().min(0).max(0xffff_fffe).optional().describe('Seed of the sampling. Default: random.'),
+    stop: boundedArray(z.string().min(1).max(1024), 1, 16)
+      .optional()
+      .describe('Texts before which the reply ends.'),
+    json_schema: anyObject().optional().describe('The reply is JSON that this JSON Schema allows.'),
+    grammar: z.string().min(1).max(65_536).optional().describe('The reply obeys this GBNF grammar.'),
+    thinking: z
+      .union(
+        [
+          z.enum(['off', 'on']),
+          z.strictObject({ budget: z.int().min(1).max(1_048_576).describe('Most tokens of thinking.') }),
+        ],
+        { error: '"off", "on" or {"budget": tokens} is expected' },
+      )
+      .default('off')
+      .describe('Whether a model that can think does so before it replies, and for how many tokens at most.'),
+    class: z
+      .enum(['interactive_visible', 'interactive_buffered', 'background'])
+      .default('interactive_visible')
+      .describe('Class of the scheduler, and how text is sent: per step, per sentence, or at the end.'),
+    stream: z.boolean().optional().describe('false: text is sent at the end. Default: as the class says.'),
+    cite: z
+      .enum(['none', 'marks', 'verbatim'])
+      .default('none')
+      .describe(
+        '`marks`: `[n]` in the reply cites the n-th record. `verbatim`: quotations are spans of records.',
+      ),
+    actions: boundedArray(action, 1, 64)
+      .optional()
+      .describe('What the reply may ask the client to do, once, at its end.'),
+    on_no_knowledge: z
+      .enum(['answer', 'fallback', 'refuse'])
+      .default('answer')
+      .describe('If no record is relevant: generate all the same, reply `fallback`, or fail with 4015.'),
+    fallback: z
+      .string()
+      .min(1)
+      .max(16_384)
+      .optional()
+      .describe('The reply for `on_no_knowledge` `fallback`.'),
+    min_relevance: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.4.'),
+    deadline_ms: z
+      .int()
+      .min(1)
+      .max(86_400_000)
+      .optional()
+      .describe('The reply ends with what there is this long after the node has started.'),
+  }),
+  report: {
+    finish: z
+      .enum(['stop', 'stop_string', 'length', 'context', 'cancelled', 'deadline'])
+      .optional()
+      .describe('Why the reply ended; absent if nothing was generated.'),
+    prompt_tokens: z.int().optional().describe('Tokens of the prompt.'),
+    cached_tokens: z.int().optional().describe('Tokens of the prompt that were in the cache.'),
+    completion_tokens: z.int().optional().describe('Generated tokens, thinking included.'),
+    history_turns: z.int().optional().describe('Turns of history in the prompt.'),
+    knowledge_records: z.int().optional().describe('Records in the prompt.'),
+    dropped: z
+      .object({ history_turns: z.int(), knowledge: z.int() })
+      .optional()
+      .describe('What did not fit into the prompt: oldest turns, lowest-ranked records.'),
+    forgotten_turns: z
+      .int()
+      .optional()
+      .describe("Turns that the agent forgot because the client's memory budget was full."),
+    removed_marks: z.int().optional().describe('Marks of records that do not exist, removed from the reply.'),
+    relevance: z.number().optional().describe('Relevance of the best record.'),
+    volatile_prefix: z
+      .boolean()
+      .optional()
+      .describe('Whether the system text differs from that of the turn before: it is then computed again.'),
+  },
+  components: [],
+} as const satisfies NodeSchema;
+
+export type GenerateParams = z.output<typeof schema.params>;

@@ -1,0 +1,86 @@
+import type { GenerateRequest, TextModel } from '../../../catalog/text-model.js';
+import { fail } from '../../../protocol/errors.js';
+import type { PromptLimits } from './fit.js';
+import type { GenerateParams } from './schema.js';
+
+/** Most tokens of a reply without `max_tokens`, also as a share of the context. */
+const defaultReply = { tokens: 512, share: 1 / 4 };
+
+/** Most tokens of thinking without a budget, also as a share of the context. */
+const defaultThinking = { tokens: 1024, share: 1 / 4 };
+
+/** Tokens of the tag that ends thinking. */
+const endOfThinking = 8;
+
+/** Least tokens for a prompt. */
+const leastPrompt = 8;
+
+/** A node's numbers of tokens. */
+export interface TokenPlan {
+  readonly limits: PromptLimits;
+  readonly request: Pick<GenerateRequest, 'maxTokens' | 'thinking'>;
+}
+
+/**
+ * Divides a context between the prompt, thinking and the reply, so that thinking never takes the reply's tokens.
+ * @throws InvalidParam if nothing is left for the prompt, or the model cannot think
+ */
+export function planTokens(
+  params: GenerateParams,
+  facts: TextModel['facts'],
+  context: number,
+  where: string,
+): TokenPlan {
+  const { thinking, knowledge, history } = params;
+  if (thinking !== 'off' && !facts.thinking) {
+    const path = `${where}.params.thinking`;
+    fail(4003, `${path}: this model does not think; "off" is expected`, { path });
+  }
+  const usual = ({ tokens, share }: typeof defaultReply) =>
+    Math.max(1, Math.min(tokens, Math.floor(context * share)));
+  const reply = params.max_tokens ?? usual(defaultReply);
+  const budget = thinking === 'off' ? 0 : thinking === 'on' ? usual(defaultThinking) : thinking.budget;
+  const reserved = reply + (budget === 0 ? 0 : budget + endOfThinking);
+  if (reserved + leastPrompt > context) {
+    const path = `${where}.params.${params.max_tokens === undefined ? 'thinking' : 'max_tokens'}`;
+    const what = `${reserved} tokens for the reply leave no room for the prompt in a context of ${context}`;
+    fail(4003, `${path}: ${what}`, { path, tokens: reserved, context });
+  }
+  return {
+    limits: {
+      context,
+      reserved,
+      knowledge: knowledge.max_tokens,
+      historyTurns: history.turns,
+      thinking: thinking === 'off' ? 'off' : 'on',
+    },
+    request: { maxTokens: reserved, thinking: budget === 0 ? 'off' : { budget } },
+  };
+}
+
+/** Sampling where the params say nothing. */
+const defaultSampling = { temperature: 0.7, topK: 40, topP: 0.95, minP: 0.05 };
+
+/** The params that pass to the engine unchanged. */
+export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
+  const { temperature, top_k, top_p, min_p, repeat_penalty, frequency_penalty, presence_penalty } = params;
+  const { penalty_last_n, seed, stop, json_schema, grammar } = params;
+  const sampling = {
+    temperature: temperature ?? defaultSampling.temperature,
+    topK: top_k ?? defaultSampling.topK,
+    topP: top_p ?? defaultSampling.topP,
+    minP: min_p ?? defaultSampling.minP,
+    ...(repeat_penalty !== undefined && { repeatPenalty: repeat_penalty }),
+    ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
+    ...(presence_penalty !== undefined && { presencePenalty: presence_penalty }),
+    ...(penalty_last_n !== undefined && { penaltyLastN: penalty_last_n }),
+  };
+  return {
+    class: params.class,
+    sampling,
+    ...(seed !== undefined && { seed }),
+    ...(stop && { stop }),
+    ...(json_schema && { schema: json_schema }),
+    ...(grammar !== undefined && { grammar }),
+  };
+}

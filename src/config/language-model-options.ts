@@ -1,0 +1,13 @@
+import type { ServerConfig } from './schema.js';
+
+/** Returns the options of LanguageModels from a config. */
+export function languageModelOptions({ engines, language_model_idle_timeout }: ServerConfig) {
+  const { inference, n_threads, n_threads_batch } = engines.llm_engine;
+  return {
+    defaultContext: inference.default_n_ctx,
+    threads: n_threads,
+    batchThreads: n_threads_batch,
+    batchSize: inference.n_batch,
+    idleMs: language_model_idle_timeout * 1000,
+  };
+}

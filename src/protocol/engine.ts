@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+/** What frames tell of models at work. */
+
+export const finishSchema = z.enum(['stop', 'stop_string', 'length', 'context', 'cancelled', 'deadline']);
+
+export const usageSchema = z.object({
+  prompt: z.int().describe('Tokens of the prompts.'),
+  cached: z.int().describe('Tokens of the prompts that were not computed again.'),
+  completion: z.int().describe('Generated tokens, thinking included.'),
+});
+
+const droppedSchema = z.object({
+  history_turns: z.int().describe('Oldest turns of the history left out of the prompt.'),
+  knowledge: z.int().describe('Lowest-ranked knowledge left out of the prompt.'),
+});
+
+/** What the engine did to generate a reply. */
+const generationDiagnosticsSchema = z.object({
+  kind: z.literal('generation'),
+  model: z.string().describe('Catalog name.'),
+  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
+  device: z.string().describe('Device that computes.'),
+  class: z.enum(['interactive_visible', 'interactive_buffered', 'background']),
+  context_size: z.int().describe('Context of this node, in tokens.'),
+  prepare_ms: z.number().describe('Rendering, counting and fitting the prompt.'),
+  queue_ms: z.number().describe('Waiting for the model.'),
+  prefill_ms: z.number(),
+  prefill_tokens: z.int().describe('Tokens of the prompt that were computed.'),
+  reused_tokens: z.int().describe('Tokens of the prompt that were in the cache.'),
+  prefill_chunks: z.int(),
+  decode_ms: z.number().describe('From the first token to the last.'),
+  decode_tokens: z.int(),
+  longest_gap_ms: z.number().describe('Longest time between two tokens.'),
+  paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
+  other_ms: z.number().describe("The rest of the node's time."),
+  dropped: droppedSchema,
+  finish: finishSchema,
+  seed: z.number(),
+});
+
+export const dryRunSchema = z.object({
+  node: z.string().describe('Id of the `generate` node.'),
+  tokens: z.object({
+    system: z.int(),
+    history: z.int(),
+    knowledge: z.int(),
+    prompt: z.int().describe('The last user message, without knowledge.'),
+    template: z.int().describe("The chat template's own tokens."),
+    total: z.int().describe('Sum of the above: the whole prompt.'),
+    reserved: z.int().describe('Tokens kept for the reply.'),
+    context: z.int().describe("The node's context."),
+  }),
+  dropped: droppedSchema,
+  messages: z
+    .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+    .optional()
+    .describe('Only for agents with `enable_diagnostics`, and with `include_interaction_in_diagnostics`.'),
+});
+
+/** What the engine did to search. */
+const retrievalDiagnosticsSchema = z.object({
+  kind: z.literal('retrieval'),
+  mode: z.enum(['dense', 'lexical', 'hybrid']),
+  model: z.string().describe("Catalog name of the storage's embedding model."),
+  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
+  backend: z
+    .string()
+    .optional()
+    .describe('Names of the backend and its device; absent if nothing was embedded.'),
+  dimension: z.int().describe('Dimension of the embeddings.'),
+  context_size: z.int().describe('Longest text, in tokens.'),
+  tokens: z.int().describe('Tokens embedded for this node; 0 in lexical mode.'),
+  batches: z.int().describe('Number of batches.'),
+  embed_ms: z.number(),
+  search_ms: z.number(),
+  other_ms: z.number().describe("The rest of the node's time."),
+});
+
+/** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
+export const engineDiagnosticsSchema = z.discriminatedUnion('kind', [
+  retrievalDiagnosticsSchema,
+  generationDiagnosticsSchema,
+]);
+
+export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;
+export type RetrievalDiagnostics = z.output<typeof retrievalDiagnosticsSchema>;
+export type GenerationDiagnostics = z.output<typeof generationDiagnosticsSchema>;
+export type Finish = z.output<typeof finishSchema>;
+export type Usage = z.output<typeof usageSchema>;
+export type DryRun = z.output<typeof dryRunSchema>;
+export type Dropped = z.output<typeof droppedSchema>;

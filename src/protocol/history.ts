@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { boundedArray, countValues } from '../schema/bounded.js';
+
+/** Version of an exported history. */
+export const historyVersion = 1;
+
+/** Most turns of one history. */
+export const mostHistoryTurns = 10_000;
+
+/** Most values of an action's arguments or result. */
+const mostValues = 1000;
+
+const fewValues = (value: unknown) => countValues(value, mostValues + 1).values <= mostValues + 1;
+const tooMany = `at most ${mostValues} values are expected, and it has more`;
+
+/** What a language model asked the client to do. */
+export const actionSchema = z.strictObject({
+  name: z.string().min(1).max(64).describe("Name of one of the node's `actions`."),
+  arguments: z.unknown().refine(fewValues, tooMany).describe('Arguments that its schema allows.'),
+});
+
+/** The client's report on an action: any JSON value. */
+export const actionResultSchema = z
+  .unknown()
+  .refine(fewValues, tooMany)
+  .optional()
+  .describe('What came of the action of the turn before: any JSON value.');
+
+const historyTurnSchema = z.strictObject({
+  text: z.string().describe("The user's message."),
+  reply: z.string().describe("The agent's reply, without thinking."),
+  action: actionSchema.optional().describe('The action that the reply asked for.'),
+  action_result: actionResultSchema,
+});
+
+/** Turns of an agent, oldest first: what ExportAgentRequest returns and CreateAgentRequest restores. */
+export const historySchema = z.strictObject({
+  version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
+  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns),
+});
+
+export type Action = z.output<typeof actionSchema>;
+export type HistoryTurn = z.output<typeof historyTurnSchema>;
+export type History = z.output<typeof historySchema>;

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { LorekeepError } from '../../lib/index.js';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { LanguageModels, type LoadOptions } from '../../src/catalog/language-models.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const file = temporaryFolder();
+let catalogs = 0;
+
+/** Language models of a catalog: "small" with a context of its own, "large", "far" without a file; and an embedding model. */
+async function languageModels(more: Partial<ConstructorParameters<typeof LanguageModels>[1]> = {}) {
+  const path = file(`${++catalogs}.json`);
+  const model = (name: string, variant: object, model_type = 'llm') => ({
+    name,
+    model_type,
+    variants: [variant],
+  });
+  const models = [
+    model('words', { file: 'words.gguf' }, 'embedding'),
+    model('small', { file: 'small.gguf', context_size: 512 }),
+    model('large', { file: 'large.gguf', placement: 'ram' }),
+    model('far', { url: 'example:far' }),
+  ];
+  writeFileSync(path, JSON.stringify({ version: 1, models }));
+  const loads: (LoadOptions & { path: string })[] = [];
+  const loaded: FakeTextModel[] = [];
+  const load = async (path: string, options: LoadOptions) => {
+    loads.push({ path, ...options });
+    const made = new FakeTextModel({ facts: { contextSize: Math.min(4096, options.contextSize) } });
+    loaded.push(made);
+    return made;
+  };
+  const log = { info: vi.fn(), error: vi.fn() };
+  const options = { defaultContext: 2048, threads: 3, batchThreads: 2, batchSize: 256, idleMs: 0, log, load };
+  const found = new LanguageModels(await Catalog.load(path), { ...options, ...more });
+  return { models: found, loads, loaded, log };
+}
+
+describe('language models of a catalog', () => {
+  it('are loaded at their first use with the settings of config and catalog, and shared', async () => {
+    const { models, loads, loaded } = await languageModels();
+    expect(loads).toHaveLength(0);
+    const [first, second] = await Promise.all([models.pin(undefined), models.pin('small')]);
+    expect(loads).toMatchObject([
+      { path: file('small.gguf'), contextSize: 512, threads: 3, batchThreads: 2, batchSize: 256 },
+    ]);
+    expect(first.model).toBe(second.model);
+    expect([first.name, first.contextSize]).toEqual(['small', 512]);
+    const large = await models.pin('large');
+    expect(loads[1]).toMatchObject({ contextSize: 2048, placement: 'ram' });
+    expect(large.contextSize).toBe(2048);
+    await models.close();
+    expect(loaded.map(({ closed }) => closed)).toEqual([1, 1]);
+  });
+
+  it("have the node's context, at most the model's own", async () => {
+    const { models, loads } = await languageModels();
+    expect((await models.pin('large', 100)).contextSize).toBe(100);
+    expect((await models.pin('large', 2048)).contextSize).toBe(2048);
+    expect(loads).toHaveLength(1);
+    expect((await models.pin('large', 8192)).contextSize).toBe(4096);
+    expect((await models.pin('large', 8000)).contextSize).toBe(4096);
+    expect(loads.map(({ contextSize }) => contextSize)).toEqual([2048, 8192]);
+    await models.close();
+  });
+
+  it('are unloaded when nothing has used them for a while, and loaded again', async () => {
+    const { models, loads, loaded } = await languageModels({ idleMs: 1 });
+    const first = await models.pin('small');
+    const second = await models.pin('small');
+    first.release();
+    first.release();
+    expect(loaded[0]?.closed).toBe(0);
+    second.release();
+    await vi.waitFor(() => expect(loaded[0]?.closed).toBe(1));
+    await models.pin('small');
+    expect(loads).toHaveLength(2);
+    await models.close();
+  });
+
+  it.each([
+    ['smal', /^there is no language model "smal"; did you mean "small"\?$/],
+    ['words', /^model "words" is of type embedding; a language model is needed$/],
+  ])('that are named %s are refused', async (name, message) => {
+    const { models } = await languageModels();
+    await expect(models.pin(name)).rejects.toMatchObject({
+      name: 'UnknownLanguageModelError',
+      message: expect.stringMatching(message),
+      known: ['small', 'large', 'far'],
+    });
+  });
+
+  it('that cannot be loaded are named, logged, and tried again', async () => {
+    let attempts = 0;
+    const load = async () => {
+      if (attempts++ === 0) throw new LorekeepError('CORRUPT', `${file('small.gguf')}: not a model`);
+      return new FakeTextModel();
+    };
+    const { models, log } = await languageModels({ load });
+    await expect(models.pin('small')).rejects.toMatchObject({
+      model: 'small',
+      why: 'CORRUPT',
+      told: expect.not.stringContaining(file()),
+    });
+    expect(log.error).toHaveBeenCalledOnce();
+    await models.pin('small');
+    await expect(models.pin('far')).rejects.toMatchObject({ why: 'NOT_FOUND', model: 'far' });
+    await models.close();
+    await expect(models.pin('small')).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+});
