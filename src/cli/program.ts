@@ -3,6 +3,7 @@ import { packageVersion } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { addAsk } from './commands/ask.js';
 import { addBuild } from './commands/build.js';
+import { addChat } from './commands/chat.js';
 import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
 import { addInit } from './commands/init.js';
@@ -37,7 +38,17 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\n${exitStatusHelp}\nlorekeep help <command> shows the options of a command.`);
   await addServe(program, args);
-  for (const add of [addInit, addBuild, addCheck, addSearch, addInspect, addAsk, addDoctor, addTelemetry])
+  for (const add of [
+    addInit,
+    addBuild,
+    addCheck,
+    addSearch,
+    addInspect,
+    addAsk,
+    addChat,
+    addDoctor,
+    addTelemetry,
+  ])
     add(program);
   return program;
 }

@@ -18,7 +18,7 @@ export interface FakeOptions {
   /** The generation fails with this. */
   fail?: () => Error | undefined;
   /** Awaited before each piece. */
-  pause?: (index: number) => Promise<void>;
+  pause?: (index: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /** Tokens that the fake chat template adds per message. */
@@ -97,7 +97,7 @@ export class FakeTextModel implements TextModel {
       if (failure !== undefined) throw failure;
       const sent: Piece[] = [];
       for (const [index, piece] of script.entries()) {
-        await pause(index);
+        await pause(index, signal);
         if (signal?.aborted) break;
         sent.push(piece);
         yield piece;

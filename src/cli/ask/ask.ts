@@ -14,20 +14,21 @@ import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { findAccessToken } from './access-token.js';
+import { answeringGraph, storageName } from './answering-graph.js';
 import { converse } from './conversation.js';
 import { placeOf } from './place.js';
 import { reach } from './reach.js';
+import { ReplyPrinter, refuseFailure } from './reply-printer.js';
 
 export interface AskFlags extends RetrievalFlags {
   host: string;
   port?: number;
   accessTokenFile?: string;
   graph?: string;
+  generate?: boolean;
+  model?: string;
   json?: boolean;
 }
-
-/** What the storage is called in the session. */
-const storageName = 'kb';
 
 type Answer = (question: string) => Promise<void>;
 
@@ -38,7 +39,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
   // The server checks it.
-  const graph = flags.graph === undefined ? undefined : ((await jsonFile('--graph', flags.graph)) as Graph);
+  const graph = await graphOf(flags, filter);
   await interruptible(async (signal) => {
     const { host } = flags;
     const port = flags.port ?? (await findConfig(undefined)).config.port;
@@ -58,8 +59,18 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
     if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.recordCount, 'record')}; Ctrl-D ends`);
-    await converse(answer, (error, asked) => goOnAfter(error, asked, { json: flags.json, signal }), signal);
+    const onFailure = (error: unknown, asked: string) =>
+      goOnAfter(error, asked, { json: flags.json, signal });
+    await converse({ answer, onFailure }, signal);
   });
+}
+
+/** The graph of the agent that answers; undefined: the hits are shown. */
+async function graphOf(flags: AskFlags, filter: unknown): Promise<Graph | undefined> {
+  if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
+  if (flags.generate !== true && flags.model === undefined) return undefined;
+  const { mode, topK, threshold, model } = flags;
+  return answeringGraph({ mode, topK, threshold, filter }, { model, cite: 'marks' });
 }
 
 interface SearchContext {
@@ -91,24 +102,19 @@ function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]
   else for (const line of hitLines(hits, options)) print(line);
 }
 
-/** Shows the agent's reply. */
+/** Shows the agent's reply while it is written, and its citations. */
 function talker(
   agent: ClientAgent,
   { json }: AskFlags,
   options: Pick<SearchContext, 'variables' | 'signal'>,
 ): Answer {
   return async (question) => {
-    const { status, text, error } = await agent.turn(question, options);
-    if (error !== undefined)
-      throw new CommandError(
-        'TURN_FAILED',
-        `the turn ${status}: ${error.message} (${error.code} ${error.name})`,
-        {
-          detail: { code: error.code, name: error.name, ...error.details },
-        },
-      );
-    if (json) return printJsonLine({ question, status, text });
-    print(text === '' ? 'the agent said nothing' : text.split('\n').map(printable).join('\n'));
+    const reply = new ReplyPrinter({ silent: json === true });
+    const complete = await reply.show(agent.stream(question, options));
+    refuseFailure(complete);
+    if (!json) return reply.showCitations(complete);
+    const { status, text, citations, finish, action } = complete;
+    printJsonLine({ question, status, text, citations, finish, action });
   };
 }
 

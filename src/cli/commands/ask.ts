@@ -23,9 +23,14 @@ export function addAsk(program: Command): void {
       new Option(
         '--graph <file>',
         'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
-      ).conflicts(['mode', 'topK', 'threshold', 'filter']),
+      ).conflicts(['mode', 'topK', 'threshold', 'filter', 'generate', 'model']),
     );
   addRetrievalFlags(command)
+    .option('--generate', 'a language model of the server answers from the hits, with citations')
+    .option(
+      '--model <name>',
+      "the same with this language model (default: the first of the server's catalog)",
+    )
     .option('--json', 'one JSON result per question, a line each')
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
     .action(async (kb: string, question: string | undefined, flags: AskFlags) => {

@@ -8,6 +8,14 @@ export async function jsonArgument(flag: string, given: string | undefined): Pro
   return parse(given, flag, '; put single quotes around it, or write @FILE');
 }
 
+/** The value of a flag that is a text, or `@FILE` for a file of text. @throws UsageError */
+export async function textArgument(flag: string, given: string): Promise<string> {
+  if (!given.startsWith('@')) return given;
+  const file = given.slice(1);
+  if (file === '') throw new UsageError(`${flag}: the name of the file is empty`);
+  return read(`${flag}: ${file}`, file);
+}
+
 /** The value in the file that a flag names. @throws UsageError */
 export async function jsonFile(flag: string, file: string): Promise<unknown> {
   if (file === '') throw new UsageError(`${flag}: the name of the file is empty`);

@@ -1,0 +1,30 @@
+import type { Graph } from '../../client/index.js';
+
+/** What the storage is called in the session. */
+export const storageName = 'kb';
+
+/** How the graph searches. */
+export interface SearchSettings {
+  mode: 'dense' | 'lexical' | 'hybrid';
+  topK: number;
+  threshold?: number | undefined;
+  filter?: unknown;
+}
+
+/** How the graph answers. */
+export interface AnswerSettings {
+  model?: string | undefined;
+  system?: string | undefined;
+  cite?: 'none' | 'marks' | undefined;
+}
+
+/** A graph that answers with a language model, from the hits of the storage if there is one. */
+export function answeringGraph(search: SearchSettings | undefined, answer: AnswerSettings): Graph {
+  const retrieve = {
+    id: 'search',
+    type: 'retrieve',
+    params: { embeddedStringStorage: storageName, ...search },
+  };
+  const generate = { id: 'answer', type: 'generate', params: answer };
+  return { nodes: search === undefined ? [generate] : [retrieve, generate] };
+}

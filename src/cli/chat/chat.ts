@@ -1,0 +1,168 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
+import { findAccessToken } from '../ask/access-token.js';
+import { answeringGraph, storageName } from '../ask/answering-graph.js';
+import { converse } from '../ask/conversation.js';
+import { placeOf } from '../ask/place.js';
+import { reach } from '../ask/reach.js';
+import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
+import { exitStatus } from '../exit-status.js';
+import { CommandError, failureReport } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { note, print, printFailure, printJsonLine } from '../output.js';
+import { jsonFile, textArgument } from '../search/json-argument.js';
+import { findConfig } from '../server-config.js';
+import { ChatStats } from './stats.js';
+
+export interface ChatFlags {
+  host: string;
+  port?: number;
+  accessTokenFile?: string;
+  graph?: string;
+  model?: string;
+  system?: string;
+  topK?: number;
+  history?: string;
+  json?: boolean;
+}
+
+type History = ServerFrames['ExportAgentResponse']['history'];
+
+/** Records in a prompt, unless a flag says otherwise. */
+const defaultTopK = 3;
+
+/** `lorekeep chat`: a conversation with an agent that remembers it. */
+export async function chat(kb: string | undefined, flags: ChatFlags): Promise<void> {
+  const graph = await graphOf(kb, flags);
+  const history = flags.history === undefined ? undefined : await readHistory(flags.history);
+  await interruptible(async (signal) => {
+    const { host } = flags;
+    const port = flags.port ?? (await findConfig(undefined)).config.port;
+    const accessToken = await findAccessToken(flags.accessTokenFile, host);
+    await using client = await reach({ host, port, accessToken }, signal);
+    const place = kb === undefined ? undefined : await placeOf(kb, host);
+    const session = await client.createSession({ storageDataFolder: place?.folder }, { signal });
+    if (place !== undefined)
+      await session.createEmbeddedStringStorage({ name: storageName, configPath: place.path }, { signal });
+    const agent = await createAgent(session, graph, history, signal);
+    const talk = new Talk(agent, flags, signal);
+    if (process.stdin.isTTY)
+      note('/stats shows tokens and times, /quit or Ctrl-D ends, Ctrl-C cancels a reply');
+    await converse(talk, signal);
+  });
+}
+
+async function graphOf(kb: string | undefined, flags: ChatFlags): Promise<Graph> {
+  if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
+  const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
+  const search = { mode: 'hybrid', topK: flags.topK ?? defaultTopK } as const;
+  const cite = kb === undefined ? undefined : 'marks';
+  return answeringGraph(kb === undefined ? undefined : search, { model: flags.model, system, cite });
+}
+
+function createAgent(
+  session: ClientSession,
+  graph: Graph,
+  history: History | undefined,
+  signal: AbortSignal,
+): Promise<ClientAgent> {
+  return session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
+}
+
+/** The conversation of a file that may not exist yet. @throws CommandError */
+async function readHistory(file: string): Promise<History | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new CommandError('IO', `${file}: ${error.message}`, { cause: error });
+  });
+  if (text === undefined) return undefined;
+  try {
+    // The server checks it.
+    return JSON.parse(text) as History;
+  } catch (cause) {
+    throw new CommandError('CORRUPT', `${file}: not a JSON file: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Answers the lines of a conversation. */
+class Talk {
+  readonly #agent: ClientAgent;
+  readonly #flags: ChatFlags;
+  readonly #signal: AbortSignal;
+  readonly #stats = new ChatStats();
+  #turn: AbortController | undefined;
+
+  constructor(agent: ClientAgent, flags: ChatFlags, signal: AbortSignal) {
+    this.#agent = agent;
+    this.#flags = flags;
+    this.#signal = signal;
+  }
+
+  readonly answer = async (line: string): Promise<boolean> => {
+    if (line === '/quit') return false;
+    if (line === '/stats') for (const fact of this.#stats.lines()) print(fact);
+    else await this.#ask(line);
+    return true;
+  };
+
+  readonly onInterrupt = (): boolean => {
+    const turn = this.#turn;
+    turn?.abort(new CancelledTurn());
+    return turn !== undefined;
+  };
+
+  readonly onFailure = (error: unknown, question: string): void => {
+    this.#signal.throwIfAborted();
+    if ((error as Error).name === 'ConnectionLostError') throw error;
+    printFailure(error);
+    if (this.#flags.json) printJsonLine({ question, ...failureReport(error) });
+    if (!process.stdin.isTTY) process.exitCode = exitStatus.failed;
+  };
+
+  async #ask(text: string): Promise<void> {
+    const turn = new AbortController();
+    const abort = () => turn.abort(this.#signal.reason);
+    this.#signal.addEventListener('abort', abort, { once: true });
+    this.#turn = turn;
+    try {
+      await this.#show(text, turn.signal);
+    } catch (error) {
+      if (!(error instanceof CancelledTurn)) throw error;
+      note('cancelled');
+    } finally {
+      this.#turn = undefined;
+      this.#signal.removeEventListener('abort', abort);
+    }
+    await this.#keep();
+  }
+
+  async #show(text: string, signal: AbortSignal): Promise<void> {
+    const { json } = this.#flags;
+    const started = performance.now();
+    const reply = new ReplyPrinter({ silent: json === true });
+    const complete = await reply.show(this.#agent.stream(text, { signal }));
+    const firstMs = reply.firstText === undefined ? undefined : reply.firstText - started;
+    this.#stats.add(complete, performance.now() - started, firstMs);
+    refuseFailure(complete);
+    if (!json) return reply.showCitations(complete);
+    const { text: said, citations, finish, usage, action } = complete;
+    printJsonLine({ question: text, text: said, citations, finish, usage, action });
+  }
+
+  /** Writes the conversation to its file, which is absent or was accepted as a history by the server. */
+  async #keep(): Promise<void> {
+    const { history: file } = this.#flags;
+    if (file === undefined) return;
+    const history = await this.#agent.export({ signal: this.#signal });
+    const temporary = `${file}.${process.pid}`;
+    try {
+      await writeFile(temporary, `${JSON.stringify(history, null, 2)}\n`);
+      await rename(temporary, file);
+    } catch (cause) {
+      throw new CommandError('IO', `${file}: ${(cause as Error).message}`, { cause });
+    }
+  }
+}
+
+/** The user cancelled one reply. */
+class CancelledTurn extends Error {}
