@@ -18,12 +18,33 @@ export {
   type FilterOperand,
   type MetadataValue,
 } from './filter.js';
+export type {
+  ChatMessage,
+  ConsumerClass,
+  Finish,
+  GenerateRequest,
+  Generation,
+  GenerationResult,
+  GenerationTiming,
+  Piece,
+  RenderedPrompt,
+  RenderOptions,
+  Sampling,
+  TokenLogprobs,
+  Usage,
+} from './generation.js';
 export {
   type FileInspection,
   type FileSection,
   type InspectFileOptions,
   inspectFile,
 } from './inspect-file.js';
+export {
+  LanguageModel,
+  type LanguageModelFacts,
+  type LanguageModelNumbers,
+  type LanguageModelOptions,
+} from './language-model.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {

@@ -167,6 +167,86 @@ export interface NativeEmbeddingModel extends NativeHandle {
   countTokens(text: string): Promise<number>;
 }
 
+export interface NativeLanguageModelFacts {
+  name: string;
+  architecture: string;
+  fingerprint: string;
+  device: string;
+  backend: string;
+  contextSize: number;
+  trainedContextSize: number;
+  vocabularySize: number;
+  embeddingSize: number;
+  layers: number;
+  parameters: number;
+  fileBytes: number;
+  chatTemplate: boolean;
+}
+
+/** Every field is checked by lib/generation.ts. */
+export interface NativeGenerationRequest {
+  /** Plain text, or tokens. */
+  prompt: string | Int32Array;
+  /** Index into consumerClasses. */
+  class: number;
+  maxTokens: number;
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  frequencyPenalty: number;
+  presencePenalty: number;
+  penaltyLastN: number;
+  seed: number;
+  stop: readonly string[];
+  biasTokens: Int32Array;
+  biasValues: Float32Array;
+  logprobs: number | undefined;
+  deadlineMs: number | undefined;
+}
+
+export interface NativeGenerationResult {
+  text: string;
+  thinking: string;
+  finish: string;
+  tokens: Int32Array;
+  seed: number;
+  numbers: {
+    promptTokens: number;
+    cachedTokens: number;
+    prefillChunks: number;
+    queuedMs: number;
+    prefillMs: number;
+    firstMs: number;
+    decodeMs: number;
+    longestGapMs: number;
+    pausedMs: number;
+  };
+  /** Per token: its own, then the most likely ones. Empty unless asked for. */
+  logprobs: { token: number; logprob: number }[][];
+}
+
+export interface NativeLanguageModel extends NativeHandle {
+  readonly facts: NativeLanguageModelFacts;
+  countTokens(text: string): Promise<number>;
+  numbers(): Promise<{
+    cells: number;
+    cellsUsed: number;
+    cellsReserved: number;
+    running: number;
+    queued: number;
+    keptPrefixes: number;
+    promptTokens: number;
+    cachedTokens: number;
+  }>;
+  /** All pieces come before the promise settles. cancel() settles it with the text so far. */
+  generate(
+    request: NativeGenerationRequest,
+    onPiece: (text: string, thinking: boolean) => void,
+  ): [result: Promise<NativeGenerationResult>, cancel: () => void];
+}
+
 /** The embeddings of records, on their way from a cache file or a model to an index; they never reach JavaScript. */
 export interface NativeEmbeddingRows extends NativeHandle {
   /** Embeds the next texts without an embedding: at most `bytes` of text, but at least one text; none if all have one. */
@@ -352,6 +432,21 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeEmbeddingModel>;
+  loadLanguageModel(
+    path: string,
+    options: {
+      contextSize: number;
+      kvCells: number;
+      batchSize: number;
+      threads: number;
+      batchThreads: number;
+      /** 0 ram, 1 vram, 2 auto. */
+      placement: number;
+      deterministic: boolean;
+    },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeLanguageModel>;
   /** Loads the backends if no model has been loaded yet. */
   backends(): NativeBackendInfo[];
 
@@ -502,6 +597,7 @@ export const nativeExports = [
   'loadTextIndex',
   'tokenize',
   'loadEmbeddingModel',
+  'loadLanguageModel',
   'backends',
   'buildStorage',
   'readRecords',

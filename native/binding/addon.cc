@@ -11,6 +11,7 @@
 #include "binding/environment.h"
 #include "binding/error_translator.h"
 #include "binding/file_description_binding.h"
+#include "binding/language_model_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
 #include "binding/scheduler_binding.h"
@@ -18,6 +19,7 @@
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
 #include "core/free_memory.h"
+#include "lm/inference_thread.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -26,7 +28,9 @@ namespace {
 void stop(const Napi::CallbackInfo& info) {
   Environment& environment = Environment::of(info.Env());
   environment.stop();
-  if (info[0].ToBoolean()) environment.runtime().wait_idle();
+  if (!info[0].ToBoolean()) return;
+  lm::InferenceThread::stop_current();
+  environment.runtime().wait_idle();
 }
 
 // setSearchThreads(count)
@@ -54,6 +58,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.vector_index = Napi::Persistent(VectorIndexBinding::define(env));
   constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
   constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
+  constructors.language_model = Napi::Persistent(LanguageModelBinding::define(env));
   constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
   constructors.filter = Napi::Persistent(FilterBinding::define(env));
   constructors.records = Napi::Persistent(RecordsBinding::define(env));
@@ -78,6 +83,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("loadTextIndex", load_text_index);
   function("tokenize", tokenize);
   function("loadEmbeddingModel", load_embedding_model);
+  function("loadLanguageModel", load_language_model);
   function("backends", backends);
   function("buildStorage", build_storage);
   function("readRecords", read_records);

@@ -42,6 +42,23 @@ void Environment::start(std::unique_ptr<Task> task, Lane lane) {
   });
 }
 
+std::shared_ptr<Environment::Ticket> Environment::adopt(std::unique_ptr<Task> task) {
+  if (ended_) throw Napi::Error::New(env_, "lorekeep: the environment is shutting down");
+  auto ticket = std::make_shared<Ticket>();
+  ticket->environment = this;
+  ticket->task = std::move(task);
+  ticket->state = Ticket::kRunning;
+  if (pending_.empty()) napi_ref_threadsafe_function(env_, wake_);
+  ticket->position = pending_.insert(pending_.end(), ticket);
+  return ticket;
+}
+
+void Environment::complete(const std::shared_ptr<Ticket>& ticket) noexcept {
+  std::lock_guard lock(mutex_);
+  completed_.push_back(ticket);
+  if (!ended_) wake();
+}
+
 void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
   ticket->task->execute();
   std::lock_guard lock(mutex_);
@@ -92,7 +109,10 @@ void Environment::stop() noexcept {
   ended_ = true;
   std::size_t forgotten = 0;
   for (const auto& ticket : pending_) {
-    if (ticket->task) ticket->task->cancel().cancel();
+    if (ticket->task) {
+      ticket->task->cancel().cancel();
+      ticket->task->detach();
+    }
     int expected = Ticket::kWaiting;
     if (ticket->state.compare_exchange_strong(expected, Ticket::kForgotten)) ++forgotten;
   }

@@ -27,6 +27,9 @@ class Task {
   virtual void settle(Napi::Env env) = 0;
   /// Called on the JavaScript thread after execute() called Environment::wake().
   virtual void report_progress(Napi::Env) {}
+  /// Called on the JavaScript thread when the environment ends. When it returns, no thread will touch the environment
+  /// for the sake of an adopted task.
+  virtual void detach() noexcept {}
 
   CancelToken& cancel() noexcept { return *cancel_; }
 
@@ -45,8 +48,24 @@ class Environment {
   /// Returns the environment's state, which the addon's entry point creates.
   static Environment& of(Napi::Env env);
 
+  // A task's entry in the queue of a lane. If the environment ends first, the lane finds `kForgotten`.
+  struct Ticket;
+  using Pending = std::list<std::shared_ptr<Ticket>>;
+  struct Ticket {
+    enum State { kWaiting, kRunning, kForgotten };
+    std::atomic<int> state{kWaiting};
+    Environment* environment;
+    std::unique_ptr<Task> task;  // emptied on the JavaScript thread
+    Pending::iterator position;
+  };
+
   void start(std::unique_ptr<Task> task, Lane lane);
-  /// Schedules settling completed tasks and reporting progress. Call it only inside Task::execute(); any thread.
+  /// Takes a task that no lane executes: complete() settles it, unless the environment ends before.
+  std::shared_ptr<Ticket> adopt(std::unique_ptr<Task> task);
+  /// Schedules settling an adopted task. Any thread, once, and not after the task's detach().
+  void complete(const std::shared_ptr<Ticket>& ticket) noexcept;
+  /// Schedules settling completed tasks and reporting progress. Any thread, inside Task::execute(), or before
+  /// Task::detach() returns.
   void wake() noexcept;
 
   /// Cancels running tasks, drops waiting ones, and returns once no thread will touch this object. Refuses later tasks.
@@ -59,21 +78,10 @@ class Environment {
 
   struct Constructors {
     Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
-        embedding_model, storage, filter, records, embedding_rows;
+        embedding_model, language_model, storage, filter, records, embedding_rows;
   } constructors;
 
  private:
-  // A task's entry in the queue of a lane. If the environment ends first, the lane finds `kForgotten`.
-  struct Ticket;
-  using Pending = std::list<std::shared_ptr<Ticket>>;
-  struct Ticket {
-    enum State { kWaiting, kRunning, kForgotten };
-    std::atomic<int> state{kWaiting};
-    Environment* environment;
-    std::unique_ptr<Task> task;  // emptied on the JavaScript thread
-    Pending::iterator position;
-  };
-
   static void on_wake(napi_env env, napi_value callback, void* context, void* data);
   static void on_cleanup(void* self);
   void run(const std::shared_ptr<Ticket>& ticket) noexcept;

@@ -43,6 +43,7 @@ test('the public interface is this', () => {
     'AbortError',
     'EmbeddingModel',
     'Filter',
+    'LanguageModel',
     'LorekeepError',
     'Records',
     'Storage',

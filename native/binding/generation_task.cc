@@ -1,0 +1,230 @@
+#include "binding/generation_task.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "binding/arguments.h"
+#include "binding/error_translator.h"
+#include "binding/value_conversion.h"
+
+namespace lorekeep::binding {
+namespace {
+
+constexpr std::uint64_t kMostTokens = 1 << 24;
+constexpr std::uint64_t kMostAlternatives = 100;
+constexpr double kMostSeconds = 1e7;
+
+/// The prompt as it arrives: text or tokens.
+using PromptArgument = std::variant<std::string, std::vector<lm::Token>>;
+
+float number_argument(const Napi::Value& value, const char* name) {
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : std::nan("");
+  if (std::isnan(number)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
+  return static_cast<float>(number);
+}
+
+std::vector<lm::Token> tokens_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array)
+    fail(Code::kInvalidArgument, std::string(name) + ": an Int32Array of tokens is expected");
+  const auto array = value.As<Napi::Int32Array>();
+  return std::vector<lm::Token>(array.Data(), array.Data() + array.ElementLength());
+}
+
+std::vector<std::string> texts_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array of strings is expected");
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> texts;
+  for (std::uint32_t i = 0; i < array.Length(); ++i) texts.push_back(string_argument(array.Get(i), name));
+  return texts;
+}
+
+lm::SamplingOptions sampling_argument(const Napi::Object& request) {
+  const auto number = [&request](const char* name) { return number_argument(request.Get(name), name); };
+  lm::SamplingOptions sampling;
+  sampling.temperature = number("temperature");
+  sampling.top_k = static_cast<std::int32_t>(integer_argument(request.Get("topK"), "topK", 0, kMostTokens));
+  sampling.top_p = number("topP");
+  sampling.min_p = number("minP");
+  sampling.repeat_penalty = number("repeatPenalty");
+  sampling.frequency_penalty = number("frequencyPenalty");
+  sampling.presence_penalty = number("presencePenalty");
+  sampling.penalty_last_n =
+      static_cast<std::int32_t>(integer_argument(request.Get("penaltyLastN"), "penaltyLastN", 0, kMostTokens));
+  const std::vector<lm::Token> tokens = tokens_argument(request.Get("biasTokens"), "logitBias");
+  const std::vector<float> values = floats_argument(request.Get("biasValues"), "logitBias");
+  if (tokens.size() != values.size()) fail(Code::kInvalidArgument, "logitBias: one value per token is expected");
+  for (std::size_t i = 0; i < tokens.size(); ++i) sampling.biases.emplace_back(tokens[i], values[i]);
+  return sampling;
+}
+
+lm::GenerationInput input_argument(const Napi::Object& request) {
+  lm::GenerationInput input;
+  input.consumer_class = static_cast<scheduler::ConsumerClass>(integer_argument(request.Get("class"), "class", 0, 2));
+  input.max_tokens =
+      static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMostTokens));
+  input.sampling = sampling_argument(request);
+  input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
+  input.text.stops = texts_argument(request.Get("stop"), "stop");
+  if (!request.Get("logprobs").IsUndefined()) {
+    input.log_probabilities =
+        static_cast<std::uint32_t>(integer_argument(request.Get("logprobs"), "logprobs", 0, kMostAlternatives));
+  }
+  if (!request.Get("deadlineMs").IsUndefined()) {
+    const double ms = std::min<double>(number_argument(request.Get("deadlineMs"), "deadlineMs"), kMostSeconds * 1000);
+    input.deadline = lm::Clock::now() + std::chrono::duration_cast<lm::Clock::duration>(
+                                            std::chrono::duration<double, std::milli>(std::max(0.0, ms)));
+  }
+  return input;
+}
+
+PromptArgument prompt_argument(const Napi::Value& value) {
+  if (value.IsString()) return string_argument(value, "prompt");
+  return tokens_argument(value, "prompt");
+}
+
+Napi::Array to_js_log_probabilities(Napi::Env env, const std::vector<std::vector<lm::LogProbability>>& tokens) {
+  Napi::Array array = Napi::Array::New(env, tokens.size());
+  for (std::uint32_t i = 0; i < tokens.size(); ++i) {
+    Napi::HandleScope scope(env);
+    Napi::Array values = Napi::Array::New(env, tokens[i].size());
+    for (std::uint32_t k = 0; k < tokens[i].size(); ++k) {
+      Napi::Object one = Napi::Object::New(env);
+      one.Set("token", tokens[i][k].token);
+      one.Set("logprob", tokens[i][k].value);
+      values.Set(k, one);
+    }
+    array.Set(i, values);
+  }
+  return array;
+}
+
+Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("promptTokens", numbers.prompt_tokens);
+  object.Set("cachedTokens", numbers.cached_tokens);
+  object.Set("prefillChunks", numbers.prefill_chunks);
+  object.Set("queuedMs", numbers.queued_ms);
+  object.Set("prefillMs", numbers.prefill_ms);
+  object.Set("firstMs", numbers.first_ms);
+  object.Set("decodeMs", numbers.decode_ms);
+  object.Set("longestGapMs", numbers.longest_gap_ms);
+  object.Set("pausedMs", numbers.paused_ms);
+  return object;
+}
+
+Napi::Value to_js_result(Napi::Env env, const lm::GenerationResult& result) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("finish", std::string(lm::finish_name(result.finish)));
+  object.Set("text", to_js_text(env, result.text));
+  object.Set("thinking", to_js_text(env, result.thinking));
+  auto tokens = Napi::Int32Array::New(env, result.tokens.size());
+  std::copy(result.tokens.begin(), result.tokens.end(), tokens.Data());
+  object.Set("tokens", tokens);
+  object.Set("seed", static_cast<double>(result.seed));
+  object.Set("numbers", to_js_numbers(env, result.numbers));
+  object.Set("logprobs", to_js_log_probabilities(env, result.log_probabilities));
+  return object;
+}
+
+// Between the JavaScript promise and the request on the inference thread. No lane executes it.
+class GenerationTask final : public Task {
+ public:
+  GenerationTask(Napi::Env env, HandleBase* owner, std::shared_ptr<lm::GenerationRequest> request,
+                 Napi::Function on_piece)
+      : Task(std::make_shared<CancelToken>()),
+        deferred_(Napi::Promise::Deferred::New(env)),
+        request_(std::move(request)),
+        on_piece_(Napi::Persistent(on_piece)),
+        use_(owner) {}
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+
+  void execute() noexcept override {}
+
+  void report_progress(Napi::Env env) override {
+    Napi::HandleScope scope(env);
+    for (const lm::Piece& piece : request_->take())
+      on_piece_.Call({to_js_text(env, piece.text), Napi::Boolean::New(env, piece.thinking)});
+  }
+
+  void settle(Napi::Env env) override {
+    use_.end();
+    try {
+      deferred_.Resolve(to_js_result(env, request_->result()));
+    } catch (const Napi::Error& error) {
+      deferred_.Reject(error.Value());
+    } catch (...) {
+      deferred_.Reject(to_js_error(env, std::current_exception()).Value());
+    }
+  }
+
+  void detach() noexcept override {
+    request_->listen(nullptr);
+    request_->cancel();
+  }
+
+ private:
+  Napi::Promise::Deferred deferred_;
+  std::shared_ptr<lm::GenerationRequest> request_;
+  Napi::FunctionReference on_piece_;
+  HandleUse use_;
+};
+
+void submit(const std::shared_ptr<lm::GenerationModel>& model, const std::shared_ptr<lm::GenerationRequest>& request,
+            lm::GenerationInput input, PromptArgument prompt) {
+  try {
+    if (request->ended()) return;
+    if (const auto* text = std::get_if<std::string>(&prompt)) {
+      input.prompt = model->model().tokenize_prompt(*text);
+    } else {
+      input.prompt = std::get<std::vector<lm::Token>>(std::move(prompt));
+    }
+    model->submit(request, std::move(input));
+  } catch (...) {
+    request->fail(std::current_exception());
+  }
+}
+
+}  // namespace
+
+Napi::Value start_generation(const Napi::CallbackInfo& info, HandleBase* owner,
+                             std::shared_ptr<lm::GenerationModel> model) {
+  const Napi::Env env = info.Env();
+  const Napi::Object given = object_argument(info[0], "request");
+  if (!info[1].IsFunction()) fail(Code::kInvalidArgument, "onPiece: a function is expected");
+  lm::GenerationInput input = input_argument(given);
+  PromptArgument prompt = prompt_argument(given.Get("prompt"));
+
+  auto request = std::make_shared<lm::GenerationRequest>();
+  auto task = std::make_unique<GenerationTask>(env, owner, request, info[1].As<Napi::Function>());
+  const Napi::Promise promise = task->promise();
+  Environment& environment = Environment::of(env);
+  const auto ticket = environment.adopt(std::move(task));
+  request->listen([&environment, ticket](bool ended) {
+    if (ended) {
+      environment.complete(ticket);
+    } else {
+      environment.wake();
+    }
+  });
+  environment.runtime()
+      .lane(Lane::kQuick)
+      .submit([model, request, input = std::move(input), prompt = std::move(prompt)]() mutable {
+        submit(model, request, std::move(input), std::move(prompt));
+      });
+
+  const auto cancel = [request, thread = model->shared_thread()](const Napi::CallbackInfo&) {
+    request->cancel();
+    thread->poke();
+  };
+  Napi::Array started = Napi::Array::New(env, 2);
+  started.Set(0u, promise);
+  started.Set(1u, Napi::Function::New(env, cancel, "cancel"));
+  return started;
+}
+
+}  // namespace lorekeep::binding

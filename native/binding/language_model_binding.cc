@@ -1,0 +1,123 @@
+#include "binding/language_model_binding.h"
+
+#include <string>
+
+#include "binding/addon_folder.h"
+#include "binding/arguments.h"
+#include "binding/generation_task.h"
+#include "binding/promise_task.h"
+
+namespace lorekeep::binding {
+namespace {
+
+constexpr std::uint64_t kMostContext = 1 << 24;
+constexpr std::uint64_t kMostBatch = 1 << 16;
+
+Napi::Object to_js_facts(Napi::Env env, const lm::LanguageModelFacts& facts) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("name", facts.name);
+  object.Set("architecture", facts.architecture);
+  object.Set("fingerprint", facts.fingerprint);
+  object.Set("device", facts.device);
+  object.Set("backend", facts.backend);
+  object.Set("contextSize", facts.context_size);
+  object.Set("trainedContextSize", facts.training_context);
+  object.Set("vocabularySize", facts.vocabulary_size);
+  object.Set("embeddingSize", facts.embedding_size);
+  object.Set("layers", facts.layers);
+  object.Set("parameters", static_cast<double>(facts.parameters));
+  object.Set("fileBytes", static_cast<double>(facts.size_bytes));
+  object.Set("chatTemplate", !facts.chat_template.empty());
+  return object;
+}
+
+Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("cells", numbers.cells);
+  object.Set("cellsUsed", numbers.cells_used);
+  object.Set("cellsReserved", numbers.cells_reserved);
+  object.Set("running", numbers.sequences_running);
+  object.Set("keptPrefixes", numbers.sequences_kept);
+  object.Set("queued", numbers.queued);
+  object.Set("promptTokens", static_cast<double>(numbers.prompt_tokens));
+  object.Set("cachedTokens", static_cast<double>(numbers.prompt_tokens_cached));
+  return object;
+}
+
+lm::LanguageModelOptions options_argument(const Napi::Object& given) {
+  const auto number = [&given](const char* name, std::uint64_t most) {
+    return static_cast<std::uint32_t>(integer_argument(given.Get(name), name, 0, most));
+  };
+  lm::LanguageModelOptions options;
+  options.context_size = number("contextSize", kMostContext);
+  options.kv_cells = number("kvCells", kMostContext);
+  options.batch_size = number("batchSize", kMostBatch);
+  options.threads = number("threads", kMostThreads);
+  options.batch_threads = number("batchThreads", kMostThreads);
+  options.placement = static_cast<lm::Placement>(number("placement", 2));
+  options.deterministic = given.Get("deterministic").ToBoolean();
+  return options;
+}
+
+}  // namespace
+
+Napi::Function LanguageModelBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("generate", &LanguageModelBinding::generate),
+                         InstanceMethod("countTokens", &LanguageModelBinding::count_tokens),
+                         InstanceMethod("numbers", &LanguageModelBinding::numbers),
+                         InstanceAccessor("facts", &LanguageModelBinding::facts, nullptr),
+                     }));
+}
+
+Napi::Value LanguageModelBinding::generate(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return start_generation(info, this, use()); });
+}
+
+Napi::Value LanguageModelBinding::count_tokens(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto model = use();
+    return promise_task<std::uint32_t>(
+        info.Env(), {Lane::kQuick, nullptr, this, {}},
+        [model, text = string_argument(info[0], "text")](const TaskContext&) {
+          return model->model().count_tokens(text);
+        },
+        [](Napi::Env env, std::uint32_t&& tokens) { return Napi::Number::New(env, tokens); });
+  });
+}
+
+Napi::Value LanguageModelBinding::facts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek().model().facts()); });
+}
+
+Napi::Value LanguageModelBinding::numbers(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto model = use();
+    return promise_task<lm::SessionNumbers>(
+        info.Env(), {Lane::kQuick, nullptr, this, {}}, [model](const TaskContext&) { return model->numbers(); },
+        [](Napi::Env env, lm::SessionNumbers&& numbers) { return to_js_numbers(env, numbers); });
+  });
+}
+
+Napi::Value load_language_model(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const lm::LanguageModelOptions load = options_argument(object_argument(info[1], "options"));
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
+    using Loaded = std::shared_ptr<lm::GenerationModel>;
+    return promise_task<Loaded>(
+        info.Env(), options,
+        [path = path_argument(info[0]), load](const TaskContext& task) {
+          auto model = lm::LanguageModel::load(path, load, engine::Backends::acquire(addon_folder()), &task.cancel,
+                                               [&task](float fraction) { task.report(fraction); });
+          return std::make_shared<lm::GenerationModel>(lm::InferenceThread::acquire(), std::move(model));
+        },
+        [](Napi::Env env, Loaded&& model) {
+          auto& constructor = Environment::of(env).constructors.language_model;
+          const std::size_t bytes = model->model().facts().size_bytes;
+          return LanguageModelBinding::wrap(env, constructor, std::move(model), bytes);
+        });
+  });
+}
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,248 @@
+#include "lm/inference_thread.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "lm/generation_context.h"
+#include "lm/model_session.h"
+
+namespace lorekeep::lm {
+namespace {
+
+std::mutex& current_mutex() {
+  static auto* mutex = new std::mutex;  // leaked: other threads may use it while the process ends
+  return *mutex;
+}
+
+std::weak_ptr<InferenceThread>& current() {
+  static auto* thread = new std::weak_ptr<InferenceThread>;
+  return *thread;
+}
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+std::exception_ptr closed() {
+  return std::make_exception_ptr(Error(Code::kClosed, "the language model was closed"));
+}
+
+}  // namespace
+
+GenerationModel::GenerationModel(std::shared_ptr<InferenceThread> thread, std::shared_ptr<const LanguageModel> model)
+    : thread_(std::move(thread)), model_(std::move(model)), id_(thread_->next_model_++) {
+  auto context = std::make_shared<std::unique_ptr<GenerationContext>>(std::make_unique<GenerationContext>(model_));
+  thread_->post([thread = thread_.get(), id = id_, context] {
+    thread->sessions_.push_back(std::make_unique<ModelSession>(id, std::move(*context)));
+    thread->scheduler_.set_model(id, thread->sessions_.back()->limits());
+  });
+}
+
+GenerationModel::~GenerationModel() {
+  thread_->call([thread = thread_.get(), id = id_] {
+    ModelSession* session = thread->session(id);
+    if (session == nullptr) return;
+    session->fail_all(closed());
+    thread->scheduler_.remove_model(id);
+    std::erase_if(thread->sessions_, [session](const auto& one) { return one.get() == session; });
+  });
+}
+
+void GenerationModel::submit(std::shared_ptr<GenerationRequest> request, GenerationInput input) {
+  auto given = std::make_shared<GenerationInput>(std::move(input));
+  const auto command = [thread = thread_.get(), id = id_, request, given] {
+    ModelSession* session = thread->session(id);
+    if (session == nullptr) return request->fail(closed());
+    session->enqueue(thread->next_request_++, request, std::move(*given));
+  };
+  if (!thread_->post(command)) request->cancel();
+}
+
+SessionNumbers GenerationModel::numbers() const {
+  SessionNumbers numbers;
+  thread_->call([&numbers, thread = thread_.get(), id = id_] {
+    if (ModelSession* session = thread->session(id)) numbers = session->numbers();
+  });
+  return numbers;
+}
+
+std::shared_ptr<InferenceThread> InferenceThread::acquire() {
+  std::lock_guard lock(current_mutex());
+  std::shared_ptr<InferenceThread> thread = current().lock();
+  if (!thread) {
+    thread = std::make_shared<InferenceThread>();
+    current() = thread;
+  }
+  return thread;
+}
+
+void InferenceThread::stop_current() {
+  std::shared_ptr<InferenceThread> thread;
+  {
+    std::lock_guard lock(current_mutex());
+    thread = current().lock();
+  }
+  if (thread) thread->stop();
+}
+
+InferenceThread::InferenceThread() : thread_([this] { run(); }) {}
+
+InferenceThread::~InferenceThread() {
+  stop();
+}
+
+void InferenceThread::stop() {
+  static std::mutex joining;  // two callers must not join at once
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  std::lock_guard lock(joining);
+  if (thread_.joinable()) thread_.join();
+}
+
+bool InferenceThread::post(Command command) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    inbox_.push_back(std::move(command));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+bool InferenceThread::call(const Command& command) {
+  auto done = std::make_shared<std::promise<bool>>();
+  std::future<bool> ran = done->get_future();
+  // A dropped command drops the promise.
+  const bool posted = post([command, done = std::move(done)] {
+    command();
+    done->set_value(true);
+  });
+  if (!posted) return false;
+  try {
+    return ran.get();
+  } catch (const std::future_error&) {
+    return false;
+  }
+}
+
+void InferenceThread::run() {
+  while (drain()) {
+    reap();
+    step();
+    if (!worked_) sleep();
+  }
+  for (const auto& session : sessions_) session->cancel_all();
+  sessions_.clear();
+  std::lock_guard lock(mutex_);
+  inbox_.clear();
+}
+
+// Returns false if the thread must end.
+bool InferenceThread::drain() {
+  std::vector<Command> commands;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    commands.swap(inbox_);
+  }
+  for (const Command& command : commands) command();
+  return true;
+}
+
+void InferenceThread::reap() {
+  const Clock::time_point now = Clock::now();
+  for (const auto& session : sessions_) session->reap(now);
+}
+
+void InferenceThread::step() {
+  worked_ = false;
+  const scheduler::Control& control = scheduler::Control::of_process();
+  if (settings_version_ != control.version()) {
+    settings_version_ = control.version();
+    scheduler_.configure(control.settings());
+  }
+  std::vector<scheduler::Request> states;
+  for (const auto& session : sessions_) {
+    admit(*session);
+    session->collect(states, epoch_);
+  }
+  if (states.empty()) return;
+  const scheduler::Step step = scheduler_.plan(states, since(epoch_));
+  if (step.empty()) return;
+  worked_ = true;
+  ModelSession& computed = *session(step.model);
+  const Clock::time_point begin = Clock::now();
+  computed.run(step);
+  scheduler_.finish(step, since(begin));
+  const double level = control.throttle();
+  if (level > 0) pause(scheduler_.pause_after(step, level));
+  publish();
+}
+
+// Admits queued requests of one model, best first, until one does not fit.
+void InferenceThread::admit(ModelSession& session) {
+  for (;;) {
+    std::vector<scheduler::Request> states;
+    session.collect(states, epoch_);
+    const std::optional<std::size_t> next = scheduler_.next_to_admit(states, since(epoch_));
+    if (!next) return;
+    const scheduler::RequestId id = states[*next].id;
+    if (!session.admit(id, Clock::now()) && session.waiting(id)) return;
+  }
+}
+
+// Waits for the inbox or the next deadline.
+void InferenceThread::sleep() {
+  publish();
+  std::optional<Clock::time_point> deadline;
+  for (const auto& session : sessions_) {
+    const auto next = session->next_deadline();
+    if (next && (!deadline || *next < *deadline)) deadline = next;
+  }
+  std::unique_lock lock(mutex_);
+  const auto woken = [this] { return stopping_ || !inbox_.empty(); };
+  if (deadline) {
+    wake_.wait_until(lock, *deadline, woken);
+  } else {
+    wake_.wait(lock, woken);
+  }
+}
+
+// Ends early when something arrives.
+void InferenceThread::pause(double ms) {
+  const Clock::time_point begin = Clock::now();
+  {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::duration<double, std::milli>(ms),
+                   [this] { return stopping_ || !inbox_.empty(); });
+  }
+  const double took = since(begin);
+  for (const auto& session : sessions_) session->count_pause(took);
+  ++report_.pauses;
+  report_.paused_ms += took;
+}
+
+void InferenceThread::publish() {
+  report_.stats = scheduler_.stats();
+  report_.running = 0;
+  report_.queued = 0;
+  for (const auto& session : sessions_) {
+    const SessionNumbers numbers = session->numbers();
+    report_.running += numbers.sequences_running;
+    report_.queued += numbers.queued;
+  }
+  scheduler::Control::of_process().publish(report_);
+}
+
+ModelSession* InferenceThread::session(scheduler::ModelId id) {
+  const auto found =
+      std::find_if(sessions_.begin(), sessions_.end(), [id](const auto& one) { return one->id() == id; });
+  return found == sessions_.end() ? nullptr : found->get();
+}
+
+}  // namespace lorekeep::lm

@@ -1,0 +1,209 @@
+#include "lm/language_model.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/thread_pool.h"
+#include "core/utf8_path.h"
+#include "engine/abort_guard.h"
+#include "engine/gguf_file.h"
+#include "engine/llama_log.h"
+#include "engine/model_profile.h"
+#include "ggml-backend.h"
+#include "llama.h"
+#include "lm/tokens.h"
+
+namespace lorekeep::lm {
+namespace {
+
+constexpr float kHashShare = 0.2f;  // of a load's progress
+constexpr float kTensorShare = 0.7f;
+constexpr std::uint32_t kDeterministicSequences = 4;  // see generation_context.h
+constexpr std::uint32_t kLeastContext = 32;
+constexpr std::uint64_t kWorthThreads = 8'000'000;  // parameters
+constexpr std::size_t kLeastTextLimit = std::size_t{1} << 20;
+constexpr std::size_t kBytesPerToken = 8;  // more than texts have, on average, in any vocabulary
+
+struct ModelFree {
+  void operator()(llama_model* model) const noexcept { llama_model_free(model); }
+};
+using Weights = std::unique_ptr<llama_model, ModelFree>;
+
+struct LoadWatch {
+  const CancelToken* cancel;
+  const Progress& progress;
+
+  static bool report(float fraction, void* self) {
+    const auto& watch = *static_cast<const LoadWatch*>(self);
+    if (watch.progress) watch.progress(kHashShare + kTensorShare * fraction);
+    return watch.cancel == nullptr || !watch.cancel->cancelled();
+  }
+};
+
+ggml_backend_dev_t first_gpu() {
+  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    ggml_backend_dev_t device = ggml_backend_dev_get(i);
+    if (ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_GPU) return device;
+  }
+  return nullptr;
+}
+
+// Returns null for main memory and the CPU.
+ggml_backend_dev_t choose_device(Placement placement) {
+  if (placement == Placement::kRam) return nullptr;
+  ggml_backend_dev_t gpu = first_gpu();
+  if (gpu == nullptr && placement == Placement::kVram)
+    fail(Code::kUnsupported, "placement vram: no GPU backend is loaded; use placement ram or auto");
+  return gpu;
+}
+
+Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, const CancelToken* cancel,
+                     const Progress& progress) {
+  LoadWatch watch{cancel, progress};
+  std::array<ggml_backend_dev_t, 2> devices{device, nullptr};  // empty: CPU only; a null list would mean every GPU
+  llama_model_params params = llama_model_default_params();
+  params.devices = devices.data();
+  params.n_gpu_layers = device == nullptr ? 0 : -1;
+  // Copied, so that another program writing to the file does not change a loaded model.
+  params.load_mode = LLAMA_LOAD_MODE_NONE;
+  params.progress_callback = &LoadWatch::report;
+  params.progress_callback_user_data = &watch;
+  const engine::ErrorLines errors;
+  const engine::AbortGuard guard;
+  Weights weights(llama_model_load_from_file(utf8_path(path).c_str(), params));
+  if (!weights) {
+    if (cancel != nullptr) cancel->check();
+    fail(Code::kModelInvalid, errors.reason("llama.cpp could not load it"));
+  }
+  return weights;
+}
+
+}  // namespace
+
+struct LanguageModel::Impl {
+  // Destroyed in reverse order.
+  std::shared_ptr<const engine::Backends> backends;
+  LanguageModelFacts facts;
+  LanguageModelOptions options;
+  Weights weights;
+  std::optional<Tokens> tokens;
+
+  void open(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress);
+  void resolve_options(const LanguageProfile& profile);
+  void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
+};
+
+void LanguageModel::Impl::open(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress) {
+  const engine::GgufFile file(path);
+  const LanguageProfile profile = profile_language_model(file);
+  resolve_options(profile);
+  try {
+    ggml_backend_dev_t device = choose_device(options.placement);
+    read_facts(file, profile, device);
+    facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
+      if (progress) progress(kHashShare * fraction);
+    });
+    weights = load_weights(path, device, cancel, progress);
+    if (llama_model_has_encoder(weights.get()) || !llama_model_has_decoder(weights.get()))
+      fail(Code::kUnsupported, "an encoder; it does not generate text");
+    tokens.emplace(*weights);
+    if (cancel != nullptr) cancel->check();
+    file.check_unchanged();
+  } catch (const Error& error) {
+    // llama.cpp's messages do not name the file.
+    if (error.code() == Code::kCancelled) throw;
+    fail_file(error.code(), file.name(), error.what());
+  }
+  if (progress) progress(1.0f);
+}
+
+void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {
+  const std::uint32_t wanted = options.context_size == 0 ? LanguageModelOptions::kDefaultContext : options.context_size;
+  options.context_size = std::max(kLeastContext, std::min(wanted, profile.training_context));
+  if (options.deterministic) options.kv_cells = options.context_size * kDeterministicSequences;
+  if (options.kv_cells == 0) options.kv_cells = options.context_size;
+  options.context_size = std::min(options.context_size, options.kv_cells);
+  options.batch_size = std::min(options.batch_size, options.kv_cells);
+  // Each operation ends with all threads waiting for each other, which costs more than a small one itself.
+  const auto usable =
+      profile.parameters < kWorthThreads ? std::uint32_t{1} : static_cast<std::uint32_t>(usable_threads());
+  if (options.threads == 0) options.threads = usable;
+  if (options.batch_threads == 0) options.batch_threads = usable;
+}
+
+void LanguageModel::Impl::read_facts(const engine::GgufFile& file, const LanguageProfile& profile,
+                                     ggml_backend_dev_t device) {
+  facts.name = profile.name;
+  facts.architecture = profile.architecture;
+  facts.memory = profile.memory;
+  facts.context_size = options.context_size;
+  facts.training_context = profile.training_context;
+  facts.vocabulary_size = profile.vocabulary_size;
+  facts.embedding_size = profile.embedding_size;
+  facts.layers = profile.layers;
+  facts.parameters = profile.parameters;
+  facts.size_bytes = file.bytes().size();
+  facts.chat_template = std::string(file.string("tokenizer.chat_template").value_or(""));
+  ggml_backend_dev_t used = device == nullptr ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) : device;
+  facts.device = ggml_backend_dev_name(used);
+  facts.backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(used));
+}
+
+LanguageModel::LanguageModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+LanguageModel::~LanguageModel() = default;
+
+std::shared_ptr<LanguageModel> LanguageModel::load(const std::filesystem::path& path,
+                                                   const LanguageModelOptions& options,
+                                                   std::shared_ptr<const engine::Backends> backends,
+                                                   const CancelToken* cancel, const Progress& progress) {
+  auto impl = std::make_unique<Impl>();
+  impl->backends = std::move(backends);
+  impl->options = options;
+  impl->open(path, cancel, progress);
+  return std::shared_ptr<LanguageModel>(new LanguageModel(std::move(impl)));
+}
+
+const LanguageModelFacts& LanguageModel::facts() const noexcept {
+  return impl_->facts;
+}
+
+const LanguageModelOptions& LanguageModel::options() const noexcept {
+  return impl_->options;
+}
+
+llama_model& LanguageModel::weights() const noexcept {
+  return *impl_->weights;
+}
+
+const Tokens& LanguageModel::tokens() const noexcept {
+  return *impl_->tokens;
+}
+
+std::size_t LanguageModel::max_text_bytes() const noexcept {
+  return std::max(kLeastTextLimit, kBytesPerToken * impl_->options.context_size);
+}
+
+std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
+  if (text.size() > max_text_bytes()) {
+    fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
+                                 std::to_string(max_text_bytes()) + " can be tokenized");
+  }
+  return static_cast<std::uint32_t>(impl_->tokens->tokenize(text, false).size());
+}
+
+std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text) const {
+  const std::size_t at_least = text.size() / impl_->tokens->longest();
+  if (text.size() > max_text_bytes() || at_least > impl_->options.context_size) {
+    fail(Code::kTextTooLong, "the prompt has " + std::to_string(text.size()) + " bytes and does not fit a context of " +
+                                 std::to_string(impl_->options.context_size) + " tokens");
+  }
+  std::vector<Token> found = impl_->tokens->tokenize(text, false);
+  impl_->tokens->add_begin(found);
+  return found;
+}
+
+}  // namespace lorekeep::lm

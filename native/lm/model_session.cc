@@ -1,0 +1,494 @@
+#include "lm/model_session.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "lm/tokens.h"
+#include "scheduler/shared_prefix.h"
+
+namespace lorekeep::lm {
+namespace {
+
+// Times that a request is computed again because the cache had no cell for it.
+constexpr int kMostRequeues = 3;
+// A step is aborted for a cancelled prompt that is at least this long, and most of the step.
+constexpr std::size_t kWorthAborting = 32;
+// Chunks of deterministic models end at multiples of this position.
+constexpr std::uint32_t kGrid = 64;
+
+double milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+}  // namespace
+
+struct ModelSession::Running {
+  Running(scheduler::RequestId number, std::shared_ptr<GenerationRequest> by, GenerationInput given)
+      : id(number),
+        request(std::move(by)),
+        input(std::move(given)),
+        sampler(input.sampling, input.seed),
+        filter(input.text),
+        tokens(input.prompt) {
+    for (const Token token : tokens) sampler.accept(token);
+    numbers.prompt_tokens = static_cast<std::uint32_t>(tokens.size());
+  }
+
+  std::uint32_t generated() const noexcept { return static_cast<std::uint32_t>(tokens.size() - input.prompt.size()); }
+  std::uint32_t left() const noexcept { return static_cast<std::uint32_t>(tokens.size()) - computed; }
+  bool decoding() const noexcept { return generated() > 0 && left() == 1; }
+  bool expired(Clock::time_point now) const noexcept { return input.deadline && now >= *input.deadline; }
+
+  const scheduler::RequestId id;
+  const std::shared_ptr<GenerationRequest> request;
+  GenerationInput input;
+  Sampler sampler;
+  TextFilter filter;
+  std::vector<Token> tokens;   // the prompt, then the reply
+  std::uint32_t computed = 0;  // tokens in the cache
+  std::uint32_t limit = 0;     // tokens that may be computed
+  std::int32_t sequence = -1;  // -1: queued
+  int requeues = 0;
+  std::optional<scheduler::PrefixWait> waits;
+  GenerationNumbers numbers;
+  Clock::time_point admitted_at;
+  Clock::time_point last_token_at;
+};
+
+struct ModelSession::Part {
+  Running* running;
+  std::uint32_t tokens;
+  bool output;
+  std::size_t last_row = 0;
+};
+
+ModelSession::ModelSession(scheduler::ModelId id, std::unique_ptr<GenerationContext> context)
+    : id_(id), model_(context->shared_model()), context_(std::move(context)), ledger_(model_->options().kv_cells) {
+  for (std::int32_t sequence = context_->sequences(); sequence-- > 0;) free_sequences_.push_back(sequence);
+}
+
+ModelSession::~ModelSession() = default;
+
+scheduler::ModelLimits ModelSession::limits() const noexcept {
+  scheduler::ModelLimits limits;
+  limits.n_batch = context_->batch_size();
+  limits.max_decodes = GenerationContext::kMostOutputs;
+  limits.chunk_grid = model_->options().deterministic ? kGrid : 0;
+  return limits;
+}
+
+SessionNumbers ModelSession::numbers() const {
+  SessionNumbers numbers;
+  numbers.cells = ledger_.capacity();
+  numbers.cells_used = ledger_.used();
+  numbers.cells_reserved = ledger_.reserved();
+  numbers.sequences_kept = static_cast<std::uint32_t>(kept_.size());
+  for (const auto& running : requests_) ++(running->sequence < 0 ? numbers.queued : numbers.sequences_running);
+  numbers.prompt_tokens = prompt_tokens_;
+  numbers.prompt_tokens_cached = cached_tokens_;
+  return numbers;
+}
+
+bool ModelSession::partial_reuse() const noexcept {
+  return model_->facts().memory == Memory::kAttention;
+}
+
+// Cells that a request may need. The last token of a reply is never computed.
+std::uint32_t ModelSession::most_tokens(const GenerationInput& input) const noexcept {
+  const std::uint64_t wanted = input.prompt.size() + std::uint64_t{input.max_tokens};
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, model_->facts().context_size));
+}
+
+void ModelSession::enqueue(scheduler::RequestId id, std::shared_ptr<GenerationRequest> request, GenerationInput input) {
+  try {
+    if (broken_) std::rethrow_exception(broken_);
+    if (input.prompt.empty()) lorekeep::fail(Code::kInvalidArgument, "the prompt is empty");
+    const std::uint32_t most = model_->facts().context_size;
+    if (input.prompt.size() + (input.max_tokens > 0 ? 1 : 0) > most) {
+      lorekeep::fail(
+          Code::kTextTooLong,
+          "the prompt has " + std::to_string(input.prompt.size()) + " tokens; a context of " + std::to_string(most) +
+              " has room for " + std::to_string(most - 1) + " and a reply",
+          {{"tokens", static_cast<std::int64_t>(input.prompt.size())}, {"limit", static_cast<std::int64_t>(most - 1)}});
+    }
+    request->set_seed(input.seed);
+    auto running = std::make_unique<Running>(id, request, std::move(input));
+    running->limit = most_tokens(running->input);
+    requests_.push_back(std::move(running));
+  } catch (...) {
+    request->fail(std::current_exception());
+  }
+}
+
+void ModelSession::reap(Clock::time_point now) {
+  for (auto at = requests_.begin(); at != requests_.end();) {
+    Running& running = **at;
+    if (!running.request->ended() && running.expired(now)) {
+      publish(running);
+      running.request->add_text(running.filter.finish());
+      running.request->end(Finish::kDeadline);
+    }
+    if (!running.request->ended()) {
+      ++at;
+      continue;
+    }
+    keep(running);
+    at = requests_.erase(at);
+  }
+  end_waits();
+}
+
+std::optional<Clock::time_point> ModelSession::next_deadline() const {
+  std::optional<Clock::time_point> earliest;
+  for (const auto& running : requests_) {
+    if (running->input.deadline && (!earliest || *running->input.deadline < *earliest))
+      earliest = running->input.deadline;
+  }
+  return earliest;
+}
+
+void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_point epoch) const {
+  for (const auto& running : requests_) {
+    if (running->request->ended()) continue;
+    scheduler::Request state;
+    state.id = running->id;
+    state.model = id_;
+    state.consumer_class = running->input.consumer_class;
+    state.arrived_ms = milliseconds(running->request->arrived - epoch);
+    state.position = running->computed;
+    state.prompt_left = running->decoding() ? 0 : running->left();
+    state.admitted = running->sequence >= 0;
+    state.waits = running->waits;
+    states.push_back(state);
+  }
+}
+
+bool ModelSession::admit(scheduler::RequestId id, Clock::time_point now) {
+  Running* running = find(id);
+  if (running == nullptr || running->request->ended()) return false;
+  const std::optional<std::int32_t> sequence = take_sequence();
+  if (!sequence) return false;
+  running->sequence = *sequence;
+  attach(*running);
+  if (!make_room(running->limit - running->computed)) {
+    const bool alone = std::none_of(requests_.begin(), requests_.end(), [running](const auto& other) {
+      return other.get() != running && other->sequence >= 0;
+    });
+    release_sequence(std::exchange(running->sequence, -1));
+    running->computed = 0;
+    if (!alone) return false;
+    const std::uint32_t room = ledger_.available();
+    running->request->fail(std::make_exception_ptr(
+        Error(Code::kOutOfMemory,
+              "the request needs " + std::to_string(running->limit) + " cells of the KV cache; " +
+                  std::to_string(room) + " of " + std::to_string(ledger_.capacity()) +
+                  " are free beside pinned prefixes. Lower maxTokens, close prefixes, or load with more kvCells",
+              {{"cells", static_cast<std::int64_t>(running->limit)}, {"free", static_cast<std::int64_t>(room)}})));
+    return false;
+  }
+  ledger_.reserve(running->sequence, running->limit);
+  running->admitted_at = now;
+  running->numbers.queued_ms = milliseconds(now - running->request->arrived);
+  running->numbers.cached_tokens = running->computed;
+  wait_for_leader(*running);
+  return true;
+}
+
+bool ModelSession::waiting(scheduler::RequestId id) const {
+  const Running* running = find(id);
+  return running != nullptr && !running->request->ended() && running->sequence < 0;
+}
+
+// Shares the longest prefix that some sequence has. At least one token stays to be computed: it gives the logits.
+void ModelSession::attach(Running& running) {
+  const std::span<const Token> reusable = std::span(running.tokens).first(running.tokens.size() - 1);
+  PrefixTree::Match match = partial_reuse() ? tree_.longest(reusable) : tree_.longest_whole(reusable);
+  if (model_->options().deterministic && partial_reuse()) match.tokens -= match.tokens % kGrid;
+  if (match.tokens <= running.computed) return;
+  if (running.computed > 0) {
+    if (!context_->remove(running.sequence, -1)) return;
+    ledger_.truncate(running.sequence, 0);
+  }
+  const std::int32_t from = sequence_of(match.entry);
+  context_->share(from, running.sequence, partial_reuse() ? static_cast<std::int32_t>(match.tokens) : -1);
+  ledger_.share(from, running.sequence, static_cast<std::uint32_t>(match.tokens));
+  running.computed = static_cast<std::uint32_t>(match.tokens);
+}
+
+// Finds the running prompt with the longest common prefix that is not computed yet.
+void ModelSession::wait_for_leader(Running& running) {
+  if (!partial_reuse()) return;
+  std::vector<scheduler::RunningPrompt> prompts;
+  for (const auto& other : requests_) {
+    if (other->id < running.id && other->sequence >= 0 && !other->request->ended())
+      prompts.push_back({other->id, other->input.prompt, other->computed});
+  }
+  running.waits = scheduler::prefix_to_wait_for(running.tokens, running.computed, prompts);
+}
+
+// Lets requests go on whose leader has computed the common prefix, or will not.
+void ModelSession::end_waits() {
+  for (const auto& running : requests_) {
+    if (!running->waits || running->request->ended()) continue;
+    const Running* leader = find(running->waits->leader);
+    if (leader != nullptr && !leader->request->ended() && leader->sequence >= 0 &&
+        leader->computed < running->waits->until_position)
+      continue;
+    running->waits.reset();
+    attach(*running);
+    running->numbers.cached_tokens = running->computed;
+  }
+}
+
+// Evicts idle prefixes until so many cells are free.
+bool ModelSession::make_room(std::uint32_t cells) {
+  while (ledger_.available() < cells) {
+    if (!evict_one()) return false;
+  }
+  return true;
+}
+
+std::optional<std::int32_t> ModelSession::take_sequence() {
+  if (free_sequences_.empty() && !evict_one()) return std::nullopt;
+  const std::int32_t sequence = free_sequences_.back();
+  free_sequences_.pop_back();
+  return sequence;
+}
+
+bool ModelSession::evict_one() {
+  const auto oldest = std::min_element(
+      kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+  if (oldest == kept_.end()) return false;
+  tree_.erase(oldest->first);
+  release_sequence(oldest->second.sequence);
+  kept_.erase(oldest);
+  return true;
+}
+
+std::int32_t ModelSession::sequence_of(PrefixTree::Entry entry) {
+  const auto kept = kept_.find(entry);
+  if (kept == kept_.end()) return find(entry)->sequence;
+  kept->second.last_use = ++uses_;
+  return kept->second.sequence;
+}
+
+void ModelSession::release_sequence(std::int32_t sequence) {
+  context_->remove(sequence, -1);
+  ledger_.release(sequence);
+  free_sequences_.push_back(sequence);
+}
+
+ModelSession::Running* ModelSession::find(scheduler::RequestId id) const {
+  const auto found = std::find_if(requests_.begin(), requests_.end(), [id](const auto& one) { return one->id == id; });
+  return found == requests_.end() ? nullptr : found->get();
+}
+
+std::vector<ModelSession::Part> ModelSession::parts_of(const scheduler::Step& step) {
+  std::vector<Part> parts;
+  std::size_t outputs = 0;
+  std::size_t rows = 0;
+  const auto add = [&](scheduler::RequestId id, std::uint32_t tokens) {
+    Running* running = find(id);
+    if (running == nullptr || running->sequence < 0 || running->request->ended()) return;
+    const std::uint32_t count = std::min({tokens, running->left(), context_->batch_size()});
+    const bool output = count == running->left();
+    if (count == 0 || rows + count > context_->batch_size()) return;
+    if (output && outputs == GenerationContext::kMostOutputs) return;
+    outputs += output ? 1 : 0;
+    rows += count;
+    parts.push_back({running, count, output});
+  };
+  for (const scheduler::RequestId id : step.decodes) add(id, 1);
+  for (const scheduler::Prefill& prefill : step.prefills) add(prefill.id, prefill.tokens);
+  return parts;
+}
+
+void ModelSession::run(const scheduler::Step& step) {
+  std::vector<Part> parts = parts_of(step);
+  if (parts.empty()) return;
+  try {
+    if (model_->options().deterministic) {
+      for (Part& part : parts) compute({&part, 1});
+    } else {
+      compute(parts);
+    }
+  } catch (...) {
+    recover(std::current_exception());
+    return;
+  }
+  end_waits();
+}
+
+void ModelSession::compute(std::span<Part> parts) {
+  std::vector<GenerationContext::Row> rows;
+  for (Part& part : parts) {
+    const Running& running = *part.running;
+    for (std::uint32_t i = 0; i < part.tokens; ++i) {
+      const std::uint32_t at = running.computed + i;
+      const bool output = part.output && i + 1 == part.tokens;
+      rows.push_back({running.tokens[at], static_cast<std::int32_t>(at), running.sequence, output});
+    }
+    part.last_row = rows.size() - 1;
+  }
+  // Polled between two operations: stops if nobody waits for the result, or if most of the work is for nobody.
+  const auto unwanted = [parts, total = rows.size(), partial = partial_reuse()] {
+    const Clock::time_point now = Clock::now();
+    std::size_t lost = 0;
+    std::size_t prompt = 0;
+    for (const Part& part : parts) {
+      if (!part.running->request->ended() && !part.running->expired(now)) continue;
+      lost += part.tokens;
+      if (part.tokens > 1) prompt += part.tokens;
+    }
+    return lost == total || (partial && prompt >= kWorthAborting && 2 * prompt > total);
+  };
+  const GenerationContext::Status status = context_->decode(rows, unwanted);
+  if (status == GenerationContext::Status::kAborted) {
+    if (partial_reuse()) return;  // the next step computes the others again
+    for (const Part& part : parts) {
+      part.running->computed = 0;  // its state is lost
+      if (!part.running->request->ended()) requeue(*part.running);
+    }
+    return;
+  }
+  if (status == GenerationContext::Status::kNoCells) {
+    if (!evict_one()) requeue(*parts.back().running);
+    return;
+  }
+  const Clock::time_point now = Clock::now();
+  for (Part& part : parts) advance(part, now);
+}
+
+void ModelSession::advance(Part& part, Clock::time_point now) {
+  Running& running = *part.running;
+  ledger_.extend(running.sequence, part.tokens);
+  const bool prompt = running.generated() == 0;
+  running.computed += part.tokens;
+  if (prompt) ++running.numbers.prefill_chunks;
+  if (prompt && partial_reuse()) tree_.set(running.id, reusable(running));
+  if (!part.output || running.request->ended()) return;
+  if (prompt) {
+    running.numbers.prefill_ms = milliseconds(now - running.admitted_at);
+    prompt_tokens_ += running.numbers.prompt_tokens;
+    cached_tokens_ += running.numbers.cached_tokens;
+  }
+  if (running.input.max_tokens == 0) return finish(running, Finish::kLength);
+  sample(running, part.last_row, now);
+}
+
+void ModelSession::sample(Running& running, std::size_t row, Clock::time_point now) {
+  const std::span<float> logits = context_->logits(row);
+  std::vector<float> raw;
+  if (running.input.log_probabilities) raw.assign(logits.begin(), logits.end());
+  TokenConstraint* constraint = running.input.constraint.get();
+  const Token token = running.sampler.sample(logits, constraint);
+  if (token == Sampler::kNone) return finish(running, Finish::kStop);  // the constraint allows nothing more
+  running.sampler.accept(token);
+  if (constraint != nullptr) constraint->accept(token);
+  std::vector<LogProbability> log_probabilities;
+  if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *running.input.log_probabilities);
+  take_token(running, token, std::move(log_probabilities), now);
+}
+
+void ModelSession::take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities,
+                              Clock::time_point now) {
+  GenerationNumbers& numbers = running.numbers;
+  if (running.generated() == 0) {
+    numbers.first_ms = milliseconds(now - running.request->arrived);
+  } else {
+    const double gap = milliseconds(now - running.last_token_at);
+    numbers.longest_gap_ms = std::max(numbers.longest_gap_ms, gap);
+    numbers.decode_ms += gap;
+  }
+  running.last_token_at = now;
+  if (model_->tokens().ends(token)) return finish(running, Finish::kStop);
+  running.tokens.push_back(token);
+  std::string bytes;
+  model_->tokens().append_piece(token, bytes);
+  const FilteredText text = running.filter.push(bytes);
+  running.request->add(token, text, std::move(log_probabilities));
+  if (text.stopped) return finish(running, Finish::kStopString);
+  if (running.generated() >= running.input.max_tokens) return finish(running, Finish::kLength);
+  if (running.tokens.size() > running.limit) return finish(running, Finish::kContext);
+  publish(running);
+}
+
+void ModelSession::publish(Running& running) {
+  running.request->set_numbers(running.numbers);
+}
+
+void ModelSession::finish(Running& running, Finish finish) {
+  running.request->add_text(running.filter.finish());
+  publish(running);
+  running.request->end(finish);
+}
+
+// Keeps the sequence of a request that ended, because a later prompt may begin with the same tokens.
+void ModelSession::keep(Running& running) {
+  if (running.sequence < 0) return;
+  if (running.computed == 0 || ledger_.length(running.sequence) != running.computed) {
+    tree_.erase(running.id);
+    release_sequence(std::exchange(running.sequence, -1));
+    return;
+  }
+  ledger_.reserve(running.sequence, 0);
+  tree_.set(running.id, reusable(running));
+  kept_[running.id] = {std::exchange(running.sequence, -1), ++uses_};
+}
+
+// The computed tokens that other requests may share. Deterministic models share whole chunks of prompts only: tokens
+// computed one by one, or in other chunks, have other last bits.
+std::span<const Token> ModelSession::reusable(const Running& running) const {
+  std::size_t count = running.computed;
+  if (model_->options().deterministic && partial_reuse()) {
+    count = std::min(count, running.input.prompt.size());
+    count -= count % kGrid;
+  }
+  return std::span(running.tokens).first(count);
+}
+
+// Takes the sequence of a request away. It is computed again when it is admitted again.
+void ModelSession::requeue(Running& running) {
+  tree_.erase(running.id);
+  release_sequence(std::exchange(running.sequence, -1));
+  running.computed = 0;
+  running.waits.reset();
+  if (++running.requeues <= kMostRequeues) return;
+  running.request->fail(std::make_exception_ptr(Error(Code::kInternal, "the KV cache has no cell for the request")));
+}
+
+void ModelSession::count_pause(double ms) {
+  for (const auto& running : requests_) {
+    if (running->sequence >= 0) running->numbers.paused_ms += ms;
+  }
+}
+
+void ModelSession::fail_all(std::exception_ptr error) {
+  for (const auto& running : requests_) running->request->fail(error);
+}
+
+void ModelSession::cancel_all() {
+  for (const auto& running : requests_) running->request->cancel();
+}
+
+// After a failure in the middle of a computation, llama.cpp's context may be in any state.
+void ModelSession::recover(std::exception_ptr error) {
+  fail_all(error);
+  requests_.clear();
+  kept_.clear();
+  tree_.clear();
+  ledger_ = CellLedger(ledger_.capacity());
+  free_sequences_.clear();
+  context_.reset();
+  try {
+    context_ = std::make_unique<GenerationContext>(model_);
+    for (std::int32_t sequence = context_->sequences(); sequence-- > 0;) free_sequences_.push_back(sequence);
+  } catch (...) {
+    broken_ = std::current_exception();
+  }
+}
+
+}  // namespace lorekeep::lm

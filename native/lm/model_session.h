@@ -1,0 +1,106 @@
+// One model on the inference thread: its context, its cells, the prefixes that it keeps, its requests. Used by that
+// thread only. Internal to native/lm.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lm/cell_ledger.h"
+#include "lm/generation_context.h"
+#include "lm/generation_request.h"
+#include "lm/prefix_tree.h"
+#include "lm/session_numbers.h"
+#include "scheduler/scheduler.h"
+
+namespace lorekeep::lm {
+
+class ModelSession {
+ public:
+  ModelSession(scheduler::ModelId id, std::unique_ptr<GenerationContext> context);
+  ~ModelSession();
+  ModelSession(const ModelSession&) = delete;
+  ModelSession& operator=(const ModelSession&) = delete;
+
+  scheduler::ModelId id() const noexcept { return id_; }
+  scheduler::ModelLimits limits() const noexcept;
+  SessionNumbers numbers() const;
+
+  /// Queues a request. Ends it with an error if it can never run.
+  void enqueue(scheduler::RequestId id, std::shared_ptr<GenerationRequest> request, GenerationInput input);
+  /// Removes requests that ended, and ends those past their deadline.
+  void reap(Clock::time_point now);
+  /// Returns the earliest deadline.
+  std::optional<Clock::time_point> next_deadline() const;
+  bool idle() const noexcept { return requests_.empty(); }
+
+  /// Appends the state of every request.
+  void collect(std::vector<scheduler::Request>& states, Clock::time_point epoch) const;
+  /// Gives a queued request a sequence and reserves its cells, evicting idle prefixes if necessary. Returns false if it
+  /// must wait for running requests; ends it with an error if it waits for none.
+  bool admit(scheduler::RequestId id, Clock::time_point now);
+  /// Returns whether the request is queued.
+  bool waiting(scheduler::RequestId id) const;
+  /// Computes a step.
+  void run(const scheduler::Step& step);
+  /// Adds a pause to the numbers of the decoding requests.
+  void count_pause(double ms);
+  /// Fails every request.
+  void fail_all(std::exception_ptr error);
+  void cancel_all();
+
+ private:
+  struct Running;
+  struct Part;  // of a step: the rows of one request
+  using RequestList = std::list<std::unique_ptr<Running>>;
+
+  /// A sequence that no request uses.
+  struct Kept {
+    std::int32_t sequence;
+    std::uint64_t last_use;
+  };
+
+  Running* find(scheduler::RequestId id) const;
+  bool partial_reuse() const noexcept;
+  std::uint32_t most_tokens(const GenerationInput& input) const noexcept;
+  void attach(Running& running);
+  void wait_for_leader(Running& running);
+  void end_waits();
+  bool make_room(std::uint32_t cells);
+  std::optional<std::int32_t> take_sequence();
+  bool evict_one();
+  std::int32_t sequence_of(PrefixTree::Entry entry);
+  void release_sequence(std::int32_t sequence);
+
+  std::vector<Part> parts_of(const scheduler::Step& step);
+  void compute(std::span<Part> parts);
+  void advance(Part& part, Clock::time_point now);
+  void sample(Running& running, std::size_t row, Clock::time_point now);
+  void take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities, Clock::time_point now);
+  void finish(Running& running, Finish finish);
+  void keep(Running& running);
+  std::span<const Token> reusable(const Running& running) const;
+  void requeue(Running& running);
+  void recover(std::exception_ptr error);
+  void publish(Running& running);
+
+  const scheduler::ModelId id_;
+  std::shared_ptr<const LanguageModel> model_;
+  std::unique_ptr<GenerationContext> context_;
+  CellLedger ledger_;
+  PrefixTree tree_;
+  RequestList requests_;  // oldest first
+  std::map<PrefixTree::Entry, Kept> kept_;
+  std::vector<std::int32_t> free_sequences_;
+  std::uint64_t uses_ = 0;
+  std::uint64_t prompt_tokens_ = 0;
+  std::uint64_t cached_tokens_ = 0;
+  std::exception_ptr broken_;  // the context could not be made again
+};
+
+}  // namespace lorekeep::lm

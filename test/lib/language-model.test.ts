@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GenerateRequest, LanguageModel, type Piece } from '../../lib/index.js';
+import { rejection } from '../helpers/errors.js';
+import { tinyBert } from '../helpers/models.js';
+import { haveModels, realModel, smolLm, stories } from '../helpers/real-models.js';
+
+const greedy = { temperature: 0 };
+
+async function collect(pieces: AsyncIterable<Piece>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece.text;
+  return text;
+}
+
+describe.skipIf(!haveModels(stories))('a small language model', () => {
+  let model: LanguageModel;
+  beforeAll(async () => {
+    model = await LanguageModel.load(realModel(stories));
+  });
+  afterAll(() => model.close());
+
+  test('has facts', () => {
+    expect(model.facts).toMatchObject({
+      architecture: 'llama',
+      contextSize: 512,
+      trainedContextSize: 512,
+      vocabularySize: 512,
+      embeddingSize: 64,
+      layers: 5,
+      device: 'CPU',
+      fileBytes: 1_054_272,
+      chatTemplate: false,
+    });
+    expect(model.facts.fingerprint).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('writes the greedy story of its author', async () => {
+    const generation = model.generate({ prompt: 'Once upon a time', maxTokens: 60, sampling: greedy });
+    const streamed = await collect(generation);
+    const result = await generation.result;
+    expect(result.text).toMatch(
+      /^, there was a little girl named Lily. She loved to play outside in the park/,
+    );
+    expect(streamed).toBe(result.text);
+    expect(result).toMatchObject({ finish: 'length', thinking: '', usage: { completion: 60 } });
+    expect(result.tokens).toHaveLength(60);
+  });
+
+  test('gives the same text for the same seed, and says which seed it drew', async () => {
+    const request = { prompt: 'Once', maxTokens: 30 };
+    const first = await model.generate(request).result;
+    const again = await model.generate({ ...request, seed: first.seed }).result;
+    expect(again.text).toBe(first.text);
+    const others = await Promise.all([1, 2, 3, 4].map((seed) => model.generate({ ...request, seed }).result));
+    expect(new Set(others.map((other) => other.text)).size).toBeGreaterThan(1);
+  });
+
+  test('computes a repeated prompt only once', async () => {
+    const prompt = 'Tom and Sam went to the big park to play with a red ball.';
+    const first = await model.generate({ prompt, maxTokens: 5, sampling: greedy }).result;
+    const second = await model.generate({ prompt, maxTokens: 5, sampling: greedy }).result;
+    expect(first.usage.cached).toBeLessThan(3);
+    expect(second.usage.cached).toBe(second.usage.prompt - 1);
+    expect(second.text).toBe(first.text);
+  });
+
+  test('stops before a stop string, which no piece shows a part of', async () => {
+    const request = { prompt: 'Once upon a time', maxTokens: 60, sampling: greedy };
+    const whole = await model.generate(request).result;
+    const generation = model.generate({ ...request, stop: ['Lily. She'] });
+    expect(await collect(generation)).toBe(whole.text.slice(0, whole.text.indexOf('Lily. She')));
+    expect(await generation.result).toMatchObject({ finish: 'stop_string' });
+  });
+
+  test('ends a reply at the end of the context', async () => {
+    const generation = model.generate({
+      prompt: 'Once upon a time',
+      maxTokens: 100_000,
+      logitBias: { 2: Number.NEGATIVE_INFINITY, 1: Number.NEGATIVE_INFINITY },
+    });
+    const { finish, usage } = await generation.result;
+    expect(finish).toBe('context');
+    expect(usage.prompt + usage.completion).toBe(513);
+  });
+
+  test('refuses a prompt that does not fit, with both numbers', async () => {
+    const tokens = new Int32Array(512).fill(300);
+    const error = await rejection(model.generate({ prompt: tokens }).result, 'TEXT_TOO_LONG');
+    expect(error).toMatchObject({ detail: { tokens: 512, limit: 511 } });
+    await rejection(model.generate({ prompt: 'word '.repeat(2_000_000) }).result, 'TEXT_TOO_LONG');
+    expect(
+      (await model.generate({ prompt: new Int32Array(511).fill(300), maxTokens: 1 }).result).finish,
+    ).toBe('length');
+  });
+
+  test('cancels at once, and keeps the text so far', async () => {
+    const generation = model.generate({ prompt: 'Once upon a time', maxTokens: 400, sampling: greedy });
+    let text = '';
+    for await (const piece of generation) {
+      text += piece.text;
+      generation.cancel();
+    }
+    const result = await generation.result;
+    expect(result.finish).toBe('cancelled');
+    expect(result.text).toBe(text);
+    expect(result.text.length).toBeGreaterThan(0);
+  });
+
+  test('a broken-off iteration and an aborted signal cancel too', async () => {
+    const broken = model.generate({ prompt: 'Once upon a time', maxTokens: 400 });
+    for await (const _ of broken) break;
+    expect((await broken.result).finish).toBe('cancelled');
+    const controller = new AbortController();
+    const aborted = model.generate({ prompt: 'Once', maxTokens: 400 }, { signal: controller.signal });
+    for await (const _ of aborted) controller.abort();
+    expect((await aborted.result).finish).toBe('cancelled');
+  });
+
+  test('ends at a deadline with what there is', async () => {
+    const result = await model.generate({ prompt: 'Once', deadlineMs: 0 }).result;
+    expect(result.finish).toBe('deadline');
+  });
+
+  test('returns log-probabilities', async () => {
+    const request = { prompt: 'Once upon a', maxTokens: 3, sampling: greedy, logprobs: 5 };
+    const { logprobs, tokens } = await model.generate(request).result;
+    expect(logprobs).toHaveLength(3);
+    logprobs?.forEach(({ token, logprob, top }, index) => {
+      expect(token).toBe(tokens[index]);
+      expect(top).toHaveLength(5);
+      expect(top[0]).toEqual({ token, logprob });
+      expect(logprob).toBeLessThan(0);
+    });
+    expect((await model.generate({ ...request, logprobs: undefined }).result).logprobs).toBeUndefined();
+  });
+
+  test('serves many requests at once, each with its own text', async () => {
+    const prompts = ['Once upon a time', 'The dog', 'One day', 'Tom and his mom'];
+    const request = (prompt: string): GenerateRequest => ({ prompt, maxTokens: 20, sampling: greedy });
+    const alone = new Map<string, string>();
+    for (const prompt of prompts) alone.set(prompt, (await model.generate(request(prompt)).result).text);
+    const many = Array.from({ length: 300 }, (_, i) => prompts[i % prompts.length] as string);
+    const results = await Promise.all(many.map((prompt) => model.generate(request(prompt)).result));
+    for (const [i, result] of results.entries()) expect(result.text).toBe(alone.get(many[i] as string));
+    expect(await model.numbers()).toMatchObject({ running: 0, queued: 0, cellsReserved: 0 });
+  });
+
+  test.each<[string, GenerateRequest]>([
+    ['prompt', {}],
+    ['prompt', { prompt: '' }],
+    ['prompt', { prompt: 3 as unknown as string }],
+    ['prompt[1]', { prompt: Int32Array.of(1, 512) }],
+    ['maxTokens', { prompt: 'a', maxTokens: 0 }],
+    ['sampling.temperature', { prompt: 'a', sampling: { temperature: -1 } }],
+    ['sampling.topP', { prompt: 'a', sampling: { topP: 2 } }],
+    ['sampling.top_p', { prompt: 'a', sampling: { top_p: 0.5 } as object }],
+    ['class', { prompt: 'a', class: 'urgent' as 'background' }],
+    ['stop[0]', { prompt: 'a', stop: [''] }],
+    ['logitBias.512', { prompt: 'a', logitBias: { 512: 1 } }],
+    ['seed', { prompt: 'a', seed: 1.5 }],
+    ['logprobs', { prompt: 'a', logprobs: 101 }],
+  ])('refuses a wrong %s', (field, request) => {
+    expect(() => model.generate(request)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.objectContaining({ field }) }),
+    );
+  });
+});
+
+describe.skipIf(!haveModels(smolLm))('SmolLM2', () => {
+  interface Golden {
+    items: { prompt: number[]; tokens: number[]; text: string }[];
+  }
+
+  test('writes the tokens of llama.cpp', async () => {
+    const golden = JSON.parse(
+      readFileSync(realModel(smolLm.replace('.Q4_1.gguf', '.golden.json')), 'utf8'),
+    ) as Golden;
+    // One thread: several would wait for each other whenever another process has a core.
+    const threads = { threads: 1, batchThreads: 1 };
+    const options = { contextSize: 512, deterministic: true, ...threads };
+    const model = await LanguageModel.load(realModel(smolLm), options);
+    const results = await Promise.all(
+      golden.items.map(
+        ({ prompt, tokens }) =>
+          model.generate({ prompt: Int32Array.from(prompt), maxTokens: tokens.length, sampling: greedy })
+            .result,
+      ),
+    );
+    golden.items.forEach((item, index) => {
+      expect([...(results[index]?.tokens ?? [])]).toEqual(item.tokens);
+    });
+    await model.close();
+  });
+});
+
+test('a model that does not generate is refused', async () => {
+  const error = await rejection(LanguageModel.load(await tinyBert()), 'UNSUPPORTED');
+  expect(error.message).toMatch(/'bert' do not generate/);
+  await rejection(LanguageModel.load('/nowhere/model.gguf'), 'NOT_FOUND');
+});
