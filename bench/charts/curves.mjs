@@ -38,6 +38,13 @@ export const charts = {
     },
     y: { label: '↑ a second' },
   },
+  'gap-first-token': {
+    title: 'Longest gap of a stream against the first token of a long prompt beside it',
+    caption:
+      'Each point is a step target of lorekeep or a batch size of llama-server. Down and left is better.',
+    x: { label: 'first token, as a multiple of the best time alone →' },
+    y: { label: '↑ longest gap, milliseconds' },
+  },
   'open-size': {
     title: 'Open time against size',
     caption: 'From the call to the first answer, page cache warm. Lower is better.',

@@ -66,7 +66,7 @@ const argumentsOf = (model, port, { pooling, threads, slots, batch }) =>
     ],
   ].map(String);
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address();

@@ -24,7 +24,7 @@ const columns = [
   { key: 'stall', label: 'longest stall ms', digits: 0 },
 ];
 
-await runTrial('fairness', options, async ({ before, only, seconds, records, rounds, seed }) => {
+await runTrial('attacks', options, async ({ before, only, seconds, records, rounds, seed }) => {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-fairness-'));
   const builds = before === '' ? { now: undefined } : { before: resolve(before), now: undefined };
   const rows = [];
@@ -59,7 +59,7 @@ await runTrial('fairness', options, async ({ before, only, seconds, records, rou
   }
   const data = `${seconds} s per attack and build, ${records} records of 12 words, seed ${seed}`;
   const title = 'A client beside attacks on the time of others';
-  return { data, failed, tables: [{ id: 'fairness', title, columns, rows }] };
+  return { data, failed, tables: [{ id: 'attacks', title, columns, rows }] };
 });
 
 function medians(measured) {

@@ -105,6 +105,34 @@ export const trials = [
     },
   },
   {
+    name: 'generation',
+    what: 'language models: one stream, four streams, memory, cancels, shared prefixes, beside llama-server and node-llama-cpp',
+    program: 'generation/speed.mjs',
+    full: { args: [], minutes: 12, limit: 40 },
+    quick: {
+      args: [
+        ...['--models', 'SmolLM2-135M', '--prompt', '128', '--reply', '16', '--rounds', '2'],
+        ...['--agents', '20', '--cancels', '20'],
+      ],
+      minutes: 1,
+      limit: 10,
+    },
+  },
+  {
+    name: 'fairness',
+    what: 'a stream beside a long prompt and background work; frames beside a throttled generation; retrieval beside generation',
+    program: 'generation/fairness.mjs',
+    full: { args: [], minutes: 12, limit: 40 },
+    quick: {
+      args: [
+        ...['--prompt', '500', '--rounds', '1', '--targets', 'auto,160', '--batches', '2048,64'],
+        ...['--frames', '120', '--queries', '50'],
+      ],
+      minutes: 1,
+      limit: 10,
+    },
+  },
+  {
     name: 'reliability',
     what: 'kills, damaged files, hostile frames and attacks: docs/reliability.md',
     program: 'reliability/main.mjs',

@@ -177,10 +177,10 @@ void Scheduler::record(const Step& step, const std::vector<Candidate>& candidate
   for (const Prefill& prefill : step.prefills) serve(prefill.id);
 }
 
-void Scheduler::finish(const Step& step, double took_ms) {
+void Scheduler::finish(const Step& step, double took_ms, bool aborted) {
   stats_.busy_ms += took_ms;
   stats_.longest_step_ms = std::max(stats_.longest_step_ms, took_ms);
-  for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+  for (std::size_t i = 0; i < kConsumerClasses && !aborted; ++i) {
     stats_.decode_tokens[i] += step.decode_tokens[i];
     stats_.prefill_tokens[i] += step.prefill_tokens[i];
   }
@@ -188,7 +188,7 @@ void Scheduler::finish(const Step& step, double took_ms) {
   if (model == models_.end() || step.empty()) return;
   std::uint32_t prompts = 0;
   for (const Prefill& prefill : step.prefills) prompts += prefill.tokens;
-  model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
+  if (!aborted) model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
   charge(step, model->second.costs, took_ms);
 }
 

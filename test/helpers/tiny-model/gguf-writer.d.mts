@@ -1,5 +1,5 @@
-/** How a tensor's numbers are stored: 4 bytes, 2 bytes, or blocks of 32 bytes-and-a-scale. */
-export type TensorType = 'F32' | 'F16' | 'Q8_0';
+/** How a tensor's numbers are stored: 4 bytes, 2 bytes, or blocks of 32 with a scale. Q4_0 only by blocks(). */
+export type TensorType = 'F32' | 'F16' | 'Q4_0' | 'Q8_0';
 /** A metadata value with the type that it has in the file. */
 export type GgufValue =
   | {
@@ -33,6 +33,8 @@ export declare class GgufWriter {
   set(key: string, value: GgufValue): this;
   /** Adds a tensor. `shape` is fastest first, as llama.cpp prints it: a matrix of n rows of d numbers is [d, n]. */
   tensor(name: string, shape: readonly number[], type: TensorType, data: Float32Array): this;
+  /** Adds a tensor whose bytes are in the layout of `type` already. */
+  blocks(name: string, shape: readonly number[], type: TensorType, bytes: Uint8Array): this;
   toBuffer(): Buffer;
   /**
    * Writes the file under a temporary name and renames it, so that no reader ever sees a part of it. Resolves to its

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 const valueTypes = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 };
-const tensorTypes = { F32: 0, F16: 1, Q8_0: 8 };
+const tensorTypes = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 };
 const alignment = 32;
 const blockSize = 32;
 /** Collects little-endian bytes. */
@@ -57,6 +57,11 @@ export class GgufWriter {
       throw new RangeError(`${name}: rows of Q8_0 are multiples of ${blockSize} long, not ${shape[0]}`);
     }
     this.tensors.push({ name, shape, type, bytes: encode(type, data) });
+    return this;
+  }
+  /** Adds a tensor whose bytes are in the layout of `type` already. */
+  blocks(name, shape, type, bytes) {
+    this.tensors.push({ name, shape, type, bytes });
     return this;
   }
   toBuffer() {

@@ -147,6 +147,16 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   CHECK_EQ(tight.stats().chunks_cut, 1u);
 }
 
+TEST("an aborted step teaches nothing and counts no tokens") {
+  const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
+  Scheduler scheduler = scheduler_with({});
+  teach(scheduler, 10, 2);
+  const std::uint64_t tokens = scheduler.stats().prefill_tokens[0];
+  for (int i = 0; i < 20; ++i) scheduler.finish(scheduler.plan(requests, 0), 1, true);
+  CHECK_EQ(tokens_of(scheduler.plan(requests, 0), 2), 35u);
+  CHECK_EQ(scheduler.stats().prefill_tokens[0], tokens);
+}
+
 TEST("nothing limits a step beside a background stream, or without a stream") {
   for (const Request& first : {stream(1, kBackground), prompt(1, kBackground, 9)}) {
     Scheduler scheduler = scheduler_with({});
