@@ -251,8 +251,13 @@ class Session:
         fields = {"session_id": self.id, "name": name, "text": text, **params}
         return self._client.request("SearchEmbeddedStringStorageRequest", **fields)
 
-    def create_agent(self, graph: Frame, enable_diagnostics: bool = False) -> "Agent":
-        fields = {"session_id": self.id, "graph": graph, "enable_diagnostics": enable_diagnostics}
+    def create_agent(
+        self, graph: Frame, enable_diagnostics: bool = False, history: Optional[Frame] = None
+    ) -> "Agent":
+        """Makes an agent. `history`: what Agent.export() of an earlier one returned."""
+        fields: Frame = {"session_id": self.id, "graph": graph, "enable_diagnostics": enable_diagnostics}
+        if history is not None:
+            fields["history"] = history
         return Agent(self._client, self.id, self._client.request("CreateAgentRequest", **fields)["agent_id"])
 
     def destroy(self) -> None:
@@ -265,19 +270,20 @@ class Agent:
     def __init__(self, client: Client, session_id: str, id: str):
         self._client, self._session_id, self.id = client, session_id, id
 
-    def turn(self, text: str, variables: Optional[Frame] = None) -> Frame:
-        """Takes a turn and returns its TurnComplete; `status` says how it ended."""
+    def turn(self, text: str, variables: Optional[Frame] = None, **more: Any) -> Frame:
+        """Takes a turn and returns its TurnComplete; `status` says how it ended. `more`: action_result, dry_run."""
         complete: Frame = {}
-        for complete in self.stream(text, variables):
+        for complete in self.stream(text, variables, **more):
             pass
         return complete
 
-    def stream(self, text: str, variables: Optional[Frame] = None) -> Iterator[Frame]:
+    def stream(self, text: str, variables: Optional[Frame] = None, **more: Any) -> Iterator[Frame]:
         """Yields the turn's frames as they come: TurnStarted, TurnText, and TurnComplete last.
 
         Leaving the loop early cancels the turn.
         """
         fields = {"session_id": self._session_id, "agent_id": self.id, "text": text, "variables": variables or {}}
+        fields.update(more)
         started = self._client.send("TurnRequest", **fields).result()
         turn_id = started["turn_id"]
         events = self._client._turn(turn_id)
@@ -297,6 +303,11 @@ class Agent:
                     self._client.request("CancelTurnRequest", session_id=self._session_id, turn_id=turn_id)
                 except (ServerError, ConnectionLost):
                     pass
+
+    def export(self) -> Frame:
+        """The turns that the agent remembers, for create_agent(history=...)."""
+        fields = {"session_id": self._session_id, "agent_id": self.id}
+        return self._client.request("ExportAgentRequest", **fields)["history"]
 
     def destroy(self) -> None:
         self._client.request("DestroyAgentRequest", session_id=self._session_id, agent_id=self.id)

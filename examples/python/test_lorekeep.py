@@ -69,6 +69,16 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(ServerError):
             agent.turn("nobody")
 
+    def test_continues_a_conversation_with_another_agent(self):
+        graph = {"nodes": [{"id": "talker", "type": "generate"}]}
+        agent = self.session.create_agent(graph)
+        self.assertEqual(agent.turn("one")["finish"], "stop")
+        again = self.session.create_agent(graph, history=agent.export())
+        again.turn("two")
+        self.assertEqual([turn["text"] for turn in again.export()["turns"]], ["one", "two"])
+        dry = again.turn("three", dry_run=True)["dry_run"][0]
+        self.assertGreater(dry["tokens"]["history"], 0)
+
     def test_hears_of_turns_that_end_at_once(self):
         agent = self.session.create_agent({"nodes": [{"id": "reply", "type": "canned_response"}]})
         for _ in range(200):

@@ -1,6 +1,7 @@
 import type { Channel, TurnEvent } from './channel.js';
 import type { ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions } from './link.js';
+import { RememberedTurns } from './remembered-turns.js';
 import { streamTurn } from './turn-stream.js';
 
 export interface TurnOptions extends CallOptions {
@@ -25,6 +26,8 @@ export class ClientAgent {
   readonly #session: AgentSession;
   readonly #fields: SessionFields<'CreateAgentRequest'>;
   readonly #forget: () => void;
+  /** Of an agent that generates, and whose connection is replaced when it is lost. */
+  readonly #turns: RememberedTurns | undefined;
   #id: string;
 
   /** @internal Use ClientSession.createAgent(). */
@@ -32,12 +35,14 @@ export class ClientAgent {
     session: AgentSession,
     id: string,
     fields: SessionFields<'CreateAgentRequest'>,
-    forget: () => void,
+    { forget, restores }: { forget: () => void; restores: boolean },
   ) {
     this.#session = session;
     this.#id = id;
     this.#fields = fields;
     this.#forget = forget;
+    const generates = fields.graph.nodes.some(({ type }) => type === 'generate');
+    this.#turns = restores && generates ? new RememberedTurns(fields.history) : undefined;
   }
 
   /** Changes when the connection is replaced. */
@@ -82,19 +87,22 @@ export class ClientAgent {
 
   /** @internal Restores the agent in a session of a new connection. */
   async restore(channel: Channel, sessionId: string): Promise<void> {
-    this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields })).agentId;
+    const history = this.#turns?.history ?? this.#fields.history;
+    this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields, history })).agentId;
   }
 
-  #turn(
+  async #turn(
     text: string,
     { variables = {}, actionResult, dryRun, signal }: TurnOptions,
     onEvent?: (event: TurnEvent) => void,
-  ) {
-    return this.#session.use(signal, (channel, sessionId) =>
+  ): Promise<ServerFrames['TurnComplete']> {
+    const complete = await this.#session.use(signal, (channel, sessionId) =>
       channel.turn(
         { sessionId, agentId: this.#id, text, variables, actionResult, dryRun },
         { onEvent, signal },
       ),
     );
+    if (dryRun !== true) this.#turns?.add(text, complete, actionResult);
+    return complete;
   }
 }

@@ -62,7 +62,10 @@ export class ClientSession implements Restorable, AgentSession {
     { signal }: CallOptions = {},
   ): Promise<ClientAgent> {
     const { agentId } = await this.request('CreateAgentRequest', fields, signal);
-    const agent = new ClientAgent(this, agentId, fields, () => this.#agents.delete(agent));
+    const agent = new ClientAgent(this, agentId, fields, {
+      forget: () => this.#agents.delete(agent),
+      restores: this.#link.restores,
+    });
     if (this.#link.restores) this.#agents.add(agent);
     return agent;
   }

@@ -33,10 +33,13 @@ const historyTurnSchema = z.strictObject({
   action_result: actionResultSchema,
 });
 
+type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<typeof historyTurnSchema>[]>;
+
 /** Turns of an agent, oldest first: what ExportAgentRequest returns and CreateAgentRequest restores. */
 export const historySchema = z.strictObject({
   version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
-  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns),
+  // boundedArray() checks the length before the items, and so takes anything as an item.
+  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns) as unknown as HistoryTurns,
 });
 
 export type Action = z.output<typeof actionSchema>;

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Client, type ConnectionState, type ConnectOptions, connect } from '../../src/client/index.js';
 import { delayOf, reconnectPolicy } from '../../src/client/reconnect.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
 import { Program } from '../server/program.js';
@@ -14,9 +15,13 @@ const docs = { name: 'docs', strings, embeddingModel: 'tiny' };
 const quick = { attempts: 200, minDelayMs: 1, maxDelayMs: 20 };
 const lost = { name: 'ConnectionLostError' };
 
+/** The language model of the servers. */
+const model = new FakeTextModel();
+
 /** A client that tells its states, and the server that it is connected to. */
 async function connected(options: ConnectOptions = {}) {
-  const first = await TestServer.start({ config: { storage_root: file() } });
+  const loadLanguageModel = async () => model;
+  const first = await TestServer.start({ config: { storage_root: file() }, loadLanguageModel });
   const states: ConnectionState[] = [];
   const waiting: (() => void)[] = [];
   const onState = (state: ConnectionState) => {
@@ -32,7 +37,7 @@ async function connected(options: ConnectOptions = {}) {
   const restart = async () => {
     const { port } = first;
     await first.server.close();
-    await TestServer.start({ config: { port, storage_root: file() } });
+    await TestServer.start({ config: { port, storage_root: file() }, loadLanguageModel });
   };
   return { client, states, reached, restart, first };
 }
@@ -56,6 +61,20 @@ describe('a client that may reconnect', () => {
     expect(hits[0]?.text).toBe(corpus[1].text);
     await expect(session.search({ name: 'gone', text: 'bees' })).rejects.toMatchObject({ code: 8005 });
     expect(states).toEqual(['reconnecting', 'connected']);
+  });
+
+  it('goes on with the history of its agents', async () => {
+    const { client, restart } = await connected();
+    const session = await client.createSession();
+    const graph = { nodes: [{ id: 'talker', type: 'generate' }] };
+    const history = { version: 1 as const, turns: [{ text: 'zero', reply: 'none' }] };
+    const agent = await session.createAgent({ graph, history });
+    await agent.turn('one');
+    await agent.turn('unseen', { dryRun: true });
+    await restart();
+    await agent.turn('two');
+    const contents = model.prompts.at(-1)?.map(({ content }) => content);
+    expect(contents).toEqual(['zero', 'none', 'one', 'ok', 'two']);
   });
 
   it('tells of what was under way that it is lost, and lets new requests wait', async () => {
