@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LanguageModel, LorekeepError } from '../../lib/index.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import type { Catalog } from './catalog.js';
@@ -145,7 +145,7 @@ export class LanguageModels {
   }
 
   async #load(entry: CatalogEntry, variant: ModelVariant, contextSize: number): Promise<TextModel> {
-    const { load = loadLanguageModel, log, threads, batchThreads, batchSize } = this.#options;
+    const { load = LanguageModel.load, log, threads, batchThreads, batchSize } = this.#options;
     const path = this.#catalog.resolveFile(variant.file as string);
     const { signal } = this.#closing;
     const started = performance.now();
@@ -205,8 +205,4 @@ export class UnknownLanguageModelError extends Error {
     this.known = known;
     this.nearest = nearest;
   }
-}
-
-async function loadLanguageModel(path: string, options: LoadOptions): Promise<TextModel> {
-  throw LorekeepError.about('UNSUPPORTED', { file: path, reason: `no engine for ${options.contextSize}` });
 }

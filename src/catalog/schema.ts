@@ -25,7 +25,12 @@ export const variantSchema = z.strictObject({
     .describe(
       "Embedding: longest text in tokens; default: `engines.llm_engine.embedding.default_n_ctx` of the server's config. Language model: context in tokens; default: `engines.llm_engine.inference.default_n_ctx`.",
     ),
-  placement: z.string().optional().describe('Where its memory is. No effect yet.'),
+  placement: z
+    .enum(['ram', 'vram', 'auto'])
+    .optional()
+    .describe(
+      'Language models: `ram` on the CPU, `vram` on a GPU or not at all, `auto` (default) on a GPU if there is one.',
+    ),
 });
 
 /** One model. Fields for embedding models are ignored on others. */

@@ -8,6 +8,7 @@ import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
 import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
+import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { addTelemetry } from './commands/telemetry.js';
@@ -46,6 +47,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addInspect,
     addAsk,
     addChat,
+    addRun,
     addDoctor,
     addTelemetry,
   ])

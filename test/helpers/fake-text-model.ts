@@ -122,6 +122,8 @@ export class FakeTextModel implements TextModel {
           pausedMs: 0,
         },
         seed: request.seed ?? 1,
+        tokens: new Int32Array(sent.length),
+        logprobs: undefined,
       });
     }
     return { result, cancel: () => {}, [Symbol.asyncIterator]: pieces };

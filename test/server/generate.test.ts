@@ -139,7 +139,6 @@ describe('a generate node', () => {
       maxTokens: 50,
       seed: 42,
       stop: ['\nUser:'],
-      thinking: 'off',
       sampling: {
         temperature: 0.5,
         topK: 7,

@@ -116,7 +116,7 @@ describe('a prompt that does not fit', () => {
 
   it('is counted without a chat template, too', async () => {
     const model = new FakeTextModel({ facts: { chatTemplate: false } });
-    const { fitted, limit } = await fittedWith({ context: 100, history: 9, records: 1, message: 4, model });
+    const { fitted, limit } = await fittedWith({ context: 85, history: 9, records: 1, message: 4, model });
     expect(fitted.counted.request.prompt).toContain('message');
     expect(fitted.parts.history.length).toBeGreaterThan(0);
     expect(fitted.parts.history.length).toBeLessThan(9);

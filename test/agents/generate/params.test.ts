@@ -96,7 +96,7 @@ describe('the tokens of a context', () => {
   ])('of a node with %j and a context of %i keep %i for the reply', (params, context, reserved) => {
     expect(planned(params, context)).toMatchObject({
       limits: { context, reserved },
-      request: { maxTokens: reserved, thinking: 'off' },
+      request: { maxTokens: reserved },
     });
   });
 

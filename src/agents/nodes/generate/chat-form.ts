@@ -8,7 +8,7 @@ export interface CountedPrompt {
   readonly request: Pick<GenerateRequest, 'prompt'>;
 }
 
-/** Between the messages of a prompt for a model without a chat template. */
+/** Before each message of a prompt for a model without a chat template; its replies continue the text directly. */
 const plainSeparator = '\n\n';
 
 /** Renders messages with the model's chat template; a model without one gets their texts. */
@@ -17,13 +17,15 @@ export async function countPrompt(
   messages: readonly ChatMessage[],
   thinking: 'on' | 'off',
 ): Promise<CountedPrompt> {
-  if (!model.facts.chatTemplate) return countPlain(model, messages);
+  if (!model.facts.chatTemplate || model.render === undefined) return countPlain(model, messages);
   const prompt = await model.render(messages, { thinking, addGenerationPrompt: true });
   return { tokens: prompt.tokens.length, messageTokens: prompt.messageTokens, request: { prompt } };
 }
 
 async function countPlain(model: TextModel, messages: readonly ChatMessage[]): Promise<CountedPrompt> {
-  const texts = messages.map(({ content }, index) => (index === 0 ? content : plainSeparator + content));
+  const texts = messages.map(({ role, content }, index) =>
+    index === 0 || role === 'assistant' ? content : plainSeparator + content,
+  );
   const messageTokens = await Promise.all(texts.map((text) => model.countTokens(text)));
   const prompt = texts.join('');
   // One for the token that many vocabularies begin a text with.

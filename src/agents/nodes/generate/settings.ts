@@ -54,7 +54,10 @@ export function planTokens(
       historyTurns: history.turns,
       thinking: thinking === 'off' ? 'off' : 'on',
     },
-    request: { maxTokens: reserved, thinking: budget === 0 ? 'off' : { budget } },
+    request: {
+      maxTokens: reserved,
+      ...(facts.thinking && { thinking: budget === 0 ? 'off' : { budget } }),
+    },
   };
 }
 

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { integer, number } from '../arguments.js';
+import { exitStatusHelp } from '../exit-status.js';
+import type { RunFlags } from '../run/run.js';
+
+export function addRun(program: Command): void {
+  program
+    .command('run')
+    .description('Generate text with a language model, without a server.')
+    .argument('<model.gguf>', 'a language model')
+    .argument('[prompt]', 'what to reply to; without one: the text of stdin')
+    .option('--system <text>', 'the system text, or @FILE')
+    .option('--raw', "the prompt as it is, without the model's chat template")
+    .option('--max-tokens <n>', 'most tokens of the reply', integer(1, 1_048_576), 512)
+    .option(
+      '--context-size <n>',
+      'context in tokens (default: 8192, at most what the model was trained for)',
+      integer(16, 1_048_576),
+    )
+    .option('--temperature <t>', '0: always the likeliest token', number(0, 10))
+    .option('--seed <n>', 'seed of the sampling', integer(0, 0xffff_fffe))
+    .option('--threads <n>', 'threads; 0: all available processors', integer(0, 1024), 0)
+    .option('--stats', 'print tokens and times on stderr')
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText('after', `\nCtrl-C ends the reply.\n${exitStatusHelp}`)
+    .action(async (model: string, prompt: string | undefined, flags: RunFlags) => {
+      const { run } = await import('../run/run.js');
+      await run(model, prompt, flags);
+    });
+}

@@ -1,0 +1,124 @@
+import { resolve } from 'node:path';
+import {
+  type ChatMessage,
+  type GenerateRequest,
+  type GenerationResult,
+  LanguageModel,
+} from '../../../lib/index.js';
+import { CommandError, UsageError } from '../failure.js';
+import { interruptible } from '../interrupt.js';
+import { note, printJson } from '../output.js';
+import { textArgument } from '../search/json-argument.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+
+export interface RunFlags {
+  system?: string;
+  raw?: boolean;
+  maxTokens: number;
+  contextSize?: number;
+  temperature?: number;
+  seed?: number;
+  threads: number;
+  stats?: boolean;
+  json?: boolean;
+}
+
+/** `lorekeep run`: generates text with a model file, without a server. */
+export async function run(file: string, given: string | undefined, flags: RunFlags): Promise<void> {
+  if (flags.raw && flags.system !== undefined)
+    throw new UsageError('--raw: a prompt without the chat template has no system text; leave --system out');
+  const prompt = given ?? (await readInput());
+  if (prompt.trim() === '') throw new UsageError('the prompt is empty; give it as an argument or on stdin');
+  const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
+  await interruptible(async (signal) => {
+    const { contextSize, threads, json } = flags;
+    await using model = await LanguageModel.load(resolve(file), { contextSize, threads, signal });
+    if (!model.facts.chatTemplate && !flags.raw)
+      note('lorekeep: the model has no chat template; it continues the prompt as it is (--raw says so)');
+    const request = requestOf(model, prompt, system, flags);
+    const result = await show(model, request, signal, json === true);
+    if (json) printJson(shown(result));
+    if (flags.stats) note(statsLine(result));
+    // The text so far is printed; the status tells of the interruption.
+    signal.throwIfAborted();
+  });
+}
+
+function requestOf(
+  model: LanguageModel,
+  prompt: string,
+  system: string | undefined,
+  { raw, maxTokens, temperature, seed }: RunFlags,
+): GenerateRequest {
+  const settings = {
+    maxTokens,
+    ...(seed !== undefined && { seed }),
+    ...(temperature !== undefined && { sampling: { temperature } }),
+  };
+  if (raw || !model.facts.chatTemplate)
+    return { prompt: [system, prompt].filter(Boolean).join('\n\n'), ...settings };
+  const messages: ChatMessage[] = [{ role: 'user', content: prompt }];
+  if (system !== undefined) messages.unshift({ role: 'system', content: system });
+  return { messages, ...settings };
+}
+
+/** Prints the pieces of a reply, thinking dimmed. */
+async function show(
+  model: LanguageModel,
+  request: GenerateRequest,
+  signal: AbortSignal,
+  silent: boolean,
+): Promise<GenerationResult> {
+  const screen = new Screen(process.stdout);
+  const generation = model.generate(request, { signal });
+  generation.result.catch(() => {});
+  let last = '';
+  const write = (text: string) => {
+    if (silent || text === '') return;
+    last = text;
+    process.stdout.write(text);
+  };
+  let thinking = false;
+  for await (const { kind, text } of generation) {
+    if (thinking && kind === 'text') write('\n');
+    thinking = kind === 'thinking';
+    const safe = text.split('\n').map(printable).join('\n');
+    write(thinking ? screen.dim(safe) : safe);
+  }
+  if (last !== '' && !last.endsWith('\n')) write('\n');
+  return generation.result;
+}
+
+function shown({ text, thinking, finish, usage, timing, seed }: GenerationResult) {
+  return { text, ...(thinking !== '' && { thinking }), finish, usage, timing, seed };
+}
+
+function statsLine({ usage, timing, finish, seed }: GenerationResult): string {
+  const { prompt, cached, completion } = usage;
+  const rate = timing.decodeMs > 0 ? ((1000 * (completion - 1)) / timing.decodeMs).toFixed(1) : '0';
+  const parts = [
+    `prompt ${prompt} tokens (${cached} cached) in ${Math.round(timing.prefillMs)} ms`,
+    `reply ${completion} tokens, ${rate} tokens/s`,
+    `finish ${finish}`,
+    `seed ${seed}`,
+  ];
+  return parts.join('; ');
+}
+
+/** The whole of stdin. @throws UsageError on a terminal, which would wait for ever */
+async function readInput(): Promise<string> {
+  if (process.stdin.isTTY) throw new UsageError('a prompt is expected, as an argument or on stdin');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostInput)
+      throw new CommandError('TEXT_TOO_LONG', `stdin: at most ${mostInput} bytes are expected`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8').trimEnd();
+}
+
+/** Longest prompt from stdin, in bytes. */
+const mostInput = 16 * 1024 * 1024;
