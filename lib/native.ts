@@ -271,6 +271,14 @@ export interface NativeField {
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
 }
 
+/** Reads the hits of a search. Keeps the storage in memory until it is called without arguments. */
+export interface NativeHitReader {
+  /** Writes the numbers of the hits [begin, end) to their place. Returns the rest: ids, texts and other values. */
+  (numbers: Float64Array, begin: number, end: number): unknown[];
+  /** Releases the hits. May be called again. */
+  (): undefined;
+}
+
 export interface NativeStorage extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
@@ -278,7 +286,7 @@ export interface NativeStorage extends NativeHandle {
   readonly tokenizer: string;
   /** Undefined: no metadata. */
   readonly fields: NativeField[] | undefined;
-  /** `request`: requestNumbers(). Resolves to the arguments of storageResult(). */
+  /** `request`: requestNumbers(). Resolves to the arguments of convertResult(); of the numbers only the head is set. */
   search(
     request: Float64Array,
     vector: Float32Array | undefined,
@@ -286,7 +294,7 @@ export interface NativeStorage extends NativeHandle {
     filter: NativeFilter | undefined,
     variables: object | undefined,
     cancel: NativeCancelToken | undefined,
-  ): Promise<[Float64Array, unknown[]]>;
+  ): Promise<[numbers: Float64Array, readHits: NativeHitReader]>;
   /**
    * Searches on this thread if that should take under 0.4 ms. Writes the numbers to `numbers` and returns the rest.
    * Returns undefined if not, or after 0.6 ms; the first number (ns that this call took) is set in either case.

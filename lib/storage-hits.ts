@@ -1,7 +1,8 @@
-/** Converts the addon's result, an array of numbers (layout.gen.ts) and an array of other values, into objects. */
+/** Converts the addon's result, an array of numbers (layout.gen.ts) and arrays of other values, into objects. */
+import { AbortError } from './errors.js';
 import type { MetadataValue } from './filter.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
-import type { NativeField } from './native.js';
+import type { NativeField, NativeHitReader } from './native.js';
 import { searchPathOf } from './result-numbers.js';
 import type { SearchMode } from './storage-request.js';
 import type { VectorPlan } from './vector-index.js';
@@ -56,19 +57,26 @@ export function resultLength(hits: number, fields: readonly NativeField[] | unde
 
 /** Reads a result once, front to back. */
 class ResultReader {
+  readonly hits: StorageHit[] = [];
   readonly #numbers: Float64Array;
-  readonly #rest: readonly unknown[];
   readonly #fields: readonly NativeField[] | undefined;
+  #rest: readonly unknown[] = [];
   #nextNumber: number = head.numbers;
   #nextRest = 0;
 
-  constructor(numbers: Float64Array, rest: readonly unknown[], fields: readonly NativeField[] | undefined) {
+  constructor(numbers: Float64Array, fields: readonly NativeField[] | undefined) {
     this.#numbers = numbers;
-    this.#rest = rest;
     this.#fields = fields;
   }
 
-  hit(rank: number): StorageHit {
+  /** Converts the hits up to `end`. `rest`: their values beside the numbers. */
+  readTo(end: number, rest: readonly unknown[]): void {
+    this.#rest = rest;
+    this.#nextRest = 0;
+    while (this.hits.length < end) this.hits.push(this.#hit(this.hits.length + 1));
+  }
+
+  #hit(rank: number): StorageHit {
     const begin = this.#nextNumber;
     const number = (position: number) => this.#numbers[begin + position] as number;
     this.#nextNumber += at.numbers;
@@ -139,15 +147,55 @@ function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
   return plan;
 }
 
+/** Converts the result of a search on this thread. */
 export function storageResult(
   mode: SearchMode,
   numbers: Float64Array,
   rest: readonly unknown[],
   fields: readonly NativeField[] | undefined,
 ): StorageSearchResult {
-  const reader = new ResultReader(numbers, rest, fields);
-  const hits: StorageHit[] = [];
+  const reader = new ResultReader(numbers, fields);
+  reader.readTo(numbers[head.hits] as number, rest);
+  return { hits: reader.hits, plan: planOf(mode, numbers) };
+}
+
+/** Resolves when the caller may hold the event loop again. */
+export type LoopTurn = () => Promise<unknown>;
+
+/** Hits converted between two looks at the clock. A result of no more is converted at once. */
+const hitsAtOnce = 32;
+
+/** Time in ms that a long result holds the event loop before it waits for the next turn. */
+const sliceMs = 0.5;
+
+export interface Conversion {
+  mode: SearchMode;
+  fields: readonly NativeField[] | undefined;
+  signal: AbortSignal | undefined;
+  turn: LoopTurn;
+}
+
+/** Converts the result of a search on another thread. A long one is converted in slices. @throws CANCELLED */
+export async function convertResult(
+  numbers: Float64Array,
+  readHits: NativeHitReader,
+  { mode, fields, signal, turn }: Conversion,
+): Promise<StorageSearchResult> {
   const count = numbers[head.hits] as number;
-  for (let rank = 1; rank <= count; rank++) hits.push(reader.hit(rank));
-  return { hits, plan: planOf(mode, numbers) };
+  const reader = new ResultReader(numbers, fields);
+  let due = count > hitsAtOnce ? 0 : Number.POSITIVE_INFINITY;
+  try {
+    while (reader.hits.length < count) {
+      if (performance.now() >= due) {
+        await turn();
+        if (signal?.aborted) throw new AbortError(signal.reason);
+        due = performance.now() + sliceMs;
+      }
+      const end = Math.min(reader.hits.length + hitsAtOnce, count);
+      reader.readTo(end, readHits(numbers, reader.hits.length, end));
+    }
+  } finally {
+    readHits();
+  }
+  return { hits: reader.hits, plan: planOf(mode, numbers) };
 }

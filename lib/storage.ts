@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { defaultEf, dimensionArgument, efArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
@@ -17,7 +18,13 @@ import {
 import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
-import { resultLength, type StorageSearchResult, storageResult } from './storage-hits.js';
+import {
+  convertResult,
+  type LoopTurn,
+  resultLength,
+  type StorageSearchResult,
+  storageResult,
+} from './storage-hits.js';
 import {
   requestNumbers,
   type StorageRequest,
@@ -46,6 +53,9 @@ export interface AssembleOptions extends CallOptions {
   /** Candidates held during a graph search without its own `ef`. 1 to 100,000; default: see `ef` of search(). */
   ef?: number | undefined;
 }
+
+/** Most hits of a search on this thread: creating their objects takes longer than searching for them. */
+const mostHitsNow = 100;
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
@@ -155,16 +165,24 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
-  async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
+  search(options: StorageSearchOptions): Promise<StorageSearchResult> {
+    return this.searchInTurns(options, nextTurnOfLoop);
+  }
+
+  /**
+   * Like search(), but awaits `turn` before each slice of a long result that it converts.
+   * @internal For programs that share the event loop among clients.
+   */
+  async searchInTurns(options: StorageSearchOptions, turn: LoopTurn): Promise<StorageSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
-    const now = () => this.#searchNow(request, filter, variables);
+    const now = request.topK > mostHitsNow ? undefined : () => this.#searchNow(request, filter, variables);
     return this.runSearch(signal, now, async (native, cancel) => {
-      const { vector, text } = request;
+      const { mode, vector, text } = request;
       const numbers = requestNumbers(request);
       const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel);
-      return storageResult(request.mode, ...found, this.#fields);
+      return convertResult(...found, { mode, fields: this.#fields, signal, turn });
     });
   }
 

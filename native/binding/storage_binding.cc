@@ -16,16 +16,6 @@ namespace {
 
 using Found = store::Timed<store::SearchResult>;
 
-/// [numbers, rest] of storage_result.h.
-Napi::Value to_js_result(Napi::Env env, const store::Storage& storage, const store::SearchResult& found) {
-  const std::size_t count = result_numbers(storage, found.hits.size());
-  auto numbers = Napi::Float64Array::New(env, count);
-  Napi::Array pair = Napi::Array::New(env, 2);
-  pair.Set(1u, flatten(env, storage, found, {numbers.Data(), count}));
-  pair.Set(0u, numbers);
-  return pair;
-}
-
 using Built = std::shared_ptr<const store::Storage>;
 
 Napi::Value wrap_storage(Napi::Env env, Built&& built) {
@@ -64,7 +54,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
           const store::SearchCost cost = request->cost(*times);
           cost.learnt->learn(found.taken, cost.size);
           request->learn(found.result);
-          return to_js_result(env, request->storage(), found.result);
+          return readable_result(env, request, std::move(found.result));
         });
   });
 }

@@ -2,7 +2,10 @@
 
 #include <limits>
 
+#include "binding/arguments.h"
+#include "binding/error_translator.h"
 #include "binding/layout.gen.h"
+#include "binding/result_numbers.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -88,23 +91,77 @@ class Flattener {
   std::uint32_t length_ = 0;
 };
 
+/// Returns the count of numbers per hit.
+std::size_t hit_numbers(const store::Storage& storage) noexcept {
+  return layout::storage_hit::kNumbers + (storage.metadata() == nullptr ? 0 : storage.metadata()->schema().size());
+}
+
+void write_head(const store::Storage& storage, const store::SearchResult& found, std::span<double> numbers) {
+  numbers[head::kHits] = static_cast<double>(found.hits.size());
+  write_plan(storage, found.plan, numbers);
+}
+
+/// Writes the numbers of the hits [begin, end). Returns the rest of them.
+Napi::Array flatten_hits(Napi::Env env, const store::Storage& storage, std::span<const store::Hit> hits,
+                         std::size_t begin, std::size_t end, std::span<double> numbers) {
+  const auto part = hits.subspan(begin, end - begin);
+  prefetch(storage, part);
+  Flattener flattener(env, storage, numbers.data() + head::kNumbers + begin * hit_numbers(storage), part.size());
+  for (const store::Hit& hit : part) flattener.add(hit);
+  storage.check_files();
+  return flattener.rest();
+}
+
+/// The hits of a search on their way to JavaScript. Holds the storage until it is released.
+class HitReader {
+ public:
+  HitReader(std::shared_ptr<const StorageRequest> request, std::vector<store::Hit> hits)
+      : request_(std::move(request)), hits_(std::move(hits)) {}
+
+  /// See NativeHitReader in lib/native.ts.
+  Napi::Value call(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      if (info.Length() == 0) {
+        request_.reset();
+        hits_ = {};
+        return info.Env().Undefined();
+      }
+      if (!request_) fail(Code::kClosed, "hits: used after their release");
+      const store::Storage& storage = request_->storage();
+      const std::span<double> numbers = result_argument(info[0], result_numbers(storage, hits_.size()));
+      const auto end = integer_argument(info[2], "end", 0, hits_.size());
+      const auto begin = integer_argument(info[1], "begin", 0, end);
+      return flatten_hits(info.Env(), storage, hits_, begin, end, numbers);
+    });
+  }
+
+ private:
+  std::shared_ptr<const StorageRequest> request_;  // null: released
+  std::vector<store::Hit> hits_;
+};
+
 }  // namespace
 
 std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noexcept {
-  const std::size_t fields = storage.metadata() == nullptr ? 0 : storage.metadata()->schema().size();
-  return head::kNumbers + hits * (layout::storage_hit::kNumbers + fields);
+  return head::kNumbers + hits * hit_numbers(storage);
 }
 
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers) {
-  prefetch(storage, found.hits);
-  numbers[head::kHits] = static_cast<double>(found.hits.size());
-  write_plan(storage, found.plan, numbers);
-  Flattener flattener(env, storage, numbers.data() + head::kNumbers, found.hits.size());
-  for (const store::Hit& hit : found.hits) flattener.add(hit);
-  const Napi::Array rest = flattener.rest();
-  storage.check_files();
-  return rest;
+  write_head(storage, found, numbers);
+  return flatten_hits(env, storage, found.hits, 0, found.hits.size(), numbers);
+}
+
+Napi::Value readable_result(Napi::Env env, std::shared_ptr<const StorageRequest> request, store::SearchResult&& found) {
+  const std::size_t count = result_numbers(request->storage(), found.hits.size());
+  auto numbers = Napi::Float64Array::New(env, count);
+  write_head(request->storage(), found, {numbers.Data(), count});
+  auto reader = std::make_shared<HitReader>(std::move(request), std::move(found.hits));
+  Napi::Array pair = Napi::Array::New(env, 2);
+  pair.Set(0u, numbers);
+  pair.Set(1u, Napi::Function::New(
+                   env, [reader](const Napi::CallbackInfo& info) { return reader->call(info); }, "readHits"));
+  return pair;
 }
 
 }  // namespace lorekeep::binding

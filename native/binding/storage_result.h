@@ -5,9 +5,10 @@
 #include <napi.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
-#include "store/search_cost.h"
+#include "binding/storage_request.h"
 #include "store/storage.h"
 
 namespace lorekeep::binding {
@@ -19,5 +20,9 @@ std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noex
 /// fields of each hit.
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers);
+
+/// Returns [numbers, readHits]. Only the head of the numbers is written: readHits (NativeHitReader in lib/native.ts)
+/// converts the hits in parts, so that a long result does not hold the event loop.
+Napi::Value readable_result(Napi::Env env, std::shared_ptr<const StorageRequest> request, store::SearchResult&& found);
 
 }  // namespace lorekeep::binding

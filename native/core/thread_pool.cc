@@ -26,6 +26,10 @@ ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger, Th
 void ThreadPool::grow(std::size_t threads) {
   if (threads == 0) fail(Code::kInvalidArgument, "a thread pool needs at least one thread");
   threads_.reserve(threads);
+  {
+    std::lock_guard lock(mutex_);
+    sleepers_.reserve(threads);
+  }
   while (threads_.size() < threads && start_thread()) {
   }
 }
@@ -52,8 +56,8 @@ void ThreadPool::resize(std::size_t threads) {
   {
     std::lock_guard lock(mutex_);
     wanted_.store(threads);
+    wake_all();
   }
-  wake_.notify_all();
   while (threads_.size() > threads) {
     threads_.back().join();
     threads_.pop_back();
@@ -68,21 +72,41 @@ void ThreadPool::stop() noexcept {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    wake_all();
   }
-  wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void ThreadPool::submit(std::function<void()> task) {
   if (size() == 0) return task();
-  bool wake;
+  Semaphore* sleeper = nullptr;
   {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(task));
     queued_.store(queue_.size());
-    wake = queue_.size() > lookouts_;
+    if (queue_.size() > lookouts_) sleeper = take_sleeper();
   }
-  if (wake) wake_.notify_one();
+  if (sleeper != nullptr) sleeper->release();
+}
+
+/// Returns the thread that fell asleep last; null if none sleeps. Precondition: the lock is held.
+Semaphore* ThreadPool::take_sleeper() noexcept {
+  if (sleepers_.empty()) return nullptr;
+  Semaphore* last = sleepers_.back();
+  sleepers_.pop_back();
+  return last;
+}
+
+/// Precondition: the lock is held.
+void ThreadPool::wake_all() noexcept {
+  while (Semaphore* sleeper = take_sleeper()) sleeper->release();
+}
+
+void ThreadPool::sleep(std::unique_lock<std::mutex>& lock, Semaphore& own) {
+  sleepers_.push_back(&own);
+  lock.unlock();
+  own.acquire();
+  lock.lock();
 }
 
 bool ThreadPool::has_idle_thread() {
@@ -104,14 +128,16 @@ void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
 
 void ThreadPool::run(std::size_t index) {
   if (priority_ == ThreadPriority::kBackground) enter_background();
+  Semaphore own;
   for (bool first = true;; first = false) {
     std::function<void()> task;
     {
       std::unique_lock lock(mutex_);
       if (!first) look_out(lock);
-      wake_.wait(lock, [&] { return stopping_ || !queue_.empty() || index >= wanted_.load(); });
+      while (!stopping_ && queue_.empty() && index < wanted_.load()) sleep(lock, own);
       if (!stopping_ && index >= wanted_.load()) {
-        wake_.notify_one();  // this wake-up may have been for a task that another thread must do now
+        // This wake-up may have been for a task that another thread must do now.
+        if (Semaphore* sleeper = queue_.empty() ? nullptr : take_sleeper()) sleeper->release();
         return;
       }
       if (queue_.empty()) return;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/cancel_token.h"
+#include "core/semaphore.h"
 #include "core/thread_priority.h"
 
 namespace lorekeep {
@@ -49,12 +50,15 @@ class ThreadPool {
  private:
   void run(std::size_t index);
   void look_out(std::unique_lock<std::mutex>& lock);
+  void sleep(std::unique_lock<std::mutex>& lock, Semaphore& own);
+  Semaphore* take_sleeper() noexcept;
+  void wake_all() noexcept;
   void grow(std::size_t threads);
   bool start_thread();
   void stop() noexcept;
 
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::vector<Semaphore*> sleepers_;  // one for each sleeping thread; whoever removes it must release it
   std::condition_variable idle_;
   const std::chrono::microseconds linger_;
   const ThreadPriority priority_;

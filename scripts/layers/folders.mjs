@@ -16,7 +16,7 @@ export const folders = {
   failure: ['protocol', 'catalog', 'knowledge'],
   storages: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
   agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
-  'agents/nodes': ['schema', 'protocol', 'limits', 'catalog', 'knowledge', 'storages', 'agents'],
+  'agents/nodes': ['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'storages', 'agents'],
   telemetry: ['config', 'log', 'agents'],
   http: ['config', 'log'],
   metrics: ['config', 'log', 'http', 'agents'],

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import {
   type EmbedResult,
   type Filter,
@@ -72,14 +73,22 @@ export class SearchableStorage implements AsyncDisposable {
    * sees nothing (blanks alone) is an error in dense mode, and in hybrid mode only its words are looked for (no `plan.dense`).
    * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an unknown option; as Storage.search()
    */
-  async search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
+  search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
+    return this.searchInTurns(options, nextTurnOfLoop);
+  }
+
+  /**
+   * Like search(), but awaits `turn` before each slice of a long result that it converts.
+   * @internal For programs that share the event loop among clients.
+   */
+  async searchInTurns(options: KnowledgeSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
-    return this.#searches.track(this.#search(searchOptions(options)));
+    return this.#searches.track(this.#search(searchOptions(options), turn));
   }
 
-  async #search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
+  async #search(options: KnowledgeSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     const started = performance.now();
     const rrf = this.#fusion(options.rrf);
     const lexical = options.mode === 'hybrid' ? wordsAlone(rrf) : undefined;
@@ -87,7 +96,10 @@ export class SearchableStorage implements AsyncDisposable {
       options.mode === 'lexical' ? undefined : await this.#embed(options, lexical !== undefined);
     const embedMs = performance.now() - started;
     const fusion = (embedded === undefined ? lexical : undefined) ?? rrf;
-    const result = await this.storage.search({ ...options, rrf: fusion, vector: this.#vector(embedded) });
+    const result = await this.storage.searchInTurns(
+      { ...options, rrf: fusion, vector: this.#vector(embedded) },
+      turn,
+    );
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;

@@ -21,3 +21,26 @@ export function withLoopTurns<T>(turns: LoopTurns, work: () => T): T {
 export function loopTurn(): Promise<void> {
   return current.getStore()?.turn() ?? nextTurnOfLoop();
 }
+
+/** Items converted at once. More are converted in slices. */
+const itemsAtOnce = 64;
+
+/** Time in ms that mapInTurns() works before it waits for the next turn. */
+const sliceMs = 0.5;
+
+/** Like Array.map(), but converts a long list in slices, each in a turn of the client. */
+export async function mapInTurns<From, To>(
+  items: readonly From[],
+  convert: (item: From) => To,
+): Promise<To[]> {
+  const converted: To[] = [];
+  let due = performance.now() + sliceMs;
+  for (const [at, item] of items.entries()) {
+    if (at % itemsAtOnce === 0 && performance.now() >= due) {
+      await loopTurn();
+      due = performance.now() + sliceMs;
+    }
+    converted.push(convert(item));
+  }
+  return converted;
+}

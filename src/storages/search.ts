@@ -2,6 +2,7 @@ import type { Filter, FilterExpression } from '../../lib/index.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import { loopTurn, mapInTurns } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
 import { hitsBytes } from '../limits/estimates.js';
 import type { Hit, Retrieval } from '../protocol/retrieval.js';
@@ -59,9 +60,15 @@ export class StorageSearch {
     const used = filter && usedVariables(filter, variables);
     const options = { text, mode, topK, threshold, rrf, filter, variables: used, signal };
     const leave = await this.#threads.enter(signal);
+    const turn = () => {
+      // The thread has found the hits; the event loop converts them.
+      leave();
+      return loopTurn();
+    };
     try {
-      const outcome = await this.#pin.value.search(options);
-      return { ...outcome, hits: outcome.hits.map(wireHit) };
+      const outcome = await this.#pin.value.searchInTurns(options, turn);
+      leave();
+      return { ...outcome, hits: await mapInTurns(outcome.hits, wireHit) };
     } catch (error) {
       throw searchError(error, this.#places);
     } finally {

@@ -1,4 +1,5 @@
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
+import { mapInTurns } from '../../../lifecycle/loop-turn.js';
 import { filterBytes } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { StorageSearch } from '../../../storages/search.js';
@@ -67,7 +68,7 @@ class RetrieveNode implements AgentNode {
     const outcome = await search.run(text, interaction.variables, signal);
     const { hits, plan, embedMs, searchMs } = outcome;
     interaction.append(
-      hits.map((hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
+      await mapInTurns(hits, (hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
     interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
     return {
