@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runTrial } from '../harness/trial.mjs';
+import { amplificationAttacks } from '../reliability/attacks/amplification.mjs';
 import { runAttack } from '../reliability/attacks/attacks.mjs';
 import { fairnessAttacks } from '../reliability/attacks/fairness.mjs';
 import { Sample } from '../reliability/sample.mjs';
@@ -22,6 +23,7 @@ const columns = [
   { key: 'pingP99', label: 'ping p99 ms', digits: 1 },
   { key: 'searchP99', label: 'search p99 ms', digits: 1 },
   { key: 'stall', label: 'longest stall ms', digits: 0 },
+  { key: 'own', label: 'of which not waiting for a processor', digits: 0 },
 ];
 
 await runTrial('attacks', options, async ({ before, only, seconds, records, rounds, seed }) => {
@@ -35,7 +37,9 @@ await runTrial('attacks', options, async ({ before, only, seconds, records, roun
       samples[name] = await new Sample(join(folder, name), { seed, records }).write();
       await samples[name].build();
     }
-    for (const attack of fairnessAttacks.filter(({ name }) => name.includes(only))) {
+    for (const attack of [...fairnessAttacks, ...amplificationAttacks].filter(({ name }) =>
+      name.includes(only),
+    )) {
       const seen = Object.fromEntries(Object.keys(builds).map((name) => [name, []]));
       for (let round = 0; round < rounds; round++)
         for (const [name, build] of Object.entries(builds)) {
@@ -74,5 +78,6 @@ function medians(measured) {
     pingP99: median(({ seen }) => seen.pingP99),
     searchP99: median(({ seen }) => seen.searchP99),
     stall: median(({ stall }) => stall),
+    own: median(({ own }) => own),
   };
 }

@@ -18,12 +18,17 @@ export interface ServerMemoryOptions {
   onExpel?: (reason: ServerError) => void;
 }
 
-/** Part of what may pass that all clients use alike; above it large consumers wait. */
+/** Part of the transient memory that all clients use alike; above it large consumers wait. */
 const calm = 3 / 4;
 
-/** Part of what may be held that is kept for clients which hold little, and how much that is. */
+/** Part of the held memory that is reserved for clients that hold little. */
 const keptForSmall = 1 / 8;
-const small = 1 / 64;
+
+/** Part of an equal share of what is left in the reserve that one client may hold. */
+const shareOfReserve = 1 / 4;
+
+/** Clients that share the reserve, at least. */
+const fewestSharers = 2;
 
 /** Waiters that are called back in one turn of the event loop. */
 const wokenAtOnce = 64;
@@ -36,8 +41,10 @@ export class ServerMemory implements AllClients {
   readonly ledger: Ledger;
   readonly #options: ServerMemoryOptions;
   readonly #waiting = new Map<() => void, ClientMemory>();
-  /** Those of which something passes. */
+  /** Clients with transient memory. */
   readonly #active = new Set<ClientMemory>();
+  /** Clients with held memory. */
+  readonly #holders = new Set<ClientMemory>();
   /** Since when clients have found no room. */
   readonly #withoutRoom = new Map<ClientMemory, number>();
   #waking: (() => void)[] = [];
@@ -62,8 +69,8 @@ export class ServerMemory implements AllClients {
   }
 
   /**
-   * Whether something more of this client may pass now. While three quarters of the limit are free for all, it may; the
-   * last quarter is for clients that take less than an equal share of it, so that the limit holds and they notice nothing.
+   * Returns whether more transient memory of this client fits now. Three quarters of the limit are free for all. The last
+   * quarter is for clients that take less than an equal share of what is left of it.
    */
   fits(client: ClientMemory, bytes: Bytes): boolean {
     const fits = this.#hasRoom(client, bytes);
@@ -72,12 +79,16 @@ export class ServerMemory implements AllClients {
     return fits;
   }
 
-  /** The limit that would be broken if this client held more. */
+  /**
+   * Returns the limit that would be broken if this client held more. In the reserve a client may hold a quarter of an equal
+   * share of what is left: the more clients fill it and the fuller it is, the less each may hold, so that they cannot use it up.
+   */
   heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined {
     const { heldNow, held } = this.ledger;
-    const own = client.ledger.heldNow;
-    const isSmall = excess(own, bytes, scaled(held, small)) === undefined;
-    return excess(heldNow, bytes, isSmall ? held : scaled(held, 1 - keptForSmall));
+    const over = excess(heldNow, bytes, scaled(held, 1 - keptForSmall));
+    if (over === undefined) return undefined;
+    const share = scaled(left(heldNow, held), shareOfReserve / Math.max(fewestSharers, this.#holders.size));
+    return excess(client.ledger.heldNow, bytes, share) === undefined ? undefined : over;
   }
 
   /** Calls back once, when room may have been made. The result cancels it. */
@@ -90,8 +101,8 @@ export class ServerMemory implements AllClients {
   /** @internal Of ClientMemory: after each change. */
   moved(client: ClientMemory, kind: MemoryKind, bytes: Bytes): void {
     this.ledger.add(kind, bytes);
-    if (client.ledger.passingNow.total > 0) this.#active.add(client);
-    else this.#active.delete(client);
+    count(this.#active, client, client.ledger.passingNow.total);
+    count(this.#holders, client, client.ledger.heldNow.total);
     if (bytes.heap < 0 || bytes.native < 0) this.#wake();
     this.#options.onMove?.(Math.abs(bytes.heap) + Math.abs(bytes.native));
   }
@@ -99,6 +110,7 @@ export class ServerMemory implements AllClients {
   /** @internal Of ClientMemory.close(). */
   forget(client: ClientMemory): void {
     this.#active.delete(client);
+    this.#holders.delete(client);
     this.#withoutRoom.delete(client);
     for (const [callback, waiting] of this.#waiting) if (waiting === client) this.#waiting.delete(callback);
     this.#wake();
@@ -107,7 +119,7 @@ export class ServerMemory implements AllClients {
   #hasRoom(client: ClientMemory, bytes: Bytes): boolean {
     const { passingNow, passing } = this.ledger;
     if (excess(passingNow, bytes, scaled(passing, calm)) === undefined) return true;
-    const share = scaled(passing, (1 - calm) / Math.max(1, this.#active.size));
+    const share = scaled(left(passingNow, passing), 1 / Math.max(1, this.#active.size));
     return excess(client.ledger.passingNow, bytes, share) === undefined;
   }
 
@@ -162,6 +174,17 @@ export class ServerMemory implements AllClients {
       client.expel(reason);
     }
   }
+}
+
+/** Keeps those with memory in the set. */
+function count(clients: Set<ClientMemory>, client: ClientMemory, total: number): void {
+  if (total > 0) clients.add(client);
+  else clients.delete(client);
+}
+
+/** Returns what a limit leaves free. */
+function left(now: MemoryLimits, limit: MemoryLimits): MemoryLimits {
+  return { heap: Math.max(0, limit.heap - now.heap), total: Math.max(0, limit.total - now.total) };
 }
 
 function scaled({ heap, total }: MemoryLimits, share: number): MemoryLimits {

@@ -7,13 +7,19 @@ export const frameKind = { json: 1, binary: 2 } as const;
 
 export interface WireFrame {
   kind: number;
+  /** Of a skipped frame, its beginning. */
   payload: Buffer;
+  /** Bytes of the payload as sent. */
+  length: number;
 }
 
 const knownKinds: ReadonlySet<number> = new Set(Object.values(frameKind));
 
 /** Memory allocated for a payload before its first byte; grows as bytes arrive. */
 const initialPayloadBytes = 64 * 1024;
+
+/** Bytes of a skipped payload that are kept, because they may name the request. */
+const keptOfSkipped = 4096;
 
 /**
  * Splits a byte stream into frames. Pull-driven, so that the caller may stop between frames: push() received bytes, then
@@ -30,6 +36,8 @@ export class FrameDecoder {
   #headerFill = 0;
   #payload: Buffer | undefined;
   #payloadFill = 0;
+  /** Bytes of the current payload to drop; undefined unless it is skipped. */
+  #toDrop: number | undefined;
 
   constructor(maxPayloadBytes: number) {
     this.#maxPayloadBytes = maxPayloadBytes;
@@ -61,6 +69,17 @@ export class FrameDecoder {
     this.#inputBytes += chunk.length;
   }
 
+  /** Drops the rest of the current payload as it arrives. next() then returns the frame with the beginning of its payload. */
+  skip(): void {
+    if (this.#headerFill < headerBytes || this.#toDrop !== undefined) return;
+    const beginning = Buffer.from(
+      this.#payload?.subarray(0, Math.min(this.#payloadFill, keptOfSkipped)) ?? [],
+    );
+    this.#toDrop = this.announcedBytes - this.#payloadFill;
+    this.#payload = beginning;
+    this.#payloadFill = beginning.length;
+  }
+
   /** Drops all input. The decoder cannot be used afterwards. */
   clear(): void {
     this.#input.length = 0;
@@ -75,12 +94,13 @@ export class FrameDecoder {
   next(): WireFrame | undefined {
     if (!this.#fillHeader()) return undefined;
     const length = this.#header.readUInt32BE(1);
-    const payload = this.#takePayload(length);
+    const payload = this.#toDrop === undefined ? this.#takePayload(length) : this.#dropPayload();
     if (payload === undefined) return undefined;
     this.#headerFill = 0;
     this.#payload = undefined;
     this.#payloadFill = 0;
-    return { kind: this.#header.readUInt8(0), payload };
+    this.#toDrop = undefined;
+    return { kind: this.#header.readUInt8(0), payload, length };
   }
 
   #fillHeader(): boolean {
@@ -130,6 +150,20 @@ export class FrameDecoder {
       const buffer = this.#grow(this.#payloadFill + piece.length, length);
       piece.copy(buffer, this.#payloadFill);
       this.#payloadFill += piece.length;
+    }
+    return this.#payload;
+  }
+
+  /** Drops what has arrived. Returns the beginning of the payload at its end. */
+  #dropPayload(): Buffer | undefined {
+    for (let left = this.#toDrop ?? 0; left > 0; left = this.#toDrop) {
+      const piece = this.#take(left);
+      if (piece === undefined) return undefined;
+      this.#toDrop = left - piece.length;
+      const kept = piece.subarray(0, keptOfSkipped - this.#payloadFill);
+      if (kept.length === 0) continue;
+      this.#payload = Buffer.concat([this.#payload ?? Buffer.alloc(0), kept]);
+      this.#payloadFill = this.#payload.length;
     }
     return this.#payload;
   }

@@ -110,7 +110,8 @@ export const errorTable = {
     fault: 'client',
     meaning:
       "The path is inside the storage root, but the file does not exist or is closed to clients: the server's own files, and everything in /proc, /sys and /dev.",
-    remedy: 'Check the path and the storage root.',
+    remedy:
+      'Check the path and the storage root. `details.nearest` may suggest the name of a storage of the session.',
   },
   3011: {
     name: 'SessionFolderRefused',
@@ -263,7 +264,7 @@ export const errorTable = {
     name: 'ClientMemoryExceeded',
     fault: 'client',
     meaning:
-      "The request would exceed the client's memory budget, `max_client_memory_mb`; `details` has both numbers. A frame that can never fit closes the connection.",
+      "The request would exceed the client's memory budget, `max_client_memory_mb`; `details` has both numbers.",
     remedy: 'Destroy agents, storages or sessions, send smaller requests, or raise `max_client_memory_mb`.',
   },
   6002: {

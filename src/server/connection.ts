@@ -213,7 +213,7 @@ export class Connection {
     if (frame === undefined) return false;
     this.#forgetFrameTimer();
     this.#countReceived();
-    const { length } = frame.payload;
+    const { length } = frame;
     const refusal = this.#memory.refusal(length);
     if (refusal !== undefined) {
       this.#waiting = undefined;
@@ -229,13 +229,13 @@ export class Connection {
     return true;
   }
 
-  /** Returns the next complete frame. A frame that can never be accepted ends the connection before it is complete. */
+  /** Returns the next complete frame. One that can never be accepted is not kept: only its beginning is returned. */
   #nextFrame(): WireFrame | undefined {
     try {
       const frame = this.#decoder.next();
-      const refusal = this.#memory.refusal(this.#decoder.announcedBytes);
-      if (refusal !== undefined) throw refusal;
-      return frame;
+      if (this.#memory.refusal(this.#decoder.announcedBytes) === undefined) return frame;
+      this.#decoder.skip();
+      return this.#decoder.next();
     } catch (error) {
       this.#loseFraming(toServerError(error));
       return undefined;

@@ -194,7 +194,7 @@ export class Session {
     places: SearchPlaces,
     outlet: SearchOutlet,
   ): Promise<void> {
-    const pin = await this.storages.pin(name, 'name');
+    const pin = await this.storages.pin(name, 'name', 8005);
     let releaseOutput = () => {};
     let giveMemoryBack = () => {};
     try {

@@ -5,7 +5,7 @@ import { PendingWork } from '../lifecycle/pending-work.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { storageNameBytes } from '../limits/estimates.js';
-import { fail, ServerError } from '../protocol/errors.js';
+import { fail, ServerError, serverError } from '../protocol/errors.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
 import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
@@ -72,12 +72,13 @@ export class StorageSet {
   }
 
   /**
-   * Returns a new pin on the storage with a name, or of a config file. `where` names the field in errors.
-   * @throws StorageNotFound; for a path, as createFromFile()
+   * Returns a new pin on the storage with a name, or else of a config file with that path. `where` names the field in errors,
+   * `unknown` is the code for a value that could be a name and is neither.
+   * @throws StorageNotFound; as createFromFile()
    */
-  async pin(name: string, where: string): Promise<Pin<SearchableStorage>> {
+  async pin(name: string, where: string, unknown: 3010 | 8005 = 3010): Promise<Pin<SearchableStorage>> {
     const making = isPath(name) ? undefined : this.#named.get(name);
-    if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where));
+    if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where, unknown));
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
@@ -133,13 +134,16 @@ export class StorageSet {
     return this.#sources.files.pin(path, where, this.#sources.root, this.#signal);
   }
 
-  /** Pins an unknown name as a path. If no such file exists and it could be a name, reports a misspelt name. */
-  async #pinUnnamed(path: string, where: string): Promise<Pin<SearchableStorage>> {
+  /** Pins an unknown name as a path. If no such file exists and it could be a name, the error suggests the nearest name. */
+  async #pinUnnamed(path: string, where: string, unknown: 3010 | 8005): Promise<Pin<SearchableStorage>> {
     try {
       return await this.#pinFile(path, where);
     } catch (error) {
       if (isPath(path) || !(error instanceof ServerError) || error.code !== 3010) throw error;
-      return this.#refuse(path, where);
+      if (unknown === 8005) return this.#refuse(path, where);
+      const nearest = this.#nearest(path);
+      const message = `${error.message}; the session has no storage of this name either${didYouMean(nearest)}`;
+      throw serverError(3010, message, { ...error.details, nearest });
     }
   }
 
@@ -147,10 +151,13 @@ export class StorageSet {
     return this.#named.get(name) ?? this.#refuse(name, where);
   }
 
+  #nearest(name: string): string | undefined {
+    return nearestName(name, [...this.#named.keys()]);
+  }
+
   #refuse(name: string, where: string): never {
     this.#signal.throwIfAborted();
-    const known = [...this.#named.keys()];
-    const nearest = nearestName(name, known);
+    const nearest = this.#nearest(name);
     const shown = JSON.stringify(name.slice(0, 128));
     fail(8005, `${where}: the session has no storage ${shown}${didYouMean(nearest)}`, {
       path: where,

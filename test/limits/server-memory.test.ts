@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesPerMiB as MiB } from '../../src/limits/bytes.js';
-import type { ClientMemory } from '../../src/limits/client-memory.js';
+import type { ClientMemory, Holding } from '../../src/limits/client-memory.js';
 import { budgets } from '../../src/limits/default-budgets.js';
 import { defaultMemoryMiB } from '../../src/limits/default-memory.js';
 import { ServerMemory } from '../../src/limits/server-memory.js';
@@ -53,12 +53,34 @@ describe('what is held', () => {
 
   it("is refused for the server's sum; the last eighth is for clients that hold next to nothing", () => {
     const all = memory({ server: { heap: 6400, total: 6400 }, client: { heap: 6400, total: 6400 } });
-    const [large, other, small] = [all.client(), all.client(), all.client()];
+    const [large, small] = [all.client(), all.client()];
     large.hold('agents').add(native(3732), 'no');
     expect(refusal(() => large.hold('agents').add(native(1), 'no'))).toBe(6002);
-    expect(refusal(() => other.hold('agents').add(native(67), 'no'))).toBe(6002);
+    expect(refusal(() => small.hold('agents').add(native(67), 'no'))).toBe(6002);
     small.hold('agents').add(native(66), 'no');
   });
+
+  it.each(['at once', 'one after the other'])(
+    'leaves room for one more client, however greedy a hundred others are (%s)',
+    (order) => {
+      const budget = { heap: 300 * MiB, total: 300 * MiB };
+      const all = memory({ server: budget, client: budget });
+      const greedy = Array.from({ length: 100 }, () => all.client().hold('agents'));
+      const step = native(8 * 1024);
+      const takes = (holding: Holding) => refusal(() => holding.add(step, 'no')) === undefined;
+      if (order === 'at once') while (greedy.filter(takes).length > 0);
+      else for (const holding of greedy) while (takes(holding));
+      expect(
+        refusal(() =>
+          all
+            .client()
+            .hold('sessions')
+            .add(native(20 * 1024), 'no'),
+        ),
+      ).toBeUndefined();
+      expect(all.ledger.heldNow.total).toBeLessThanOrEqual(all.ledger.held.total);
+    },
+  );
 
   it('is given back, once', () => {
     const all = memory();

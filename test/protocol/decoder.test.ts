@@ -111,6 +111,34 @@ describe('the frame decoder', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
   });
 
+  it('skips a frame in whatever pieces it arrives, and returns the beginning of its payload', () => {
+    const payload = Buffer.from(Array.from({ length: 9000 }, (_, i) => i % 251));
+    const frame = Buffer.concat([Buffer.from([1, 0, 0, 0x23, 0x28]), payload]);
+    const stream = Buffer.concat([sample, frame, sample]);
+    const positions = [0, 5, 6, 4100, 4102, 9004, 9005].map((at) => sample.length + at);
+    for (const cuts of [[], positions, [sample.length + 9000], [sample.length + 5]]) {
+      const decoder = new FrameDecoder(10_000);
+      const seen: [number, number][] = [];
+      for (const piece of cut(stream, cuts)) {
+        decoder.push(piece);
+        for (;;) {
+          const next = decoder.next();
+          if (next === undefined && decoder.announcedBytes < 9000) break;
+          if (next === undefined) decoder.skip();
+          const found = next ?? decoder.next();
+          if (found === undefined) break;
+          seen.push([found.length, found.payload.length]);
+          if (found.length === 9000) expect(payload.subarray(0, found.payload.length)).toEqual(found.payload);
+        }
+        expect(decoder.heldBytes).toBeLessThanOrEqual(cuts.length === 0 ? stream.length : 9216);
+      }
+      // Without cuts the frame is complete at once, and there is nothing to skip.
+      const kept = cuts.length === 0 ? 9000 : cuts.includes(sample.length + 9005) ? 4096 : seen[5]?.[1];
+      expect(seen[5]).toEqual([9000, kept]);
+      expect(seen.map(([length]) => length)).toEqual([22, 37, 0, 3, 22, 9000, 22, 37, 0, 3, 22]);
+    }
+  });
+
   it('can be left between two frames and picked up later', () => {
     const decoder = new FrameDecoder(limit);
     decoder.push(sample);

@@ -129,7 +129,7 @@ describe('a storage is refused', () => {
 });
 
 describe('what does not exist', () => {
-  it('is 8005 for a storage, naming the nearest', async () => {
+  it('is 8005 for the name of a storage, and 3010 for a node param, which may be a path; both name the nearest', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage(docs);
     const missing = { code: 8005, name: 'StorageNotFound', details: { path: 'name', nearest: 'docs' } };
@@ -138,7 +138,11 @@ describe('what does not exist', () => {
     const graph = retrieveGraph({ embedded_string_storage: 'docz' });
     const path = 'graph.nodes[0].params.embedded_string_storage';
     expect(await refusal(session.createAgent({ graph }))).toMatchObject({
-      code: 8005,
+      code: 3010,
+      name: 'StorageFileNotFound',
+      message: expect.stringMatching(
+        /^graph\.nodes\[0\].*"docz".*no storage of this name either; did you mean "docs"\?$/,
+      ),
       details: { path, nearest: 'docs' },
     });
   });

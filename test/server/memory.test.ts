@@ -45,17 +45,35 @@ it('a connection without a session that sends nothing is closed after idle_conne
   await session.destroy();
 });
 
-it('a frame that can never fit is refused at its header, naming the budget and both numbers', async () => {
+it('a frame that can never fit is skipped and refused, naming the budget and both numbers; the connection goes on', async () => {
   const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
   const raw = await server.raw();
-  raw.bytes(header(3 * mebibyte));
+  const payload = Buffer.alloc(3 * mebibyte, ' ');
+  payload.write('{"type":"Ping","id":"large"');
+  raw.bytes(header(payload.length));
+  for (let at = 0; at < payload.length; at += 100_000) raw.bytes(payload.subarray(at, at + 100_000));
+  raw.bytes(header(23));
+  raw.bytes(Buffer.from('{"type":"Ping","id":77}'));
   expect(await raw.next(isError)).toMatchObject({
     code: 6001,
     name: 'ClientMemoryExceeded',
+    reply_to: 'large',
     message: expect.stringMatching(/9\.0 MiB would be in use, 4\.0 MiB are allowed by this client's budget/),
     details: { budget: 'client', memory: 'total', needed: expect.any(Number), limit: 4 * mebibyte },
   });
-  await raw.closed;
+  expect(await raw.next((frame) => frame.type === 'Pong')).toMatchObject({ reply_to: 77 });
+});
+
+it('what arrives of a frame that can never fit takes no memory', async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
+  const raw = await server.raw();
+  const payload = Buffer.alloc(40 * mebibyte, ' ');
+  raw.bytes(header(payload.length));
+  raw.bytes(payload);
+  await raw.next(isError);
+  raw.send({ type: 'StatusRequest', id: 1 });
+  const status = await raw.next<ServerFrames['StatusResponse']>((frame) => frame.type === 'StatusResponse');
+  expect(status.client.by_kind.receiving).toBeLessThan(mebibyte);
 });
 
 it('clients that do not finish their frames are closed, the largest first, and another one notices nothing', async () => {

@@ -134,7 +134,7 @@ describe('a storage of strings', () => {
     await fromStrings(scene);
     await scene.session.destroyEmbeddedStringStorage('docs');
     await expect(finds(scene)).rejects.toMatchObject(notFound);
-    await expect(createAgent(scene, 'docs')).rejects.toMatchObject(notFound);
+    await expect(createAgent(scene, 'docs')).rejects.toMatchObject({ code: 3010 });
     await expect(scene.session.destroyEmbeddedStringStorage('docs')).rejects.toMatchObject(notFound);
   });
 

@@ -204,7 +204,7 @@ describe('an agent', () => {
     const [node] = retrieveGraph().nodes;
     const missing = { ...node, id: 'b', type: 'retrieve', params: { embedded_string_storage: 'other' } };
     const graph = { nodes: [...retrieveGraph().nodes, missing] };
-    await expect(session.createAgent({ graph })).rejects.toMatchObject({ code: 8005 });
+    await expect(session.createAgent({ graph })).rejects.toMatchObject({ code: 3010 });
     await session.destroyEmbeddedStringStorage('docs');
   });
 });

@@ -84,7 +84,7 @@ async function settled(server, before, ms) {
   }
 }
 
-function judged({ name }, { calm, seen, stall, alive, ended, memory }) {
+function judged({ name }, { calm, seen, stall: { stall, own } = {}, alive, ended, memory }) {
   const problems = (seen.problems ?? [`the client could not come back: ${seen.failed}`]).map(
     (what) => `beside: ${what}`,
   );
@@ -93,15 +93,15 @@ function judged({ name }, { calm, seen, stall, alive, ended, memory }) {
   const misses = [
     pingP99 > echoP99 + targets.ping && 'ping',
     searchP99 > echoP99 + targets.search && 'search',
-    stall > targets.stall && 'stall',
+    own > targets.stall && 'stall',
     memory.after > allowed(memory.before) && 'memory',
   ].filter(Boolean);
   const show = (value) => (value === undefined ? '-' : value.toFixed(value < 10 ? 1 : 0));
   const note =
     `ping p99 ${show(calm.pingP99)} -> ${show(pingP99)} ms (echo ${show(echoP99)}), search p99 ${show(calm.searchP99)} -> ` +
-    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms, memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
+    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms (own ${show(own)}), memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
     (misses.length > 0 ? `; above target: ${misses.join(', ')}` : '');
-  const measured = { calm, seen, stall };
+  const measured = { calm, seen, stall, own };
   return {
     case: name,
     unit: 'attacks',
@@ -132,7 +132,7 @@ async function longestStall(server, file) {
   process.kill(server.pid, 'SIGUSR2');
   await wait(200);
   try {
-    return Number(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return undefined;
   }
