@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+
+/** Open streams. More are refused with 503. */
+export const mostStreams = 32;
+/** Unread bytes above which events that come again are left out, and above which a reader is disconnected. */
+const laggingBytes = 65_536;
+const stalledBytes = 4 * 1024 * 1024;
+const heartbeatMs = 15_000;
+
+export interface StreamEvent {
+  name: string;
+  data: unknown;
+  /** For Last-Event-ID. */
+  id?: number;
+  /** A later one replaces it: left out for readers that lag behind. */
+  replaceable?: true;
+}
+
+/** Sends server-sent events to every open page. A reader that does not read is disconnected. */
+export class EventStream {
+  readonly #readers = new Set<ServerResponse>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /** Returns false if there are too many readers; then nothing is sent. */
+  open(response: ServerResponse, first: readonly StreamEvent[]): boolean {
+    if (this.#readers.size >= mostStreams) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    this.#readers.add(response);
+    response.once('close', () => this.#forget(response));
+    response.on('error', () => {});
+    for (const event of first) response.write(encoded(event));
+    this.#heartbeat ??= setInterval(() => this.#write(':\n\n', false), heartbeatMs).unref();
+    return true;
+  }
+
+  send(event: StreamEvent): void {
+    if (this.#readers.size > 0) this.#write(encoded(event), event.replaceable === true);
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.end();
+    clearInterval(this.#heartbeat);
+  }
+
+  #write(text: string, replaceable: boolean): void {
+    for (const reader of this.#readers) {
+      if (reader.writableLength > stalledBytes) reader.destroy();
+      else if (!replaceable || reader.writableLength <= laggingBytes) reader.write(text);
+    }
+  }
+
+  #forget(reader: ServerResponse): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+  }
+}
+
+/** JSON has no line breaks, so it is one data line. */
+function encoded({ name, data, id }: StreamEvent): string {
+  return `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}

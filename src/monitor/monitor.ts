@@ -1,0 +1,159 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TurnFacts } from '../agents/turn-facts.js';
+import type { ServerConfig } from '../config/schema.js';
+import { LocalServer, type Route, sendJson, sendText } from '../http/local-server.js';
+import type { Pin, SearchableStorage } from '../knowledge/index.js';
+import type { Log } from '../log/log.js';
+import { type Asset, readAssets } from './assets.js';
+import { EventStream, type StreamEvent } from './event-stream.js';
+import { inspect, inspectionSchema } from './inspector.js';
+import type { LogTail } from './log-tail.js';
+import type { MemorySample, MonitorState } from './state.js';
+import { TurnRing } from './turn-ring.js';
+
+/** Memory samples that a page gets when it opens. */
+const keptSamples = 720;
+const longestBody = 262_144;
+
+export interface MonitorOptions {
+  config: ServerConfig['monitor'];
+  /** Whether texts of users may be shown. */
+  userContent: boolean;
+  log: Log;
+  logTail: LogTail | undefined;
+  /** `/metrics`, `/health` and `/ready`. */
+  routes: Readonly<Record<string, Route>>;
+  state(): MonitorState;
+  sample(): MemorySample;
+  /** Pins a loaded storage by the name that state() gives. */
+  pin(storage: string, signal: AbortSignal): Promise<Pin<SearchableStorage>>;
+}
+
+/** The monitor: a page, its data, and a stream of what happens. */
+export class Monitor {
+  readonly #options: MonitorOptions;
+  readonly #ring: TurnRing;
+  readonly #stream = new EventStream();
+  readonly #samples: MemorySample[] = [];
+  readonly #assets: ReadonlyMap<string, Asset>;
+  #server: LocalServer | undefined;
+  #ticks: NodeJS.Timeout | undefined;
+
+  private constructor(options: MonitorOptions, assets: ReadonlyMap<string, Asset>) {
+    this.#options = options;
+    this.#assets = assets;
+    this.#ring = new TurnRing(options.config.turn_ring_size, options.userContent);
+  }
+
+  /** @throws StartupError if it cannot listen */
+  static async open(options: MonitorOptions): Promise<Monitor> {
+    const monitor = new Monitor(options, await readAssets());
+    await monitor.#listen();
+    return monitor;
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0;
+  }
+
+  turn(facts: TurnFacts): void {
+    const record = this.#ring.add(facts);
+    this.#stream.send({ name: 'turn', id: record.seq, data: record });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticks);
+    this.#stream.close();
+    await this.#server?.close();
+  }
+
+  async #listen(): Promise<void> {
+    const { config, log, logTail, routes } = this.#options;
+    const { bind, port, allow_remote, memory_tick_interval_ms: tickMs } = config;
+    this.#server = await LocalServer.open({
+      name: 'monitor',
+      bind,
+      port,
+      allowRemote: allow_remote,
+      log,
+      routes: { ...routes, ...this.#routes() },
+      otherwise: (_, response, url) => this.#sendAsset(response, url.pathname),
+    });
+    if (tickMs > 0) this.#ticks = setInterval(() => this.#tick(), tickMs).unref();
+    logTail?.follow((line) => this.#stream.send({ name: 'log', data: line, replaceable: true }));
+    log.info({ url: `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}/` }, 'monitor');
+  }
+
+  #routes(): Record<string, Route> {
+    return {
+      'GET /api/state': (_, response) => sendJson(response, this.#options.state()),
+      'GET /api/memory': (_, response) => {
+        this.#tick();
+        sendJson(response, this.#samples);
+      },
+      'GET /api/stream': (request, response) => this.#openStream(request, response),
+      'POST /api/search': (request, response) => this.#search(request, response),
+    };
+  }
+
+  #tick(): void {
+    const sample = this.#options.sample();
+    this.#samples.push(sample);
+    if (this.#samples.length > keptSamples) this.#samples.shift();
+    this.#stream.send({ name: 'memory', data: sample, replaceable: true });
+  }
+
+  /** A page that reconnects gets the turns that it missed and are still kept. */
+  #openStream(request: IncomingMessage, response: ServerResponse): void {
+    const last = Number(request.headers['last-event-id'] ?? 0);
+    const turns = this.#ring.after(Number.isSafeInteger(last) && last > 0 ? last : 0);
+    const lines = last > 0 ? [] : (this.#options.logTail?.lines ?? []);
+    const first: StreamEvent[] = [
+      ...turns.map((turn) => ({ name: 'turn', id: turn.seq, data: turn })),
+      ...lines.map((line) => ({ name: 'log', data: line })),
+    ];
+    if (!this.#stream.open(response, first)) sendText(response, 503, 'too many pages are open');
+  }
+
+  async #search(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A form of another page could send any other type without asking first.
+    if (request.headers['content-type']?.split(';')[0] !== 'application/json')
+      return sendText(response, 415, 'content-type: application/json is expected');
+    const body = await readBody(request);
+    const parsed = inspectionSchema.safeParse(body);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      return sendJson(response, { error: `${issue?.path.join('.')}: ${issue?.message}` }, 400);
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      await using pin = await this.#options.pin(parsed.data.storage, gone.signal);
+      sendJson(response, await inspect(pin.value, parsed.data, gone.signal));
+    } catch (error) {
+      if (!gone.signal.aborted) sendJson(response, { error: (error as Error).message }, 400);
+    }
+  }
+
+  #sendAsset(response: ServerResponse, path: string): void {
+    const asset = this.#assets.get(path);
+    if (asset === undefined) return sendText(response, 404, 'there is no such page');
+    response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
+  }
+}
+
+/** Returns the JSON of a body; undefined if it is too long or not JSON. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length > longestBody) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import type { EntryFacts } from '../knowledge/index.js';
+import type { BudgetStatus } from '../protocol/frames.js';
+
+export interface AgentState {
+  id: string;
+  /** Types of its nodes, in order. */
+  nodes: string[];
+  /** Turns under way and waiting. */
+  turns: number;
+}
+
+export interface SessionState {
+  id: string;
+  /** Names of its storages. */
+  storages: string[];
+  agents: AgentState[];
+}
+
+export interface ClientState {
+  address: string;
+  memory: BudgetStatus;
+  sessions: SessionState[];
+}
+
+export interface ModelState {
+  name: string;
+  type: string;
+  /** Whether it is in memory. */
+  loaded: boolean;
+  detail?: string;
+}
+
+export interface ConfigValue {
+  path: string;
+  value: unknown;
+  /** "default", "file", or the flag or variable that set it. */
+  source: string;
+}
+
+/** The server as the page shows it. */
+export interface MonitorState {
+  version: string;
+  pid: number;
+  uptimeSeconds: number;
+  node: string;
+  memory: BudgetStatus;
+  clients: ClientState[];
+  storages: EntryFacts[];
+  models: ModelState[];
+  /** Length of each queue by name. */
+  waiting: Record<string, number>;
+  /** Facts of the scheduler of language models; absent if none is loaded. */
+  scheduler?: unknown;
+  config: ConfigValue[];
+  /** Whether texts of users may be shown. */
+  userContent: boolean;
+}
+
+export interface MemorySample {
+  /** ms since 1970. */
+  at: number;
+  rss: number;
+  heap: number;
+  external: number;
+  clients: number;
+  storages: number;
+}
