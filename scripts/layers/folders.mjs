@@ -20,14 +20,15 @@ export const folders = {
   telemetry: ['config', 'log', 'agents'],
   http: ['config', 'log'],
   metrics: ['config', 'log', 'http', 'agents'],
+  monitor: ['files', 'config', 'log', 'protocol', 'http', 'knowledge', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
-    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics'],
+    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
   ],
   cli: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'catalog', 'knowledge', 'storages'],
-    ...['client', 'telemetry', 'server'],
+    ...['client', 'telemetry', 'monitor', 'server'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

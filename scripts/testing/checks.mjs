@@ -30,5 +30,6 @@ export const checks = [
     '--check',
   ]),
   check('Unicode tables', () => [join(root, 'scripts', 'generate-unicode.mjs'), '--check']),
+  check("types of the monitor's page", () => [tscProgram(), '-p', join(root, 'tsconfig.web.json')]),
   check('types of the tests', () => [tscProgram(), '-p', join(root, 'tsconfig.test.json')]),
 ];

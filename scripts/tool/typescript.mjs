@@ -25,7 +25,13 @@ function removeOrphans(dist) {
   let removed = 0;
   for (const entry of readdirSync(dist, { recursive: true })) {
     const output = /^(.*)\.(js|js\.map|d\.ts)$/.exec(entry);
-    if (!output || existsSync(join(root, `${output[1]}.ts`))) continue;
+    // The monitor's page is bundled, see page.mjs.
+    if (
+      !output ||
+      entry.startsWith(join('src', 'monitor', 'page')) ||
+      existsSync(join(root, `${output[1]}.ts`))
+    )
+      continue;
     rmSync(join(dist, entry));
     removed++;
   }

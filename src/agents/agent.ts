@@ -95,6 +95,11 @@ export class Agent {
     return this.#history.export();
   }
 
+  /** Its id, the types of its nodes, and its turns that have not ended. */
+  get state(): { id: string; nodes: string[]; turns: number } {
+    return { id: this.id, nodes: this.#nodes.map(({ type }) => type), turns: this.#turns.size };
+  }
+
   turn(id: string): Turn | undefined {
     return this.#turns.get(id);
   }

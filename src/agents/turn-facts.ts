@@ -1,4 +1,5 @@
 import type { NodeDiagnostics } from '../protocol/frames.js';
+import type { Component } from './interaction.js';
 
 /** A finished turn, for the operator's counters. Not for clients. */
 export interface TurnFacts {
@@ -17,6 +18,7 @@ export interface TurnFacts {
   /** Number of knowledge components. */
   readonly hits: number;
   readonly citations: number;
+  readonly components: readonly Component[];
   /** The user's text. */
   readonly message: string;
   readonly reply: string;

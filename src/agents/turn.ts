@@ -198,6 +198,7 @@ export class Turn {
       skipped: this.#skipped.length,
       hits: components.filter(({ _type }) => _type === 'knowledge').length,
       citations: citations.length,
+      components,
       message: this.#options.text,
       reply: replyText,
     };

@@ -49,6 +49,8 @@ export class CatalogModels implements AsyncDisposable {
   readonly #options: CatalogModelsOptions;
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
+  /** Those of #models that have been loaded. */
+  readonly #opened = new Map<string, LoadedModel>();
 
   /** @internal Use CatalogModels.open(). */
   constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}) {
@@ -72,6 +74,11 @@ export class CatalogModels implements AsyncDisposable {
   /** Names of the embedding models, in the catalog's order. */
   get names(): string[] {
     return this.#catalog.embeddingModels;
+  }
+
+  /** @internal Every entry of the catalog, with its model if it was loaded. */
+  entries(): { entry: CatalogEntry; loaded: LoadedModel | undefined }[] {
+    return this.#catalog.entries.map((entry) => ({ entry, loaded: this.#opened.get(entry.name) }));
   }
 
   /** One sentence per key of the catalog without effect. */
@@ -123,7 +130,9 @@ export class CatalogModels implements AsyncDisposable {
     const { name } = entry;
     const { idleMs, log } = this.#options;
     const forget = () => {
-      if (this.#models.get(name) === loading) this.#models.delete(name);
+      if (this.#models.get(name) !== loading) return;
+      this.#models.delete(name);
+      this.#opened.delete(name);
     };
     const loading: Promise<LoadedModel> = this.#open(entry).then(
       (model) =>
@@ -136,7 +145,7 @@ export class CatalogModels implements AsyncDisposable {
         }),
     );
     this.#models.set(name, loading);
-    loading.catch(forget);
+    loading.then((model) => this.#opened.set(name, model), forget);
     return loading;
   }
 

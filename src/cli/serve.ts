@@ -1,9 +1,11 @@
 import { distanceKernels } from '../../lib/index.js';
 import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
+import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
+import type { LogTail } from '../monitor/log-tail.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { ignoreOtherSignals } from './other-signals.js';
@@ -13,10 +15,11 @@ import { exitAfter, onStopSignal } from './stop-signal.js';
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const useLog = ignoreOtherSignals();
-  const { config, file, place, warnings, withoutEffect } = await loadConfig(flags, process.env);
+  const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(flags, process.env);
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
-  const { log, fileLog, file: logFile } = openLog(config);
+  const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
+  const { log, fileLog, file: logFile } = openLog(config, logTail === undefined ? [] : [logTail]);
   useLog(log);
   logDefects(log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
@@ -34,7 +37,14 @@ export async function serve(flags: FlagValues): Promise<void> {
 
   async function startServer(): Promise<LorekeepServer> {
     try {
-      return await LorekeepServer.start({ config, configFile: place, log, onIdle });
+      return await LorekeepServer.start({
+        config,
+        configFile: place,
+        configSources: sources,
+        log,
+        logTail,
+        onIdle,
+      });
     } catch (error) {
       fileLog.error({ err: error }, 'not started');
       throw error;
@@ -45,6 +55,11 @@ export async function serve(flags: FlagValues): Promise<void> {
     log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
     exitAfter(server.stop());
   }
+}
+
+async function openLogTail({ include_interaction_in_diagnostics }: ServerConfig): Promise<LogTail> {
+  const { LogTail } = await import('../monitor/log-tail.js');
+  return new LogTail(include_interaction_in_diagnostics);
 }
 
 /**

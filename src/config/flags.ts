@@ -28,10 +28,12 @@ export const configFlags: readonly ConfigFlag[] = [
 /** The values on a command line by flag name (`--port`); a flag without a value is `true`. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
-/** A value that overrides the file's, and its source. */
+/** A value that overrides the file's. */
 export interface Override {
   readonly field: ConfigField;
   readonly value: unknown;
+  /** The flag or the variable. */
+  readonly source: string;
 }
 
 /**
@@ -42,9 +44,10 @@ export interface Override {
 export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv): Override[] {
   return configFlags.flatMap(({ name, variable, field }) => {
     if (field === undefined) return [];
-    if (flags[name] !== undefined) return [{ field, value: parse(name, field, flags[name], FlagError) }];
+    if (flags[name] !== undefined)
+      return [{ field, value: parse(name, field, flags[name], FlagError), source: name }];
     const text = environment[variable];
-    return text ? [{ field, value: parse(variable, field, text, StartupError) }] : [];
+    return text ? [{ field, value: parse(variable, field, text, StartupError), source: variable }] : [];
   });
 }
 

@@ -7,6 +7,7 @@ import { parseConfig, readTextFile } from './file.js';
 import { configPath, type FlagValues, type Override, readOverrides } from './flags.js';
 import { applyLegacyQuantum } from './legacy-quantum.js';
 import { configSchema, type ServerConfig } from './schema.js';
+import { configSources } from './sources.js';
 import { FlagError, StartupError } from './startup-error.js';
 
 export interface LoadedConfig {
@@ -16,6 +17,8 @@ export interface LoadedConfig {
   file?: string;
   /** Path of that file, existing or not. */
   place: string;
+  /** What set each field that is not at its default, by path: "file", a flag or a variable. */
+  sources: ReadonlyMap<string, string>;
   /** One sentence per probable mistake. */
   warnings: string[];
   /** One sentence that names the set fields without effect in this version. */
@@ -78,7 +81,8 @@ function complete(
   applyLegacyQuantum(config, written);
   config.session_folders = sessionFolders(config);
   const withoutEffect = describeWithoutEffect(written, overrides, config);
-  return { config, warnings, place: path, ...(withoutEffect && { withoutEffect }) };
+  const sources = configSources(written, overrides);
+  return { config, sources, warnings, place: path, ...(withoutEffect && { withoutEffect }) };
 }
 
 function describeWithoutEffect(

@@ -12,9 +12,10 @@ import {
   object,
   text,
 } from './field-types.js';
-import { crashDumpSchema, debugCommandsSchema, monitorSchema } from './later-schema.js';
+import { crashDumpSchema, debugCommandsSchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
 import { metricsSchema } from './metrics-schema.js';
+import { monitorSchema } from './monitor-schema.js';
 import { telemetrySchema } from './telemetry-schema.js';
 
 const path = { path: true } as const;

@@ -90,6 +90,11 @@ export class KnowledgeBaseCache implements AsyncDisposable {
     return this.#pins.entries();
   }
 
+  /** @internal Returns a pin on a loaded knowledge base by the name that entries() gives. */
+  loaded(name: string): Pin<KnowledgeBase> | undefined {
+    return this.#pins.findByName(name);
+  }
+
   /**
    * Returns a pin on the knowledge base of a config file. Relative paths in the config start at its folder.
    * @throws as openKnowledgeBase(); CLOSED after close(); the signal's reason

@@ -79,6 +79,14 @@ export class PinCache<T extends Cacheable> {
     });
   }
 
+  /** Returns a pin on the loaded value of that name, the latest version if there are several. */
+  findByName(name: string): Pin<T> | undefined {
+    const entry = [...this.#entries.values()].findLast(
+      (one) => one.name === name && one.loaded !== undefined,
+    );
+    return entry?.loaded && this.#pin(entry, entry.loaded);
+  }
+
   /** Returns a pin on the value of `key` if it is loaded. */
   find(key: string): Pin<T> | undefined {
     const entry = this.#entries.get(key);

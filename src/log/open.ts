@@ -4,7 +4,7 @@ import { ConsoleSink } from './console-sink.js';
 import { FileSink } from './file-sink.js';
 import { createLog, type Log, silentLog } from './log.js';
 import { RotatingFile, type Rotation } from './rotating-file.js';
-import { levelNumbers } from './sink.js';
+import { type LogSink, levelNumbers } from './sink.js';
 
 /** Rotation in production mode. */
 export const rotation: Rotation = { maxBytes: 10 * 1024 * 1024, files: 5 };
@@ -26,11 +26,11 @@ export interface OpenLog {
 
 /**
  * Opens the server's log: the console, and a file in `logs_dir`. If the file cannot be written, warns and uses the console
- * alone. Pending lines are written when the process exits.
+ * alone. Pending lines are written when the process exits. `others` get every line, too.
  */
-export function openLog(config: LogConfig): OpenLog {
+export function openLog(config: LogConfig, others: readonly LogSink[] = []): OpenLog {
   const console = new ConsoleSink();
-  const consoleLog = createLog(config.log_level, console);
+  const consoleLog = createLog(config.log_level, console, ...others);
   const consoleOnly = { log: consoleLog, fileLog: silentLog(), close: () => {} };
   if (config.logs_dir === '') return consoleOnly;
   let file: RotatingFile;
@@ -50,7 +50,7 @@ export function openLog(config: LogConfig): OpenLog {
     sink.close();
   };
   process.on('exit', close);
-  const log = createLog(config.log_level, console, sink);
+  const log = createLog(config.log_level, console, sink, ...others);
   return { log, fileLog: createLog(config.log_level, sink), file: file.path, close };
 }
 

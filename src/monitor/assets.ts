@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { StartupError } from '../config/startup-error.js';
+import { homeFolder } from '../files/home.js';
 
 export interface Asset {
   readonly type: string;
   readonly content: Buffer;
 }
 
-/** By path in the address, the file beside this module, which the build makes from web/monitor. */
+/** By path in the address, the file that the build makes from web/monitor. */
 const files = {
   '/': ['index.html', 'text/html; charset=utf-8'],
   '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
@@ -17,7 +19,7 @@ const files = {
 export async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = new Map<string, Asset>();
   for (const [path, [name, type]] of Object.entries(files)) {
-    const file = new URL(`page/${name}`, import.meta.url);
+    const file = join(homeFolder, 'dist', 'src', 'monitor', 'page', name);
     try {
       assets.set(path, { type, content: await readFile(file) });
     } catch {

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 export const mostStreams = 32;
 /** Unread bytes above which events that come again are left out, and above which a reader is disconnected. */
 const laggingBytes = 65_536;
-const stalledBytes = 4 * 1024 * 1024;
+const stalledBytes = 1024 * 1024;
 const heartbeatMs = 15_000;
 
 export interface StreamEvent {
@@ -28,7 +28,7 @@ export class EventStream {
   /** Returns false if there are too many readers; then nothing is sent. */
   open(response: ServerResponse, first: readonly StreamEvent[]): boolean {
     if (this.#readers.size >= mostStreams) return false;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     this.#readers.add(response);
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
@@ -42,7 +42,7 @@ export class EventStream {
   }
 
   close(): void {
-    for (const reader of this.#readers) reader.end();
+    for (const reader of [...this.#readers]) reader.destroy();
     clearInterval(this.#heartbeat);
   }
 

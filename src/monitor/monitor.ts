@@ -137,8 +137,8 @@ export class Monitor {
 
   #sendAsset(response: ServerResponse, path: string): void {
     const asset = this.#assets.get(path);
-    if (asset === undefined) return sendText(response, 404, 'there is no such page');
-    response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
+    if (asset === undefined) sendText(response, 404, 'there is no such page');
+    else response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
   }
 }
 

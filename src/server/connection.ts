@@ -4,6 +4,7 @@ import { withLoopTurns } from '../lifecycle/loop-turn.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import type { Log } from '../log/log.js';
+import type { ClientState } from '../monitor/state.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
@@ -131,6 +132,15 @@ export class Connection {
       });
     });
     this.#listen();
+  }
+
+  /** Its address, memory and sessions. */
+  get state(): ClientState {
+    return {
+      address: this.#client,
+      memory: this.#memory.ledger.status,
+      sessions: this.#sessions.states,
+    };
   }
 
   /** Ends every session for `reason`, sends the remaining frames and closes the socket. */

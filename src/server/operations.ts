@@ -1,78 +1,129 @@
 import type { ServerConfig } from '../config/schema.js';
 import { packageVersion } from '../files/home.js';
-import type { LocalServer } from '../http/local-server.js';
+import type { LocalServer, Route } from '../http/local-server.js';
 import type { Log } from '../log/log.js';
 import { metricsRoutes, openMetrics } from '../metrics/endpoint.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
+import type { LogTail } from '../monitor/log-tail.js';
+import type { Monitor } from '../monitor/monitor.js';
 import { Telemetry } from '../telemetry/telemetry.js';
+import type { Connection } from './connection.js';
+import { memorySample, monitorState, waitingWork } from './monitor-state.js';
 import { allOf, type ServerObserver } from './observer.js';
 import type { Services } from './services.js';
 
-/** What tells operators about the server: telemetry and metrics. What is switched off is not even loaded. */
+export interface OperationsOptions {
+  config: ServerConfig;
+  /** What set each field of the config that is not at its default. */
+  configSources: ReadonlyMap<string, string>;
+  log: Log;
+  /** The latest lines of the log, for the monitor. */
+  logTail: LogTail | undefined;
+}
+
+/** What tells operators about the server: telemetry, metrics and the monitor. What is switched off is not even loaded. */
 export class Operations {
   /** Undefined if nobody listens. */
   readonly observer: ServerObserver | undefined;
+  readonly #options: OperationsOptions;
   readonly #telemetry: Telemetry | undefined;
-  readonly #servers: LocalServer[] = [];
+  readonly #metrics: ServerMetrics | undefined;
+  #endpoint: LocalServer | undefined;
+  #monitor: Monitor | undefined;
   #services: Services | undefined;
 
-  private constructor(telemetry: Telemetry | undefined, metrics: ServerMetrics | undefined) {
-    this.#telemetry = telemetry;
-    this.observer = allOf([telemetry, metrics && metricsObserver(metrics)]);
-  }
-
-  /** Opens the HTTP port. It answers before clients can connect. @throws StartupError */
-  static async open(config: ServerConfig, log: Log): Promise<Operations> {
-    const environment = process.env;
-    const telemetry = Telemetry.open({
+  private constructor(options: OperationsOptions, Metrics: typeof ServerMetrics | undefined) {
+    const { config, log } = options;
+    this.#options = options;
+    this.#telemetry = Telemetry.open({
       config: config.telemetry,
-      environment,
+      environment: process.env,
       version: packageVersion,
       log,
     });
-    if (!config.metrics.enabled) return new Operations(telemetry, undefined);
+    this.#metrics = Metrics && this.#createMetrics(Metrics);
+    this.observer = allOf([
+      this.#telemetry,
+      this.#metrics && metricsObserver(this.#metrics),
+      config.monitor.enabled ? { turn: (facts) => this.#monitor?.turn(facts) } : undefined,
+    ]);
+  }
+
+  /** Loads what the config asks for. Nothing listens yet. */
+  static async create(options: OperationsOptions): Promise<Operations> {
+    const { metrics, monitor } = options.config;
+    if (!metrics.enabled && !monitor.enabled) return new Operations(options, undefined);
     const { ServerMetrics } = await import('../metrics/server-metrics.js');
-    const metrics = new ServerMetrics({
+    return new Operations(options, ServerMetrics);
+  }
+
+  /** Port of `/metrics`; undefined if it is off. */
+  get metricsPort(): number | undefined {
+    return this.#endpoint?.port;
+  }
+
+  /** Port of the monitor; undefined if it is off. */
+  get monitorPort(): number | undefined {
+    return this.#monitor?.port;
+  }
+
+  /** Opens the HTTP ports. @throws StartupError */
+  async listen(services: Services, connections: ReadonlySet<Connection>): Promise<void> {
+    this.#services = services;
+    if (this.#metrics === undefined) return;
+    const { config, log } = this.#options;
+    const routes = metricsRoutes(this.#metrics, () => !services.activity.stopping);
+    if (config.metrics.enabled) this.#endpoint = await openMetrics(config.metrics, routes, log);
+    if (config.monitor.enabled) this.#monitor = await this.#openMonitor(services, connections, routes);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#telemetry?.close(), this.#endpoint?.close(), this.#monitor?.close()]);
+  }
+
+  async #openMonitor(
+    services: Services,
+    connections: ReadonlySet<Connection>,
+    routes: Readonly<Record<string, Route>>,
+  ): Promise<Monitor> {
+    const { config, configSources, log, logTail } = this.#options;
+    const { Monitor } = await import('../monitor/monitor.js');
+    return Monitor.open({
+      config: config.monitor,
+      userContent: config.include_interaction_in_diagnostics,
+      log,
+      logTail,
+      routes,
+      state: () => monitorState(services, connections, configSources),
+      sample: () => memorySample(services),
+      pin: async (storage) => {
+        const pin = services.files.loaded(storage);
+        if (pin === undefined) throw new Error(`no loaded storage has the name ${storage}`);
+        return pin;
+      },
+    });
+  }
+
+  #createMetrics(Metrics: typeof ServerMetrics): ServerMetrics {
+    return new Metrics({
       connections: () => ({
-        open: operations.#services?.slots.total ?? 0,
-        limit: config.limits.max_connections,
+        open: this.#services?.slots.total ?? 0,
+        limit: this.#options.config.limits.max_connections,
       }),
-      sessions: () => operations.#services?.sessionIdle.holds ?? 0,
-      waiting: () => ({
-        search: operations.#services?.searchThreads.waiting ?? 0,
-        build: operations.#services?.builders.waiting ?? 0,
-        requests: operations.#services?.loop.waiting ?? 0,
-      }),
+      sessions: () => this.#services?.sessionIdle.holds ?? 0,
+      waiting: () => (this.#services === undefined ? {} : waitingWork(this.#services)),
       memory: () => ({
-        byKind: operations.#services?.memory.ledger.byKind ?? {},
-        limit: operations.#services?.memory.limits.server.total ?? 0,
+        byKind: this.#services?.memory.ledger.byKind ?? {},
+        limit: this.#services?.memory.limits.server.total ?? 0,
       }),
       storages: () => {
-        const files = operations.#services?.files;
+        const files = this.#services?.files;
         const entries = files?.entries() ?? [];
         const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
         const { requests, loads } = files?.counts ?? { requests: 0, loads: 0 };
         return { states: entries.map(({ state }) => state), bytes, hits: requests - loads, misses: loads };
       },
     });
-    const operations = new Operations(telemetry, metrics);
-    const isReady = () => operations.#services?.activity.stopping === false;
-    operations.#servers.push(await openMetrics(config.metrics, metricsRoutes(metrics, isReady), log));
-    return operations;
-  }
-
-  /** Port of `/metrics`; undefined if it is off. */
-  get metricsPort(): number | undefined {
-    return this.#servers[0]?.port;
-  }
-
-  /** From now on `/ready` says yes. */
-  serve(services: Services): void {
-    this.#services = services;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#telemetry?.close(), ...this.#servers.map((server) => server.close())]);
   }
 }
 

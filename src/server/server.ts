@@ -21,6 +21,7 @@ import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Ledger } from '../limits/ledger.js';
 import type { Log } from '../log/log.js';
+import type { LogTail } from '../monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
@@ -30,6 +31,7 @@ import { type Connection, type ConnectionLimits, defaultLimits } from './connect
 import { DescriptorReserve } from './descriptor-reserve.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
+import type { ServerObserver } from './observer.js';
 import { Operations } from './operations.js';
 import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
@@ -44,6 +46,10 @@ export interface ServerOptions {
   configFile?: string | undefined;
   log: Log;
   limits?: Partial<ConnectionLimits>;
+  /** What set each field that is not at its default, for the monitor. */
+  configSources?: ReadonlyMap<string, string>;
+  /** The latest lines of the log, for the monitor. */
+  logTail?: LogTail | undefined;
   /** Called after `idle_shutdown_timeout` without a session. */
   onIdle?: () => void;
   /** Loads language models. Default: the library's. */
@@ -76,6 +82,8 @@ export class LorekeepServer {
     configFile,
     log,
     limits,
+    configSources = new Map(),
+    logTail,
     onIdle = () => {},
     loadLanguageModel,
   }: ServerOptions): Promise<LorekeepServer> {
@@ -87,7 +95,7 @@ export class LorekeepServer {
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
-    const operations = await Operations.open(config, log);
+    const operations = await Operations.create({ config, configSources, log, logTail });
     let sessions = 0;
     const services = {
       config,
@@ -139,11 +147,14 @@ export class LorekeepServer {
       void connection.closed.finally(() => connections.delete(connection));
     };
     const { port, network_access: access } = config;
-    const listener = await Listener.open({ port, access, log, accept }).catch(async (error: unknown) => {
+    let listener: Listener;
+    try {
+      await operations.listen(services, connections);
+      listener = await Listener.open({ port, access, log, accept });
+    } catch (error) {
       await operations.close();
       throw error;
-    });
-    operations.serve(services);
+    }
     log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
     return new LorekeepServer(services, listener, connections, operations);
   }
@@ -156,6 +167,16 @@ export class LorekeepServer {
   /** Port of `/metrics`; undefined if it is off. */
   get metricsPort(): number | undefined {
     return this.#operations.metricsPort;
+  }
+
+  /** Told of what happens; undefined if nobody listens. */
+  get observer(): ServerObserver | undefined {
+    return this.#services.observer;
+  }
+
+  /** Port of the monitor; undefined if it is off. */
+  get monitorPort(): number | undefined {
+    return this.#operations.monitorPort;
   }
 
   /** Number of connections, including those whose sessions are still closing. */

@@ -1,6 +1,7 @@
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionBytes } from '../limits/estimates.js';
+import type { SessionState } from '../monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { Services } from './services.js';
@@ -31,6 +32,10 @@ export class SessionTable {
 
   get size(): number {
     return this.#sessions.size;
+  }
+
+  get states(): SessionState[] {
+    return [...this.#sessions.values()].map((session) => session.state);
   }
 
   /**

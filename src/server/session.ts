@@ -15,6 +15,7 @@ import type { ClientMemory } from '../limits/client-memory.js';
 import { agentBytes, turnBytes } from '../limits/estimates.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
+import type { SessionState } from '../monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
@@ -85,6 +86,12 @@ export class Session {
   /** Aborted when the session ends; its reason is what requests under way are answered with. */
   get signal(): AbortSignal {
     return this.#ending.signal;
+  }
+
+  /** Its storages and agents. */
+  get state(): SessionState {
+    const agents = [...this.#agents.values()].map((agent) => agent.state);
+    return { id: this.id, storages: this.storages.names, agents };
   }
 
   /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */

@@ -26,6 +26,11 @@ export class KnowledgeBaseStorages {
     return this.#cache.entries();
   }
 
+  /** Returns a pin on a loaded storage by the name that entries() gives. */
+  loaded(name: string): Pin<SearchableStorage> | undefined {
+    return this.#cache.loaded(name);
+  }
+
   get counts(): { requests: number; loads: number } {
     return this.#cache.counts;
   }

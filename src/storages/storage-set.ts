@@ -50,6 +50,10 @@ export class StorageSet {
     this.#signal = signal;
   }
 
+  get names(): string[] {
+    return [...this.#named.keys()];
+  }
+
   /** @throws InvalidStorageName, StorageNameTaken, TooManyStorages, InvalidEmbeddedStringStorageData; the signal's reason. */
   async createInline(name: string, source: InlineSource): Promise<StorageFacts> {
     this.#checkFree(name);

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { type Client, type ClientSession, connect } from '../../src/client/index.js';
 import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
+import type { LogTail } from '../../src/monitor/log-tail.js';
 import type { ConnectionLimits } from '../../src/server/connection.js';
 import { LorekeepServer, type ServerOptions } from '../../src/server/server.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
@@ -50,6 +51,7 @@ export interface TestServerOptions {
   config?: z.input<typeof configSchema>;
   limits?: Partial<ConnectionLimits>;
   log?: Log;
+  logTail?: LogTail;
   onIdle?: () => void;
   loadLanguageModel?: ServerOptions['loadLanguageModel'];
 }

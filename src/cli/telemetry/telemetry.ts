@@ -69,6 +69,7 @@ const sampleTurn = {
   skipped: 0,
   hits: 8,
   citations: 1,
+  components: [],
   message: 'Who lights the lamp?',
   reply: 'The keeper lights the lamp at dusk.',
 } as const;

@@ -1,0 +1,196 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log/log.js';
+import { LogTail } from '../../src/monitor/log-tail.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus } from '../server/corpus.js';
+import { TestServer } from '../server/test-server.js';
+import { browserPath, launch } from './browser.js';
+
+if (browserPath === undefined)
+  console.log('left out: the monitor in a browser; the Debian package chromium is not installed');
+
+const inFolder = temporaryFolder();
+
+const fields = [{ name: 'year', type: 'int', optional: true }];
+const graph = {
+  nodes: [
+    { id: 'find', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } },
+    { id: 'answer', type: 'quote', params: { fallback: 'nothing is known' } },
+  ],
+};
+
+describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
+  let browser: Browser;
+  let axe: string;
+
+  beforeAll(async () => {
+    const records = corpus.map(({ text }, n) => ({ id: `r${n}`, text, metadata: { year: 2000 + n } }));
+    mkdirSync(inFolder('root'));
+    writeFileSync(inFolder('root', 'records.json'), JSON.stringify(records));
+    writeFileSync(
+      inFolder('root', 'kb.json'),
+      JSON.stringify({ embedding_model: 'tiny', records_file: 'records.json', fields }),
+    );
+    axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  async function start(options: { userContent?: boolean; turns?: number; ring?: number } = {}) {
+    const logTail = new LogTail(false);
+    const server = await TestServer.start({
+      config: {
+        storage_root: inFolder('root'),
+        monitor: { enabled: true, port: 0, turn_ring_size: options.ring ?? 200, memory_tick_interval_ms: 50 },
+        include_interaction_in_diagnostics: options.userContent ?? false,
+      },
+      log: createLog('info', logTail),
+      logTail,
+    });
+    const session = await server.session();
+    const agent = await session.createAgent({ graph });
+    for (let n = 0; n < (options.turns ?? 2); n++) await agent.turn(corpus[0].question);
+    return { server, session, agent, url: `http://127.0.0.1:${server.server.monitorPort}/` };
+  }
+
+  /** Opens a page; whatever the browser reports as an error fails the test. */
+  async function open(url: string, options: object = {}) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(String(error)));
+    await page.goto(url);
+    await page.getByText('live', { exact: true }).waitFor();
+    return { page, problems };
+  }
+
+  const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+
+  async function seriousFindings(page: Page): Promise<string[]> {
+    await page.evaluate(axe);
+    return page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await checker.run();
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('; ')}`);
+    });
+  }
+
+  it('every panel shows the live server, without an error and without a serious accessibility finding', async () => {
+    const { url } = await start();
+    const { page, problems } = await open(url);
+    const expected: [name: string, text: string][] = [
+      ['Turns', 'find (retrieve)'],
+      ['Clients', 'retrieve, quote'],
+      ['Storages', 'Pinned'],
+      ['Search', 'Knowledge base'],
+      ['Memory', 'V8 heap'],
+      ['Scheduler', 'language model'],
+      ['Log', 'listening'],
+      ['Config', 'monitor.turn_ring_size'],
+    ];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const [name, text] of expected) {
+        await tab(page, name);
+        await page.getByText(text).first().waitFor();
+        expect(await seriousFindings(page), `${name}, ${colorScheme}`).toEqual([]);
+      }
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('turns arrive while the page is open; texts only with include_interaction_in_diagnostics', async () => {
+    const { url, agent } = await start();
+    const { page } = await open(url);
+    await agent.turn(corpus[0].question);
+    await page.getByText('s1.t3', { exact: true }).first().waitFor();
+    expect(await page.content()).not.toContain(corpus[0].question);
+    await page.close();
+    const open2 = await start({ userContent: true });
+    const second = await open(open2.url);
+    await second.page.getByText(corpus[0].question).first().waitFor();
+    await second.page.close();
+  });
+
+  it('the inspector shows both legs, what the filter removes, and why a record is missing', async () => {
+    const { url } = await start();
+    const { page, problems } = await open(`${url}#search`);
+    await page.getByLabel('Query').fill(corpus[0].question);
+    await page.getByRole('button', { name: 'Search' }).click();
+    const hits = page.getByRole('table', { name: 'Hits' });
+    await hits.getByText('r0', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'By meaning' }).getByText('r0', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'By words' }).getByText('r0', { exact: true }).waitFor();
+    await page.getByLabel('Filter (JSON)').fill('{">": [{"knowledge": "year"}, 2000]}');
+    await page.getByLabel('Why is this record not found?').fill('r0');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('The filter removes r0').waitFor();
+    const removed = page.getByRole('table', { name: 'Removed by the filter' });
+    await removed.getByText('r0', { exact: true }).waitFor();
+    await page.getByLabel('Filter (JSON)').fill('{"no": 1}');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('alert').waitFor();
+    // The browser itself reports the refused request.
+    expect(problems.filter((text) => !text.includes('400'))).toEqual([]);
+    await page.close();
+  });
+
+  it('the keyboard selects tabs and turns', async () => {
+    const { url } = await start({ turns: 3 });
+    const { page } = await open(url);
+    await page.getByRole('option').first().waitFor();
+    const list = page.getByRole('listbox');
+    await list.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { name: 's1.t2' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('heading', { name: 's1.t3' }).waitFor();
+    await page.getByRole('tab', { name: 'Turns' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tabpanel', { name: 'Clients' }).waitFor();
+    await page.close();
+  });
+
+  it('thousands of turns take a few rows of the page, and a narrow screen does not scroll sideways', async () => {
+    const { url, server } = await start({ turns: 1, ring: 10_000 });
+    const facts = { ...turnFacts, components: [] };
+    for (let n = 0; n < 10_000; n++) server.server.observer?.turn?.({ ...facts, turn: `s9.t${n}` });
+    const { page, problems } = await open(url, { viewport: { width: 360, height: 740 } });
+    await page.getByText('s9.t9999', { exact: true }).first().waitFor();
+    expect(await page.getByRole('option').count()).toBeLessThan(80);
+    await page.getByRole('listbox').evaluate((list) => {
+      list.scrollTop = list.scrollHeight;
+    });
+    await page.getByText('s9.t0', { exact: true }).first().waitFor();
+    for (const name of ['Turns', 'Clients', 'Search', 'Config']) {
+      await tab(page, name);
+      const sideways = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      expect(sideways, name).toBe(false);
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+const turnFacts = {
+  status: 'completed',
+  code: undefined,
+  queuedMs: 0.1,
+  durationMs: 2,
+  nodes: [{ node: 'a', type: 'retrieve', duration_ms: 1 }],
+  skipped: 0,
+  hits: 3,
+  citations: 0,
+  message: 'a question',
+  reply: 'an answer',
+} as const;

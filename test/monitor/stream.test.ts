@@ -1,0 +1,185 @@
+import { EventEmitter, once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { isLoopback } from '../../src/http/guard.js';
+import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
+import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { TestServer } from '../server/test-server.js';
+
+const facts = (turn: string, text = 'an answer') =>
+  ({
+    turn,
+    status: 'completed',
+    code: undefined,
+    queuedMs: 0,
+    durationMs: 1,
+    nodes: [],
+    skipped: 0,
+    hits: 0,
+    citations: 0,
+    components: [{ _type: 'character_reply', text }],
+    message: 'a question',
+    reply: text,
+  }) as const;
+
+const start = (fields: object = {}, config: object = {}) =>
+  TestServer.start({ config: { monitor: { enabled: true, port: 0, ...fields }, ...config } });
+
+function get(
+  server: TestServer,
+  path: string,
+  headers: Record<string, string> = {},
+  { method = 'GET', body = '' } = {},
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const port = server.server.monitorPort;
+    const sent = request({ host: '127.0.0.1', port, path, headers, method, agent: false }, resolve);
+    onTestFinished(() => void sent.destroy());
+    sent.on('error', reject).end(body);
+  });
+}
+
+async function text(response: IncomingMessage): Promise<string> {
+  let all = '';
+  for await (const piece of response.setEncoding('utf8')) all += piece;
+  return all;
+}
+
+/** Reads a stream until it contains a text. */
+async function until(response: IncomingMessage, expected: string): Promise<string> {
+  let all = '';
+  response.setEncoding('utf8');
+  while (!all.includes(expected)) all += String((await once(response, 'data'))[0]);
+  return all;
+}
+
+it('the monitor listens only when it is enabled, on loopback', async () => {
+  const off = await TestServer.start();
+  expect(off.server.monitorPort).toBeUndefined();
+  expect(off.server.observer).toBeUndefined();
+  const server = await start();
+  expect((await get(server, '/')).statusCode).toBe(200);
+  for (const address of ['10.0.0.1', '192.168.1.5', '::ffff:10.0.0.1', '2001:db8::1', undefined])
+    expect(isLoopback(address)).toBe(false);
+  for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
+    expect(isLoopback(address)).toBe(true);
+});
+
+it('other web pages and names of an attacker are refused on every path', async () => {
+  const server = await start();
+  for (const path of ['/', '/app.js', '/api/state', '/api/stream', '/metrics']) {
+    for (const headers of [
+      { host: 'evil.example' },
+      { origin: 'http://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ])
+      expect((await get(server, path, headers as Record<string, string>)).statusCode).toBe(403);
+  }
+  const post = (headers: Record<string, string>, body: string) =>
+    get(server, '/api/search', headers, { method: 'POST', body });
+  expect((await post({ 'content-type': 'text/plain' }, '{}')).statusCode).toBe(415);
+  const json = { 'content-type': 'application/json' };
+  for (const body of ['', '{', '[]', '{"storage":"x"}', '{"storage":"x","text":"y"}', 'x'.repeat(300_000)])
+    expect((await post(json, body)).statusCode).toBe(400);
+});
+
+it('a page that reconnects gets the turns that it missed', async () => {
+  const server = await start();
+  const { observer } = server.server;
+  for (const name of ['one', 'two', 'three']) observer?.turn?.(facts(name));
+  const all = await until(await get(server, '/api/stream'), 'three');
+  expect(all).toContain('"turn":"one"');
+  const missed = await until(await get(server, '/api/stream', { 'last-event-id': '1' }), 'three');
+  expect(missed).not.toContain('"turn":"one"');
+  expect(missed).toContain('"turn":"two"');
+});
+
+it('streams beyond the limit are refused, and places of closed ones are free again', async () => {
+  const server = await start();
+  const streams: IncomingMessage[] = [];
+  for (let n = 0; n < mostStreams; n++) streams.push(await get(server, '/api/stream'));
+  expect(streams.map(({ statusCode }) => statusCode)).toEqual(Array(mostStreams).fill(200));
+  const [first] = streams;
+  expect((await get(server, '/api/stream')).statusCode).toBe(503);
+  first?.destroy();
+  let status = 503;
+  while (status === 503) status = (await get(server, '/api/stream')).statusCode as number;
+  expect(status).toBe(200);
+});
+
+/** A response whose client does not read: what is written stays. */
+class Unread extends EventEmitter {
+  writableLength = 0;
+  events = 0;
+  destroyed = false;
+
+  writeHead(): this {
+    return this;
+  }
+
+  flushHeaders(): void {}
+
+  write(text: string): boolean {
+    this.writableLength += text.length;
+    this.events++;
+    return false;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+it('a reader that lags gets no memory samples, one that does not read is disconnected, and others get everything', () => {
+  const stream = new EventStream();
+  const open = () => {
+    const response = new Unread();
+    expect(stream.open(response as unknown as ServerResponse, [])).toBe(true);
+    return response;
+  };
+  const stalled = open();
+  const reader = open();
+  const read = () => {
+    reader.writableLength = 0;
+  };
+  while (stalled.writableLength < 65_536) stream.send({ name: 'turn', data: 'x'.repeat(10_000) });
+  const turns = reader.events;
+  read();
+  stream.send({ name: 'memory', data: {}, replaceable: true });
+  expect(stalled.events).toBe(turns);
+  expect(reader.events).toBe(turns + 1);
+  let sent = reader.events;
+  while (!stalled.destroyed) {
+    stream.send({ name: 'turn', data: 'x'.repeat(10_000) });
+    read();
+    expect(reader.events).toBe(++sent);
+    expect(stalled.writableLength).toBeLessThan(2_000_000);
+  }
+  expect(stream.readers).toBe(1);
+  stream.close();
+});
+
+it('a ring keeps the latest turns, without texts unless they are allowed', () => {
+  const ring = new TurnRing(3, false);
+  for (let n = 1; n <= 5; n++) ring.add(facts(`t${n}`));
+  expect(ring.turns.map(({ turn }) => turn)).toEqual(['t3', 't4', 't5']);
+  expect(ring.after(4).map(({ turn }) => turn)).toEqual(['t5']);
+  expect(ring.after(0)).toHaveLength(3);
+  expect(ring.after(9)).toHaveLength(0);
+  expect(JSON.stringify(ring.turns)).not.toContain('an answer');
+  const texts = new TurnRing(1, true).add(facts('t', 'y'.repeat(10_000)));
+  expect(JSON.stringify(texts.components)).toContain('yyy');
+  expect(JSON.stringify(texts).length).toBeLessThan(6000);
+  expect(texts.shortened).toBe(true);
+  expect(new TurnRing(0, false).add(facts('t')).seq).toBe(1);
+});
+
+it('the state hides secrets and says what set each value', async () => {
+  const sink = { endpoint: 'ftp://nowhere', project_api_key: 'the-secret-key' };
+  const server = await start({}, { telemetry: { sinks: [sink] } });
+  const state = await text(await get(server, '/api/state'));
+  expect(state).not.toContain('the-secret-key');
+  const { config } = JSON.parse(state) as { config: { path: string; source: string }[] };
+  expect(config.find(({ path }) => path === 'port')).toMatchObject({ source: 'default' });
+});

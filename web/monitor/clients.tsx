@@ -1,0 +1,118 @@
+import type { MonitorState } from './api.js';
+import { bytes, tail } from './format.js';
+import { Table } from './table.js';
+
+type Budget = MonitorState['memory'];
+
+const share = (used: number, limit: number) => `${bytes(used)} of ${bytes(limit)}`;
+
+export function Clients({ state }: { state: MonitorState }) {
+  return (
+    <section aria-label="Clients">
+      <div class="panel">
+        <h2>Clients</h2>
+        <Table
+          label="Clients"
+          head={['Address', 'Sessions', 'Agents', 'Held', 'Passing']}
+          numbers={[1, 2, 3, 4]}
+          empty="No client is connected."
+          rows={state.clients.map(({ address, sessions, memory }) => [
+            address,
+            sessions.length,
+            sessions.reduce((sum, { agents }) => sum + agents.length, 0),
+            share(memory.held, memory.held_limit),
+            share(memory.passing, memory.passing_limit),
+          ])}
+        />
+      </div>
+      <div class="panel">
+        <h2>Sessions and agents</h2>
+        <Table
+          label="Sessions and agents"
+          head={['Session', 'Agent', 'Nodes', 'Turns under way', 'Storages of the session']}
+          numbers={[3]}
+          empty="No session is open."
+          rows={state.clients.flatMap(({ sessions }) =>
+            sessions.flatMap(({ id, agents, storages }) =>
+              (agents.length > 0 ? agents : [undefined]).map((agent) => [
+                id,
+                agent?.id ?? '-',
+                agent?.nodes.join(', ') ?? '-',
+                agent?.turns ?? '-',
+                storages.join(', ') || '-',
+              ]),
+            ),
+          )}
+        />
+      </div>
+      <div class="columns">
+        <BudgetPanel title="Memory of all clients" budget={state.memory} />
+        <div class="panel">
+          <h2>Waiting work</h2>
+          <Table
+            label="Waiting work"
+            head={['Queue', 'Length']}
+            numbers={[1]}
+            empty="No queue."
+            rows={Object.entries(state.waiting)}
+          />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function BudgetPanel({ title, budget }: { title: string; budget: Budget }) {
+  return (
+    <div class="panel">
+      <h2>{title}</h2>
+      <p class="dim">
+        held {share(budget.held, budget.held_limit)}, passing {share(budget.passing, budget.passing_limit)},
+        heap {share(budget.heap, budget.heap_limit)}
+      </p>
+      <Table
+        label={title}
+        head={['Kind', 'Memory']}
+        numbers={[1]}
+        empty="Nothing is held."
+        rows={Object.entries(budget.by_kind).map(([kind, value]) => [kind, bytes(value)])}
+      />
+    </div>
+  );
+}
+
+export function Storages({ state }: { state: MonitorState }) {
+  return (
+    <section aria-label="Storages and models">
+      <div class="panel">
+        <h2>Storages of knowledge bases</h2>
+        <Table
+          label="Storages"
+          head={['Config file', 'State', 'Pins', 'Memory']}
+          numbers={[2, 3]}
+          empty="No knowledge base is loaded."
+          rows={state.storages.map(({ name, state: entry, pins, bytes: size }) => [
+            <span title={name}>{tail(name, 64)}</span>,
+            entry,
+            pins,
+            bytes(size),
+          ])}
+        />
+      </div>
+      <div class="panel">
+        <h2>Models</h2>
+        <Table
+          label="Models"
+          head={['Name', 'Type', 'State', 'Details']}
+          empty="The catalog is empty."
+          rows={state.models.map(({ name, type, loaded, detail }) => [
+            name,
+            type,
+            loaded ? 'in memory' : 'not loaded',
+            detail ?? '',
+          ])}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+
+interface TableProps {
+  label: string;
+  head: readonly string[];
+  rows: readonly (readonly ComponentChildren[])[];
+  /** Columns of numbers. */
+  numbers?: readonly number[];
+  empty: string;
+}
+
+export function Table({ label, head, rows, numbers = [], empty }: TableProps) {
+  if (rows.length === 0) return <p class="dim">{empty}</p>;
+  const kind = (column: number) => (numbers.includes(column) ? 'number' : undefined);
+  return (
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          {head.map((title, column) => (
+            <th key={title} scope="col" class={kind(column)}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((cells, row) => (
+          <tr key={`${row}`}>
+            {cells.map((cell, column) => (
+              <td key={`${column}`} class={kind(column)}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
