@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { SchedulerStats } from '../../lib/index.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 
 /** Upper bounds of latency buckets, in seconds. */
@@ -12,6 +13,7 @@ export interface MetricsSources {
   waiting(): Readonly<Record<string, number>>;
   /** Bytes that clients make the server hold, by kind. */
   memory(): { byKind: Readonly<Record<string, number>>; limit: number };
+  scheduler(): SchedulerStats;
   storages(): { states: readonly string[]; bytes: number; hits: number; misses: number };
 }
 
@@ -78,9 +80,11 @@ export class ServerMetrics {
   }
 }
 
+type AddGauge = (name: string, help: string, read: (gauge: Gauge) => void, labelNames?: string[]) => void;
+
 function addGauges(registry: Registry, sources: MetricsSources): void {
   const registers = [registry];
-  const gauge = (name: string, help: string, read: (gauge: Gauge) => void, labelNames: string[] = []) =>
+  const gauge: AddGauge = (name, help, read, labelNames = []) =>
     new Gauge({
       name: `lorekeep_${name}`,
       help,
@@ -91,6 +95,7 @@ function addGauges(registry: Registry, sources: MetricsSources): void {
         read(this);
       },
     });
+  addSchedulerGauges(gauge, sources);
   gauge('connections', 'Open connections.', (g) => g.set(sources.connections().open));
   gauge('connections_limit', 'Most open connections.', (g) => g.set(sources.connections().limit));
   gauge('sessions', 'Open sessions.', (g) => g.set(sources.sessions()));
@@ -135,4 +140,42 @@ function addGauges(registry: Registry, sources: MetricsSources): void {
     },
     ['result'],
   );
+}
+
+/** Counts since the start; Prometheus makes tokens per second of them. */
+function addSchedulerGauges(gauge: AddGauge, { scheduler }: MetricsSources): void {
+  const classes = ['interactiveVisible', 'interactiveBuffered', 'background'] as const;
+  const wireName = {
+    interactiveVisible: 'interactive_visible',
+    interactiveBuffered: 'interactive_buffered',
+    background: 'background',
+  };
+  const byClass = (
+    name: string,
+    help: string,
+    field: 'decodeTokens' | 'prefillTokens' | 'longestWaitMs',
+    scale = 1,
+  ) =>
+    gauge(
+      name,
+      help,
+      (g) => {
+        const stats = scheduler();
+        for (const one of classes) g.set({ class: wireName[one] }, stats[one][field] * scale);
+      },
+      ['class'],
+    );
+  byClass('generation_tokens', 'Generated tokens since the start, by class.', 'decodeTokens');
+  byClass('prompt_tokens', 'Processed prompt tokens since the start, by class.', 'prefillTokens');
+  byClass(
+    'generation_longest_wait_seconds',
+    'Longest wait of a request for a step, by class.',
+    'longestWaitMs',
+    0.001,
+  );
+  gauge('generations_running', 'Generations under way.', (g) => g.set(scheduler().running));
+  gauge('generations_queued', 'Generations that wait for room in the cache.', (g) =>
+    g.set(scheduler().queued),
+  );
+  gauge('throttle', 'The highest throttle level that a client reports.', (g) => g.set(scheduler().throttle));
 }

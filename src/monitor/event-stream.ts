@@ -18,7 +18,8 @@ export interface StreamEvent {
 
 /** Sends server-sent events to every open page. A reader that does not read is disconnected. */
 export class EventStream {
-  readonly #readers = new Set<ServerResponse>();
+  /** By reader, the unread bytes above which it is disconnected: more until it has read what it got at first. */
+  readonly #readers = new Map<ServerResponse, number>();
   #heartbeat: NodeJS.Timeout | undefined;
 
   get readers(): number {
@@ -29,10 +30,10 @@ export class EventStream {
   open(response: ServerResponse, first: readonly StreamEvent[]): boolean {
     if (this.#readers.size >= mostStreams) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-    this.#readers.add(response);
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
     for (const event of first) response.write(encoded(event));
+    this.#readers.set(response, response.writableLength + stalledBytes);
     this.#heartbeat ??= setInterval(() => this.#write(':\n\n', false), heartbeatMs).unref();
     return true;
   }
@@ -42,13 +43,14 @@ export class EventStream {
   }
 
   close(): void {
-    for (const reader of [...this.#readers]) reader.destroy();
+    for (const reader of [...this.#readers.keys()]) reader.destroy();
     clearInterval(this.#heartbeat);
   }
 
   #write(text: string, replaceable: boolean): void {
-    for (const reader of this.#readers) {
-      if (reader.writableLength > stalledBytes) reader.destroy();
+    for (const [reader, allowed] of this.#readers) {
+      if (reader.writableLength === 0) this.#readers.set(reader, stalledBytes);
+      if (reader.writableLength > allowed) reader.destroy();
       else if (!replaceable || reader.writableLength <= laggingBytes) reader.write(text);
     }
   }

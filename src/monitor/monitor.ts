@@ -13,6 +13,8 @@ import { TurnRing } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
+/** Turns that a page gets when it opens; it keeps as many. */
+const replayedTurns = 20_000;
 const longestBody = 262_144;
 
 export interface MonitorOptions {
@@ -106,7 +108,7 @@ export class Monitor {
   /** A page that reconnects gets the turns that it missed and are still kept. */
   #openStream(request: IncomingMessage, response: ServerResponse): void {
     const last = Number(request.headers['last-event-id'] ?? 0);
-    const turns = this.#ring.after(Number.isSafeInteger(last) && last > 0 ? last : 0);
+    const turns = this.#ring.after(Number.isSafeInteger(last) && last > 0 ? last : 0).slice(-replayedTurns);
     const lines = last > 0 ? [] : (this.#options.logTail?.lines ?? []);
     const first: StreamEvent[] = [
       ...turns.map((turn) => ({ name: 'turn', id: turn.seq, data: turn })),

@@ -1,3 +1,4 @@
+import type { SchedulerStats } from '../../lib/index.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import type { BudgetStatus } from '../protocol/frames.js';
 
@@ -49,8 +50,8 @@ export interface MonitorState {
   models: ModelState[];
   /** Length of each queue by name. */
   waiting: Record<string, number>;
-  /** Facts of the scheduler of language models; absent if none is loaded. */
-  scheduler?: unknown;
+  /** Counts of the scheduler of language models. */
+  scheduler: SchedulerStats;
   config: ConfigValue[];
   /** Whether texts of users may be shown. */
   userContent: boolean;

@@ -1,3 +1,4 @@
+import { scheduler } from '../../lib/index.js';
 import { configFields } from '../config/fields.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { ClientState, ConfigValue, MemorySample, ModelState, MonitorState } from '../monitor/state.js';
@@ -22,6 +23,7 @@ export function monitorState(
     storages: files.entries(),
     models: modelStates(services),
     waiting: waitingWork(services),
+    scheduler: scheduler.stats(),
     config: configValues(config, sources),
     userContent: config.include_interaction_in_diagnostics,
   };

@@ -1,3 +1,4 @@
+import { scheduler } from '../../lib/index.js';
 import type { ServerConfig } from '../config/schema.js';
 import { packageVersion } from '../files/home.js';
 import type { LocalServer, Route } from '../http/local-server.js';
@@ -116,6 +117,7 @@ export class Operations {
         byKind: this.#services?.memory.ledger.byKind ?? {},
         limit: this.#services?.memory.limits.server.total ?? 0,
       }),
+      scheduler: () => scheduler.stats(),
       storages: () => {
         const files = this.#services?.files;
         const entries = files?.entries() ?? [];

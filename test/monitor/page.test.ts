@@ -93,7 +93,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       ['Storages', 'Pinned'],
       ['Search', 'Knowledge base'],
       ['Memory', 'V8 heap'],
-      ['Scheduler', 'language model'],
+      ['Scheduler', 'interactive_visible'],
       ['Log', 'listening'],
       ['Config', 'monitor.turn_ring_size'],
     ];

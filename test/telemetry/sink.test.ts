@@ -18,6 +18,7 @@ const facts = {
   skipped: 0,
   hits: 3,
   citations: 0,
+  components: [],
   message: 'a question',
   reply: 'an answer',
 } as const;

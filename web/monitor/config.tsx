@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { MonitorState } from './api.js';
+import { ms } from './format.js';
 import { Table } from './table.js';
 
 export function Config({ state }: { state: MonitorState }) {
@@ -36,16 +37,36 @@ export function Config({ state }: { state: MonitorState }) {
   );
 }
 
-/** Facts of the scheduler of language models as they come from the engine. */
+const classes = [
+  ['interactiveVisible', 'interactive_visible'],
+  ['interactiveBuffered', 'interactive_buffered'],
+  ['background', 'background'],
+] as const;
+
+/** Counts of the scheduler of language models. */
 export function Scheduler({ state }: { state: MonitorState }) {
   return (
     <section aria-label="Scheduler" class="panel">
       <h2>Scheduler of language models</h2>
-      {state.scheduler === undefined ? (
-        <p class="dim">No language model is loaded.</p>
-      ) : (
-        <pre>{JSON.stringify(state.scheduler, null, 2)}</pre>
-      )}
+      <Table
+        label="Classes"
+        head={['Class', 'Generated tokens', 'Prompt tokens', 'Longest wait']}
+        numbers={[1, 2, 3]}
+        empty="No class."
+        rows={classes.map(([key, name]) => {
+          const { decodeTokens, prefillTokens, longestWaitMs } = state.scheduler[key];
+          return [name, decodeTokens, prefillTokens, ms(longestWaitMs)];
+        })}
+      />
+      <Table
+        label="Counts"
+        head={['Since the start', '']}
+        numbers={[1]}
+        empty="No count."
+        rows={Object.entries(state.scheduler)
+          .filter(([, value]) => typeof value === 'number')
+          .map(([name, value]) => [name, Math.round((value as number) * 100) / 100])}
+      />
     </section>
   );
 }
