@@ -24,7 +24,7 @@ await writeFile(join(made, 'records.json'), JSON.stringify(records));
 await writeFile(
   config,
   JSON.stringify({
-    embedding_model: 'lorekeep-mini',
+    embedding_model: 'all-MiniLM-L6-v2',
     records_file: 'records.json',
     index_file: 'kb.index',
     long_text: 'truncate',
@@ -36,7 +36,7 @@ const models = await CatalogModels.open();
 const { embedded, times } = await buildKnowledgeBase(config, { models });
 console.log(`${records.length} paragraphs, ${embedded} texts embedded in ${Math.round(times.embed ?? 0)} ms`);
 const kb = await openKnowledgeBase(config, { models });
-const { hits } = await kb.search({ text: question, mode: 'hybrid', topK: 3 });
+const { hits } = await kb.search({ text: question, topK: 3 });
 for (const { rank, score, metadata, text } of hits) {
   console.log(`${rank}. ${score.toFixed(3)} ${metadata.file}: ${text.replace(/\s+/g, ' ').slice(0, 90)}`);
 }

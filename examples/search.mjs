@@ -8,9 +8,9 @@ const file = process.argv[2] ?? new URL('../docs/protocol.md', import.meta.url);
 const question = process.argv[3] ?? 'Which replies may come in any order?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 
-// The model that comes with the package; any other GGUF embedding model will do.
+// A model that comes with the package; any other GGUF embedding model will do.
 const model = await EmbeddingModel.load(
-  fileURLToPath(new URL('../data/models/lorekeep-mini.gguf', import.meta.url)),
+  fileURLToPath(new URL('../data/models/all-MiniLM-L6-v2.gguf', import.meta.url)),
 );
 const vectors = await VectorIndex.build(await model.embed(paragraphs), model.dimension);
 const words = await TextIndex.build(paragraphs);

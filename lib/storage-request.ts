@@ -1,12 +1,11 @@
 import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
-import { storageRequest as at, searchModes } from './layout.gen.js';
+import { storageRequest as at } from './layout.gen.js';
 import { type CallOptions, describe } from './native-call.js';
+import { refuseIneffective, type SearchMode, searchModes } from './search-mode.js';
 
-export { searchModes };
-
-export type SearchMode = (typeof searchModes)[number];
+export { type SearchMode, searchModes };
 
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
 export interface FusionOptions {
@@ -19,7 +18,7 @@ export interface FusionOptions {
 }
 
 export interface StorageSearchOptions extends CallOptions {
-  /** Default "dense". */
+  /** Default: "hybrid"; with `vector` alone "dense", with `text` alone "lexical". */
   mode?: SearchMode | undefined;
   /** The query's embedding; required in dense and hybrid mode. */
   vector?: Float32Array | undefined;
@@ -27,13 +26,17 @@ export interface StorageSearchOptions extends CallOptions {
   text?: string | undefined;
   /** Hits, 1 to 1000, default 5. */
   topK?: number | undefined;
-  /** Largest cosine distance in the dense leg, 0 to 2. Records found only by the lexical leg are kept. */
+  /**
+   * Largest cosine distance in the dense leg, 0 to 2. Records found only by the lexical leg are kept. Refused in lexical
+   * mode, as is `ef`.
+   */
   threshold?: number | undefined;
   /**
    * Candidates held during a graph search; higher improves recall and takes longer. Default: the largest of 96, 2 topK
    * and, in hybrid mode, `rrf.candidates` (doubled under a filter).
    */
   ef?: number | undefined;
+  /** Refused outside hybrid mode. */
   rrf?: FusionOptions | undefined;
   /** Restricts the hits, in every mode. Expressions are compiled; the latest ones are cached. */
   filter?: Filter | FilterExpression | undefined;
@@ -61,7 +64,8 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   if (typeof options !== 'object' || options === null) {
     throw new LorekeepError('INVALID_ARGUMENT', `a search: an object is expected, not ${describe(options)}`);
   }
-  const mode = choiceArgument('mode', options.mode, 'dense', searchModes);
+  const mode = choiceArgument('mode', options.mode, defaultMode(options), searchModes);
+  refuseIneffective(mode, options);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
   const { rrf, threshold } = options;
   const given = rrf?.candidates;
@@ -78,6 +82,11 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     denseWeight: numberArgument('rrf.weights.dense', rrf?.weights?.dense, 1, 0),
     lexicalWeight: numberArgument('rrf.weights.lexical', rrf?.weights?.lexical, 1, 0),
   };
+}
+
+function defaultMode({ vector, text }: StorageSearchOptions): SearchMode {
+  if (text === undefined && vector !== undefined) return 'dense';
+  return vector === undefined && text !== undefined ? 'lexical' : 'hybrid';
 }
 
 const numbers = new Float64Array(at.numbers);

@@ -45,7 +45,7 @@ export interface StorageRecord {
 export interface StorageOptions extends HnswOptions {
   /** The records' typed metadata fields. Default: none. */
   fields?: readonly FieldDefinition[] | undefined;
-  /** Default "basic". */
+  /** Default "enhanced". */
   tokenizer?: Tokenizer | undefined;
 }
 

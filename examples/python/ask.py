@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("question", nargs="?", default="Where is the ledger?")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9100)
-    parser.add_argument("--model", default="lorekeep-mini", help="catalog name of an embedding model")
+    parser.add_argument("--model", default="all-MiniLM-L6-v2", help="catalog name of an embedding model")
     args = parser.parse_args()
     # Not an argument: every user sees those in the list of processes.
     token = os.environ.get("LOREKEEP_ACCESS_TOKEN") or None

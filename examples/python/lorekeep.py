@@ -4,7 +4,7 @@
 
     with connect(port=9100) as client:
         session = client.create_session()
-        session.create_embedded_string_storage("notes", strings=["Bees dance."], embedding_model="lorekeep-mini")
+        session.create_embedded_string_storage("notes", strings=["Bees dance."], embedding_model="all-MiniLM-L6-v2")
         for hit in session.search("notes", "what do bees do?", mode="hybrid")["hits"]:
             print(hit["rank"], hit["id"], hit["text"])
 

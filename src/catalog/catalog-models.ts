@@ -7,7 +7,7 @@ import { LoadedModel } from './loaded-model.js';
 import { ModelLoadError } from './model-load-error.js';
 import type { CatalogEntry } from './schema.js';
 
-/** The package's catalog: lorekeep-mini, which is included, and models whose files users put beside it. */
+/** The package's catalog: the two models that are included, and models whose files users put beside them. */
 const shippedCatalog = join(homeFolder, 'data', 'models.json');
 
 /** Receives messages about loaded and unloaded models, such as a server's log. */
@@ -59,7 +59,7 @@ export class CatalogModels implements AsyncDisposable {
   }
 
   /**
-   * Reads a catalog without loading models. Default: the package's catalog, which has `lorekeep-mini`.
+   * Reads a catalog without loading models. Default: the package's catalog, which has `all-MiniLM-L6-v2` and `lorekeep-mini`.
    * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and expected value
    */
   static async open(file: string = shippedCatalog): Promise<CatalogModels> {

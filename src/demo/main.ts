@@ -28,7 +28,7 @@ async function demonstrate(): Promise<void> {
   const paragraphs = await readParagraphs(join(homeFolder, 'docs'), [join(homeFolder, 'README.md')]);
   const folder = await demoFolder(homeFolder, paragraphs);
   const model = { catalog: join(homeFolder, 'data', 'models.json'), name: 'lorekeep-mini' };
-  printStep('model', `${model.name}, which comes with the package`);
+  printStep('model', `${model.name}, the faster one of the two in the package`);
   const ms = await writeKnowledgeBase(folder, paragraphs, model);
   const pages = new Set(paragraphs.map(({ source }) => source)).size;
   const built = ms === undefined ? 'built before' : `built in ${Math.round(ms)} ms`;

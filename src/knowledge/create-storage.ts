@@ -17,7 +17,7 @@ export interface CreateStorageOptions extends ProgressOptions, HnswOptions {
   strings: readonly string[];
   /** A model, or one with the prefixes that it wants. It stays the caller's. */
   model: EmbeddingModel | KnowledgeModel;
-  /** Default "basic". */
+  /** Default "enhanced". */
   tokenizer?: Tokenizer | undefined;
 }
 

@@ -1,9 +1,21 @@
-import { type FusionOptions, LorekeepError, type StorageSearchOptions } from '../../lib/index.js';
+import {
+  type FusionOptions,
+  LorekeepError,
+  type SearchMode,
+  type StorageSearchOptions,
+  searchModes,
+} from '../../lib/index.js';
+import { refuseIneffective } from '../../lib/search-mode.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 
-export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text'> {
+export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text' | 'mode'> {
   text: string;
+  /** Default "hybrid". */
+  mode?: SearchMode | undefined;
 }
+
+/** The options, checked and with their mode. */
+export type CheckedSearchOptions = KnowledgeSearchOptions & { mode: SearchMode };
 
 const known: OptionNames<KnowledgeSearchOptions> = {
   text: true,
@@ -22,9 +34,10 @@ const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense
 
 /**
  * Checks the options of a search.
- * @throws INVALID_ARGUMENT for a name that is none of a search's options, with the nearest
+ * @throws INVALID_ARGUMENT for a name that is none of a search's options, with the nearest; for an option without effect
+ * in the mode
  */
-export function searchOptions(options: KnowledgeSearchOptions): KnowledgeSearchOptions {
+export function searchOptions(options: KnowledgeSearchOptions): CheckedSearchOptions {
   checkOptionNames(options, known, 'a search');
   const { rrf } = options;
   if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
@@ -32,5 +45,7 @@ export function searchOptions(options: KnowledgeSearchOptions): KnowledgeSearchO
   if (typeof options.text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { field: 'text' });
   }
-  return options;
+  const mode = options.mode ?? 'hybrid';
+  if (searchModes.includes(mode)) refuseIneffective(mode, options);
+  return { ...options, mode };
 }

@@ -13,7 +13,7 @@ import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
-import { type KnowledgeSearchOptions, searchOptions } from './search-options.js';
+import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
 export interface SearchOutcome extends StorageSearchResult {
   /** Milliseconds that the query's embedding took; about 0 in lexical mode. */
@@ -63,7 +63,11 @@ export class SearchableStorage implements AsyncDisposable {
    * searches that give the same expression. It is not the caller's to close.
    * @throws INVALID_ARGUMENT with `detail.field` "filter" or "rrf.weights"
    */
-  check({ mode, rrf, filter }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'filter'>): Filter | undefined {
+  check({
+    mode = 'hybrid',
+    rrf,
+    filter,
+  }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'filter'>): Filter | undefined {
     if (mode === 'hybrid') checkWeights(this.#fusion(rrf));
     return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
   }
@@ -88,10 +92,10 @@ export class SearchableStorage implements AsyncDisposable {
     return this.#searches.track(this.#search(searchOptions(options), turn));
   }
 
-  async #search(options: KnowledgeSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
+  async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     const started = performance.now();
-    const rrf = this.#fusion(options.rrf);
-    const lexical = options.mode === 'hybrid' ? wordsAlone(rrf) : undefined;
+    const rrf = options.mode === 'hybrid' ? this.#fusion(options.rrf) : undefined;
+    const lexical = rrf && wordsAlone(rrf);
     const embedded =
       options.mode === 'lexical' ? undefined : await this.#embed(options, lexical !== undefined);
     const embedMs = performance.now() - started;
@@ -108,7 +112,7 @@ export class SearchableStorage implements AsyncDisposable {
 
   /** Undefined for a text in which the model sees nothing, where that is fine. */
   async #embed(
-    { text, signal }: KnowledgeSearchOptions,
+    { text, signal }: CheckedSearchOptions,
     unseenIsFine: boolean,
   ): Promise<EmbedResult | undefined> {
     try {

@@ -4,7 +4,7 @@ import { anyComponentSchema, citationSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
-import { hitSchema, retrievalFields, retrievalPlanSchema } from './retrieval.js';
+import { hitSchema, refuseIneffective, retrievalFields, retrievalPlanSchema } from './retrieval.js';
 
 export const protocolVersion = 1;
 
@@ -74,7 +74,7 @@ export const requestSchemas = {
     ...retrievalFields,
     query: querySchema,
     variables: variables.describe('Values for `query` and `filter`.'),
-  }),
+  }).superRefine(refuseIneffective),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
     graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),

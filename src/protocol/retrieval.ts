@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ineffectiveOptions } from '../../lib/search-mode.js';
 import { fusionFields } from '../fusion/fields.js';
 
 const { weight, k, candidates } = fusionFields;
@@ -25,14 +26,23 @@ export const retrievalFields = {
     .min(0)
     .max(2)
     .optional()
-    .describe('Largest cosine distance of the dense leg. Hits of the lexical leg are kept.'),
-  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode.'),
+    .describe(
+      'Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.',
+    ),
+  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode. Refused in other modes.'),
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };
 
 const retrievalSchema = z.strictObject(retrievalFields);
 
 export type Retrieval = z.output<typeof retrievalSchema>;
+
+/** Refuses fields without effect in the mode: for superRefine() of objects with the retrieval fields. */
+export function refuseIneffective(retrieval: Omit<Retrieval, 'filter'>, context: z.RefinementCtx): void {
+  for (const { option, reason } of ineffectiveOptions(retrieval.mode, retrieval)) {
+    context.addIssue({ code: 'custom', path: [option], message: reason });
+  }
+}
 
 const searchPlanSchema = z.object({
   path: z

@@ -41,6 +41,9 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
   }
 }
 
+/** What the protocol defaults to. */
+const tokenizer = 'basic';
+
 /**
  * Embeds the strings in pieces, each after a slot from `builders`, and indexes them; ids are "0", "1" and so on. Writes
  * nothing to disk. The storage closes when its last pin is released, and counts for `memory` until then.
@@ -55,7 +58,7 @@ export async function createInlineStorage(
   memory.add(inlineStorageBytes(strings, model.dimension), 'strings: the storage is not made');
   try {
     const turn = () => builders.enter(signal);
-    const storage = await createStorage({ strings, model, signal }, turn);
+    const storage = await createStorage({ strings, model, tokenizer, signal }, turn);
     noteTexts(storage, strings);
     memory.settle({ heap: 4096, native: storage.bytes });
     return new Holders(storage, async () => {

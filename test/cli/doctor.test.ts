@@ -46,6 +46,7 @@ describe('lorekeep doctor', () => {
       'processor',
       'graphics',
       'catalog',
+      'model all-MiniLM-L6-v2',
       'model lorekeep-mini',
       'port',
       'logs_dir',

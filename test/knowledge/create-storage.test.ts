@@ -26,7 +26,26 @@ test('a storage of strings is searched in every mode, by either spelling of topK
     expect(hits.map(({ id }) => id)).toEqual(['1']);
     expect((await storage.search({ text: 'glaciers grind', mode, topK: 1 })).hits).toEqual(hits);
   }
-  expect((await storage.search({ text: 'glaciers', threshold: 0 })).hits).toEqual([]);
+  expect((await storage.search({ text: 'glaciers', mode: 'dense', threshold: 0 })).hits).toEqual([]);
+});
+
+test('a search is hybrid unless it says otherwise, over words without endings', async () => {
+  await using storage = await createStorage({ strings, model });
+  expect(await storage.search({ text: 'glacier' })).toMatchObject({
+    plan: { mode: 'hybrid', lexical: { terms: 1 } },
+  });
+});
+
+test.each([
+  ['rrf', 'dense', { rrf: { k: 10 } }],
+  ['rrf', 'lexical', { rrf: {} }],
+  ['threshold', 'lexical', { threshold: 0.5 }],
+  ['ef', 'lexical', { ef: 100 }],
+] as const)('a search refuses %s in %s mode, where it has no effect', async (field, mode, options) => {
+  await using storage = await createStorage({ strings, model });
+  const error = await rejection(storage.search({ text: 'bees', mode, ...options }), 'INVALID_ARGUMENT');
+  expect(error.detail).toMatchObject({ field });
+  expect(error.message).toContain(`no effect in ${mode} mode`);
 });
 
 test('a search says which option it does not know', async () => {
@@ -80,7 +99,9 @@ test.each(['', ' \n', '\0'])('a query of %j says that it is empty, in every mode
     expect(found).toEqual({ hits: [], plan: { mode, lexical: nothing } });
     expect([embedMs >= 0, searchMs >= 0]).toEqual([true, true]);
   }
-  expect((await rejection(storage.search({ text }), 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
+  expect((await rejection(storage.search({ text, mode: 'dense' }), 'INVALID_ARGUMENT')).message).toMatch(
+    /^text: /,
+  );
   const rrf = { weights: { lexical: 0 } };
   await rejection(storage.search({ text, mode: 'hybrid', rrf }), 'INVALID_ARGUMENT');
 });
@@ -95,7 +116,8 @@ test('a search says what its embedding took, where there was one', async () => {
 
 test('a blank query is empty behind a prefix, too', async () => {
   await using storage = await createStorage({ strings, model: { model, queryPrefix: 'bees ' } });
-  expect((await rejection(storage.search({ text: ' ' }), 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
+  const blank = storage.search({ text: ' ', mode: 'dense' });
+  expect((await rejection(blank, 'INVALID_ARGUMENT')).message).toMatch(/^text: /);
 });
 
 test('a filter that names no field works without fields', async () => {

@@ -64,8 +64,8 @@ async function compare(storage: Storage, records: readonly SlowRecord[], request
     vector: Float32Array.from(direction(request.angle)),
     text: request.words.join(' '),
     topK: request.topK,
-    threshold: request.threshold,
-    rrf: { candidates: request.candidates, k: request.rrfK },
+    threshold: request.mode === 'lexical' ? undefined : request.threshold,
+    rrf: request.mode === 'hybrid' ? { candidates: request.candidates, k: request.rrfK } : undefined,
     filter: request.before === undefined ? undefined : { '<': [{ knowledge: 'year' }, request.before] },
   });
   const context = JSON.stringify(request);

@@ -47,6 +47,13 @@ describe('a lexical search', () => {
     expect(found.plan).toMatchObject({ mode: 'lexical', lexical: { tokens: 1, terms: 1 } });
   });
 
+  test('is the default for a text without a vector, a hybrid search for both', async () => {
+    const vector = new Float32Array([1, 0, 0, 0]);
+    expect((await storage.search({ text: 'dog' })).plan.mode).toBe('lexical');
+    expect((await storage.search({ vector })).plan.mode).toBe('dense');
+    expect((await storage.search({ text: 'dog', vector })).plan.mode).toBe('hybrid');
+  });
+
   test('says that a query has no words', async () => {
     const found = await storage.search({ mode: 'lexical', text: '?!' });
     expect(found).toMatchObject({ hits: [], plan: { lexical: { tokens: 0, terms: 0 } } });
@@ -132,6 +139,16 @@ describe('a storage', () => {
     ],
   ])('refuses %s', async (_, options) => {
     await rejection(storage.search(options), 'INVALID_ARGUMENT');
+  });
+
+  test.each([
+    ['rrf in dense mode', { vector, rrf: { k: 10 } }],
+    ['rrf in lexical mode', { text: 'dog', rrf: {} }],
+    ['a threshold in lexical mode', { text: 'dog', threshold: 0.5 }],
+    ['ef in lexical mode', { mode: 'lexical' as const, vector, text: 'dog', ef: 100 }],
+  ])('refuses %s, where it has no effect', async (_, options) => {
+    const error = await rejection(storage.search(options), 'INVALID_ARGUMENT');
+    expect(error.message).toMatch(/^(rrf|threshold|ef): it has no effect in (dense|lexical) mode/);
   });
 
   test.each([

@@ -230,8 +230,9 @@ test.each([
   expect(entry(name)).toMatchObject({ dimension, pooling, license, variants: [{ context_size }] });
 });
 
-test('the catalog gives its default embedding model first, with fusion weights of its own', () => {
-  const [first] = catalog.models;
-  expect(first).toMatchObject({ name: 'lorekeep-mini', model_type: 'embedding' });
-  expect(first?.fusion?.dense).toBeGreaterThan(0);
+test('the catalog gives its default embedding model first, then the fast one with fusion weights of its own', () => {
+  const [first, second] = catalog.models;
+  expect(first).toMatchObject({ name: 'all-MiniLM-L6-v2', model_type: 'embedding' });
+  expect(second).toMatchObject({ name: 'lorekeep-mini', model_type: 'embedding' });
+  expect(second?.fusion?.dense).toBeGreaterThan(0);
 });

@@ -63,7 +63,7 @@ export function install(archive: string, folder: string, env: NodeJS.ProcessEnv,
 const consumer = `
 import { EmbeddingModel, TextIndex, VectorIndex, backends } from 'lorekeep';
 const texts = ['The lighthouse keeper lit the lamp.', 'Bread rises in a warm oven.', 'Ships follow the light at night.'];
-const model = await EmbeddingModel.load('node_modules/lorekeep/data/models/lorekeep-mini.gguf');
+const model = await EmbeddingModel.load('node_modules/lorekeep/data/models/all-MiniLM-L6-v2.gguf');
 const vectors = await VectorIndex.build(await model.embed(texts), model.dimension);
 const words = await TextIndex.build(texts);
 const dense = await vectors.search(await model.embed('a warm oven for bread'), { k: 1 });

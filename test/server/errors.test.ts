@@ -195,7 +195,8 @@ describe('a search or a turn', () => {
         code: 4003,
         details: { path: `graph.nodes[0].params.${path}` },
       });
-      expect(await session.search({ ...search, mode: 'dense' })).toMatchObject({ plan: { mode: 'dense' } });
+      const dense = { ...search, mode: 'dense', rrf: undefined } as const;
+      expect(await session.search(dense)).toMatchObject({ plan: { mode: 'dense' } });
     },
   );
 

@@ -100,6 +100,8 @@ describe('a graph is refused', () => {
       [{ top_k: 2.5 }, 'top_k'],
       [{ threshold: -1 }, 'threshold'],
       [{ mode: 'fuzzy' }, 'mode'],
+      [{ mode: 'dense', rrf: { k: 10 } }, 'rrf'],
+      [{ mode: 'lexical', threshold: 0.5 }, 'threshold'],
       [{ rrf: { candidates: 0 } }, 'rrf.candidates'],
       [{ query: '' }, 'query'],
       [{ query: '{{#open}}' }, 'query'],

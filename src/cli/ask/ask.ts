@@ -2,7 +2,7 @@ import type { Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
-import type { RetrievalFlags } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
@@ -36,6 +36,7 @@ type Answer = (question: string) => Promise<void>;
 export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
+  requireEffect(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
   // The server checks it.

@@ -31,9 +31,7 @@ export const noView: ProgressView = { update() {}, stop() {} };
 
 /** One progress bar per phase on a terminal, plain lines elsewhere. Phases shorter than `quietMs` print nothing. */
 export function progressView(stream: NodeJS.WriteStream, quietMs = 0): ProgressView {
-  const loudFrom = performance.now() + quietMs;
-  const loud = () => performance.now() >= loudFrom;
-  return stream.isTTY ? new ProgressBars(stream, loud) : new ProgressLines(loud);
+  return stream.isTTY ? new ProgressBars(stream, quietMs) : new ProgressLines(quietMs);
 }
 
 /** The rate of a phase. */
@@ -63,14 +61,14 @@ class Pace {
 
 class ProgressBars implements ProgressView {
   readonly #stream: NodeJS.WriteStream;
-  readonly #loud: () => boolean;
+  readonly #quietMs: number;
   #bar: cliProgress.SingleBar | undefined;
   #pace: Pace | undefined;
   #ended = false;
 
-  constructor(stream: NodeJS.WriteStream, loud: () => boolean) {
+  constructor(stream: NodeJS.WriteStream, quietMs: number) {
     this.#stream = stream;
-    this.#loud = loud;
+    this.#quietMs = quietMs;
   }
 
   update({ phase, done, total }: KnowledgeProgress): void {
@@ -79,7 +77,7 @@ class ProgressBars implements ProgressView {
       this.#pace = new Pace(phase);
       this.#ended = false;
     }
-    if (this.#ended || !this.#loud()) return;
+    if (this.#ended || this.#pace.elapsed < this.#quietMs) return;
     this.#bar ??= this.#newBar(phase, total);
     if (this.#bar.getTotal() !== total) this.#bar.setTotal(total);
     this.#ended = done === total && total > 0;
@@ -109,13 +107,13 @@ class ProgressBars implements ProgressView {
 }
 
 class ProgressLines implements ProgressView {
-  readonly #loud: () => boolean;
+  readonly #quietMs: number;
   #pace: Pace | undefined;
   #ended = false;
   #nextLine = 0;
 
-  constructor(loud: () => boolean) {
-    this.#loud = loud;
+  constructor(quietMs: number) {
+    this.#quietMs = quietMs;
   }
 
   update({ phase, done, total }: KnowledgeProgress): void {
@@ -125,7 +123,7 @@ class ProgressLines implements ProgressView {
       this.#ended = false;
     }
     const { elapsed } = this.#pace;
-    if (this.#ended || !this.#loud()) return;
+    if (this.#ended || elapsed < this.#quietMs) return;
     if (done === total && total > 0) {
       this.#ended = true;
       const rate = this.#pace.rate(done);

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
+import { ineffectiveOptions } from '../../../lib/search-mode.js';
 import { integer, number } from '../arguments.js';
+import { UsageError } from '../failure.js';
 
 /** The search flags of `search` and `ask`. */
 export interface RetrievalFlags {
@@ -18,7 +20,17 @@ export function addRetrievalFlags(command: Command): Command {
         .default('hybrid'),
     )
     .option('--top-k <n>', 'most hits, 1 to 1000', integer(1, 1000), 5)
-    .option('--threshold <d>', 'largest cosine distance of the dense leg, 0 to 2', number(0, 2))
+    .option(
+      '--threshold <d>',
+      'largest cosine distance of the dense leg, 0 to 2; not with --mode lexical',
+      number(0, 2),
+    )
     .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
+}
+
+/** @throws UsageError for a flag without effect in the mode */
+export function requireEffect({ mode, threshold }: RetrievalFlags): void {
+  const [first] = ineffectiveOptions(mode, { threshold });
+  if (first !== undefined) throw new UsageError(`--${first.option}: ${first.reason}`);
 }

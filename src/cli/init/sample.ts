@@ -1,6 +1,6 @@
 /** The sample of `lorekeep init`: what the people of a small harbour know. Written for lorekeep. */
 export const sampleConfig = {
-  embedding_model: 'lorekeep-mini',
+  embedding_model: 'all-MiniLM-L6-v2',
   records_file: 'records.json',
   index_file: 'harbour.index',
   bm25_tokenizer: 'enhanced',

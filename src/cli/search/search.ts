@@ -5,7 +5,7 @@ import { wireHit } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
-import type { RetrievalFlags } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
@@ -34,6 +34,7 @@ const isEmbeddedAnew = ({ index_file, embeddings_file }: KnowledgeBaseConfig) =>
 /** `lorekeep search`: opens a knowledge base, searches once, prints. */
 export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
   if (text.trim() === '') throw new UsageError('the text to look for is empty');
+  requireEffect(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
   await requireKnowledgeBaseFile(file);

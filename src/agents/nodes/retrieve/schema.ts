@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { querySchema } from '../../../protocol/graph.js';
-import { retrievalFields, retrievalPlanSchema } from '../../../protocol/retrieval.js';
+import { refuseIneffective, retrievalFields, retrievalPlanSchema } from '../../../protocol/retrieval.js';
 import type { NodeSchema } from '../../node-schema.js';
 
 export const schema = {
   type: 'retrieve',
-  params: z.strictObject({
-    embedded_string_storage: z
-      .string()
-      .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
-    ...retrievalFields,
-    query: querySchema,
-  }),
+  params: z
+    .strictObject({
+      embedded_string_storage: z
+        .string()
+        .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
+      ...retrievalFields,
+      query: querySchema,
+    })
+    .superRefine(refuseIneffective),
   report: {
     embed_ms: z.number().optional().describe('Time to embed the query.'),
     search_ms: z.number().optional().describe('Time of the search.'),

@@ -1,0 +1,32 @@
+import { LorekeepError } from './errors.js';
+import { searchModes } from './layout.gen.js';
+
+export { searchModes };
+
+export type SearchMode = (typeof searchModes)[number];
+
+/** Options that only some modes use. A mode without one of them refuses it. */
+const modesWithOption: Readonly<Record<string, readonly SearchMode[]>> = {
+  rrf: ['hybrid'],
+  threshold: ['dense', 'hybrid'],
+  ef: ['dense', 'hybrid'],
+};
+
+/** Returns the given options without effect in a mode, each with the modes that use it. */
+export function ineffectiveOptions(mode: SearchMode, options: object): { option: string; reason: string }[] {
+  const given = new Map(Object.entries(options));
+  return Object.entries(modesWithOption)
+    .filter(([option, modes]) => given.get(option) !== undefined && !modes.includes(mode))
+    .map(([option, modes]) => ({
+      option,
+      reason: `it has no effect in ${mode} mode, only in ${modes.join(' and ')} mode; remove it, or change the mode`,
+    }));
+}
+
+/** @throws INVALID_ARGUMENT for the first option without effect in the mode */
+export function refuseIneffective(mode: SearchMode, options: object): void {
+  const [first] = ineffectiveOptions(mode, options);
+  if (first !== undefined) {
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: first.option, reason: first.reason });
+  }
+}
