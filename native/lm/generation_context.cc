@@ -28,7 +28,14 @@ bool abort_wanted(void* data) {
   return unwanted != nullptr && *unwanted && (*unwanted)();
 }
 
-llama_context_params context_params(const LanguageModel& model, std::int32_t sequences) {
+std::int32_t sequences_of(const LanguageModel& model) {
+  if (model.options().deterministic) return kDeterministicSequences;
+  return model.facts().memory == Memory::kRecurrent ? kRecurrentSequences : kAttentionSequences;
+}
+
+}  // namespace
+
+llama_context_params context_params(const LanguageModel& model) {
   const LanguageModelOptions& options = model.options();
   const bool separate = options.deterministic || model.facts().memory == Memory::kRecurrent;
   llama_context_params params = llama_context_default_params();
@@ -36,7 +43,7 @@ llama_context_params context_params(const LanguageModel& model, std::int32_t seq
   params.n_batch = options.batch_size;
   params.n_ubatch = options.batch_size;
   // With one unified cache, llama.cpp accepts 256 sequences anyway; a larger number only reserves more memory.
-  params.n_seq_max = separate ? static_cast<std::uint32_t>(sequences) : 1;
+  params.n_seq_max = separate ? static_cast<std::uint32_t>(sequences_of(model)) : 1;
   params.n_outputs_max = GenerationContext::kMostOutputs;
   params.n_threads = 1;
   params.n_threads_batch = 1;
@@ -49,7 +56,10 @@ llama_context_params context_params(const LanguageModel& model, std::int32_t seq
   return params;
 }
 
-}  // namespace
+std::string runtime_name(const LanguageModel& model) {
+  return std::string("llama.cpp ") + llama_version() + ", " + model.facts().backend +
+         (model.options().deterministic ? ", deterministic" : "");
+}
 
 void GenerationContext::PoolFree::operator()(ggml_threadpool* pool) const noexcept {
   if (const auto free_pool = cpu_function<decltype(&ggml_threadpool_free)>("ggml_threadpool_free")) free_pool(pool);
@@ -58,10 +68,8 @@ void GenerationContext::PoolFree::operator()(ggml_threadpool* pool) const noexce
 GenerationContext::GenerationContext(std::shared_ptr<const LanguageModel> model)
     : model_(std::move(model)),
       batch_size_(model_->options().batch_size),
-      sequences_(model_->options().deterministic                ? kDeterministicSequences
-                 : model_->facts().memory == Memory::kRecurrent ? kRecurrentSequences
-                                                                : kAttentionSequences) {
-  llama_context_params params = context_params(*model_, sequences_);
+      sequences_(sequences_of(*model_)) {
+  llama_context_params params = context_params(*model_);
   params.abort_callback = abort_wanted;
   params.abort_callback_data = &unwanted_;
   const engine::ErrorLines errors;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "llama.h"
@@ -20,6 +21,11 @@ inline constexpr std::int32_t kAttentionSequences = 256;  // llama.cpp: LLAMA_MA
 inline constexpr std::int32_t kRecurrentSequences = 16;   // each has a state of its own
 // Each has cells of its own: which cells hold a sequence changes the order of sums, and so the last bits of logits.
 inline constexpr std::int32_t kDeterministicSequences = 4;
+
+/// Returns how to make the context of a model, except for threads and callbacks.
+llama_context_params context_params(const LanguageModel& model);
+/// Names everything that the state of a sequence depends on besides the model file.
+std::string runtime_name(const LanguageModel& model);
 
 class GenerationContext {
  public:

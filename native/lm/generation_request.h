@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lm/constraint.h"
+#include "lm/pinned_prefix.h"
 #include "lm/sampling.h"
 #include "lm/text_filter.h"
 #include "lm/token.h"
@@ -40,6 +41,8 @@ struct GenerationInput {
   /// Alternatives per token whose log-probabilities are returned; absent: none at all.
   std::optional<std::uint32_t> log_probabilities;
   std::optional<Clock::time_point> deadline;
+  /// Keeps the prompt in the cache; null: do not. With max_tokens 0.
+  std::shared_ptr<PinnedPrefix> pin;
 
   static constexpr std::uint32_t kDefaultMaxTokens = 1024;
 };

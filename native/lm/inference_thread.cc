@@ -25,6 +25,11 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+PrefixSource source(const LanguageModel& model) {
+  const LanguageModelFacts& facts = model.facts();
+  return {std::stoull(facts.fingerprint, nullptr, 16), runtime_name(model), facts.vocabulary_size};
+}
+
 std::exception_ptr closed() {
   return std::make_exception_ptr(Error(Code::kClosed, "the language model was closed"));
 }
@@ -57,7 +62,38 @@ void GenerationModel::submit(std::shared_ptr<GenerationRequest> request, Generat
     if (session == nullptr) return request->fail(closed());
     session->enqueue(thread->next_request_++, request, std::move(*given));
   };
-  if (!thread_->post(command)) request->cancel();
+  if (!thread_->post(command, static_cast<int>(given->consumer_class))) request->cancel();
+}
+
+void GenerationModel::save(const PinnedPrefix& prefix, const std::filesystem::path& path,
+                           const CancelToken* cancel) const {
+  SavedPrefix saved;
+  on_session([&](ModelSession& session) { saved = session.save(prefix); });
+  write_prefix(path, source(*model_), saved, cancel);
+}
+
+std::shared_ptr<PinnedPrefix> GenerationModel::load_prefix(const std::filesystem::path& path,
+                                                           const CancelToken* cancel) const {
+  SavedPrefix saved = read_prefix(path, source(*model_), cancel);
+  auto prefix = std::make_shared<PinnedPrefix>(std::move(saved.tokens));
+  on_session([&](ModelSession& session) { session.restore(prefix, thread_->next_request_++, saved.state); });
+  return prefix;
+}
+
+// Waits until `body` has run on the inference thread, and rethrows its exception.
+void GenerationModel::on_session(const std::function<void(ModelSession&)>& body) const {
+  std::exception_ptr error = closed();
+  thread_->call([&, thread = thread_.get(), id = id_] {
+    ModelSession* session = thread->session(id);
+    if (session == nullptr) return;
+    try {
+      body(*session);
+      error = nullptr;
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 SessionNumbers GenerationModel::numbers() const {
@@ -104,11 +140,12 @@ void InferenceThread::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool InferenceThread::post(Command command) {
+bool InferenceThread::post(Command command, int urgency) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return false;
     inbox_.push_back(std::move(command));
+    most_urgent_ = std::min(most_urgent_, urgency);
   }
   wake_.notify_one();
   return true;
@@ -149,6 +186,7 @@ bool InferenceThread::drain() {
     std::lock_guard lock(mutex_);
     if (stopping_) return false;
     commands.swap(inbox_);
+    most_urgent_ = kPatient;
   }
   for (const Command& command : commands) command();
   return true;
@@ -180,7 +218,7 @@ void InferenceThread::step() {
   computed.run(step);
   scheduler_.finish(step, since(begin));
   const double level = control.throttle();
-  if (level > 0) pause(scheduler_.pause_after(step, level));
+  if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();
 }
 
@@ -213,13 +251,15 @@ void InferenceThread::sleep() {
   }
 }
 
-// Ends early when something arrives.
-void InferenceThread::pause(double ms) {
+// Ends early for a cancelled request, and for one of a better class than those in the step.
+void InferenceThread::pause(double ms, const scheduler::Step& step) {
   const Clock::time_point begin = Clock::now();
+  const scheduler::PerClass<bool> classes = step.classes();
+  const auto best = static_cast<int>(std::find(classes.begin(), classes.end(), true) - classes.begin());
   {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, std::chrono::duration<double, std::milli>(ms),
-                   [this] { return stopping_ || !inbox_.empty(); });
+                   [this, best] { return stopping_ || most_urgent_ < best; });
   }
   const double took = since(begin);
   for (const auto& session : sessions_) session->count_pause(took);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -38,10 +39,16 @@ class GenerationModel {
   const std::shared_ptr<InferenceThread>& shared_thread() const noexcept { return thread_; }
 
   void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
+  /// Writes a pinned prefix to a file. Waits for the inference thread. Throws Error(kClosed), and as write_prefix().
+  void save(const PinnedPrefix& prefix, const std::filesystem::path& path, const CancelToken* cancel) const;
+  /// Reads a prefix from a file into the cache, pinned. Throws as read_prefix(), and Error(kOutOfMemory).
+  std::shared_ptr<PinnedPrefix> load_prefix(const std::filesystem::path& path, const CancelToken* cancel) const;
   /// Waits for the inference thread: up to one step.
   SessionNumbers numbers() const;
 
  private:
+  void on_session(const std::function<void(ModelSession&)>& body) const;
+
   std::shared_ptr<InferenceThread> thread_;
   std::shared_ptr<const LanguageModel> model_;
   scheduler::ModelId id_;
@@ -62,16 +69,20 @@ class InferenceThread {
 
   /// Makes the thread notice requests that ended.
   void poke() {
-    post([] {});
+    post([] {}, kCancel);
   }
 
  private:
   friend class GenerationModel;
   using Command = std::function<void()>;
 
+  // Which pauses a command ends: those after a step whose best class is worse than this.
+  static constexpr int kCancel = -1;
+  static constexpr int kPatient = static_cast<int>(scheduler::kConsumerClasses);
+
   /// Runs a command on the thread, between two steps. Returns false if the thread has ended; it may also end before it
   /// runs the command.
-  bool post(Command command);
+  bool post(Command command, int urgency = kPatient);
   /// The same, and waits. Returns whether the command ran. `command` must not throw.
   bool call(const Command& command);
 
@@ -81,7 +92,7 @@ class InferenceThread {
   void step();
   void admit(ModelSession& session);
   void sleep();
-  void pause(double ms);
+  void pause(double ms, const scheduler::Step& step);
   void publish();
   void stop();
   ModelSession* session(scheduler::ModelId id);
@@ -89,6 +100,7 @@ class InferenceThread {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Command> inbox_;
+  int most_urgent_ = kPatient;  // of the inbox
   bool stopping_ = false;
   std::atomic<std::uint32_t> next_model_{1};
 

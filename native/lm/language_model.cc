@@ -60,8 +60,8 @@ ggml_backend_dev_t choose_device(Placement placement) {
   return gpu;
 }
 
-Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, const CancelToken* cancel,
-                     const Progress& progress) {
+Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, LanguageModel::Content content,
+                     const CancelToken* cancel, const Progress& progress) {
   LoadWatch watch{cancel, progress};
   std::array<ggml_backend_dev_t, 2> devices{device, nullptr};  // empty: CPU only; a null list would mean every GPU
   llama_model_params params = llama_model_default_params();
@@ -69,6 +69,7 @@ Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t devic
   params.n_gpu_layers = device == nullptr ? 0 : -1;
   // Copied, so that another program writing to the file does not change a loaded model.
   params.load_mode = LLAMA_LOAD_MODE_NONE;
+  params.no_alloc = content == LanguageModel::Content::kShape;
   params.progress_callback = &LoadWatch::report;
   params.progress_callback_user_data = &watch;
   const engine::ErrorLines errors;
@@ -91,22 +92,25 @@ struct LanguageModel::Impl {
   Weights weights;
   std::optional<Tokens> tokens;
 
-  void open(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress);
+  void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
   void resolve_options(const LanguageProfile& profile);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
 };
 
-void LanguageModel::Impl::open(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress) {
+void LanguageModel::Impl::open(const std::filesystem::path& path, Content content, const CancelToken* cancel,
+                               const Progress& progress) {
   const engine::GgufFile file(path);
   const LanguageProfile profile = profile_language_model(file);
   resolve_options(profile);
   try {
     ggml_backend_dev_t device = choose_device(options.placement);
     read_facts(file, profile, device);
-    facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
-      if (progress) progress(kHashShare * fraction);
-    });
-    weights = load_weights(path, device, cancel, progress);
+    if (content == Content::kAll) {
+      facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
+        if (progress) progress(kHashShare * fraction);
+      });
+    }
+    weights = load_weights(path, device, content, cancel, progress);
     if (llama_model_has_encoder(weights.get()) || !llama_model_has_decoder(weights.get()))
       fail(Code::kUnsupported, "an encoder; it does not generate text");
     tokens.emplace(*weights);
@@ -159,11 +163,12 @@ LanguageModel::~LanguageModel() = default;
 std::shared_ptr<LanguageModel> LanguageModel::load(const std::filesystem::path& path,
                                                    const LanguageModelOptions& options,
                                                    std::shared_ptr<const engine::Backends> backends,
-                                                   const CancelToken* cancel, const Progress& progress) {
+                                                   const CancelToken* cancel, const Progress& progress,
+                                                   Content content) {
   auto impl = std::make_unique<Impl>();
   impl->backends = std::move(backends);
   impl->options = options;
-  impl->open(path, cancel, progress);
+  impl->open(path, content, cancel, progress);
   return std::shared_ptr<LanguageModel>(new LanguageModel(std::move(impl)));
 }
 

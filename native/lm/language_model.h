@@ -64,11 +64,15 @@ struct LanguageModelFacts {
 
 class LanguageModel {
  public:
+  /// kShape: neither weights nor a fingerprint, for estimates.
+  enum class Content { kAll, kShape };
+
   /// Checks and loads the file. Throws Error: kNotFound, kIo, kModelInvalid, kUnsupported, kOutOfMemory, kCancelled.
   /// Grain of cancellation: 16 MiB of the file or one tensor.
   static std::shared_ptr<LanguageModel> load(const std::filesystem::path& path, const LanguageModelOptions& options,
                                              std::shared_ptr<const engine::Backends> backends,
-                                             const CancelToken* cancel = nullptr, const Progress& progress = {});
+                                             const CancelToken* cancel = nullptr, const Progress& progress = {},
+                                             Content content = Content::kAll);
   ~LanguageModel();
   LanguageModel(const LanguageModel&) = delete;
   LanguageModel& operator=(const LanguageModel&) = delete;

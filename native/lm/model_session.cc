@@ -52,6 +52,8 @@ struct ModelSession::Running {
   std::uint32_t limit = 0;     // tokens that may be computed
   std::int32_t sequence = -1;  // -1: queued
   int requeues = 0;
+  std::vector<std::byte> parked;  // its state, while another request has its cells
+  std::uint32_t parked_tokens = 0;
   std::optional<scheduler::PrefixWait> waits;
   GenerationNumbers numbers;
   Clock::time_point admitted_at;
@@ -169,32 +171,74 @@ void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_
 bool ModelSession::admit(scheduler::RequestId id, Clock::time_point now) {
   Running* running = find(id);
   if (running == nullptr || running->request->ended()) return false;
-  const std::optional<std::int32_t> sequence = take_sequence();
-  if (!sequence) return false;
-  running->sequence = *sequence;
-  attach(*running);
-  if (!make_room(running->limit - running->computed)) {
-    const bool alone = std::none_of(requests_.begin(), requests_.end(), [running](const auto& other) {
-      return other.get() != running && other->sequence >= 0;
-    });
-    release_sequence(std::exchange(running->sequence, -1));
-    running->computed = 0;
-    if (!alone) return false;
-    const std::uint32_t room = ledger_.available();
-    running->request->fail(std::make_exception_ptr(
-        Error(Code::kOutOfMemory,
-              "the request needs " + std::to_string(running->limit) + " cells of the KV cache; " +
-                  std::to_string(room) + " of " + std::to_string(ledger_.capacity()) +
-                  " are free beside pinned prefixes. Lower maxTokens, close prefixes, or load with more kvCells",
-              {{"cells", static_cast<std::int64_t>(running->limit)}, {"free", static_cast<std::int64_t>(room)}})));
+  while (!place(*running)) {
+    if (park_worse_than(*running)) continue;
+    const bool alone =
+        std::none_of(requests_.begin(), requests_.end(), [](const auto& other) { return other->sequence >= 0; });
+    if (alone) refuse(*running);
     return false;
   }
-  ledger_.reserve(running->sequence, running->limit);
-  running->admitted_at = now;
-  running->numbers.queued_ms = milliseconds(now - running->request->arrived);
-  running->numbers.cached_tokens = running->computed;
+  const bool first = running->numbers.queued_ms == 0;
+  if (first) {
+    running->admitted_at = now;
+    running->numbers.queued_ms = milliseconds(now - running->request->arrived);
+    running->numbers.cached_tokens = running->computed;
+  }
   wait_for_leader(*running);
   return true;
+}
+
+// Gives a request a sequence with the cells that it may need; changes nothing but the cache if there is no room.
+bool ModelSession::place(Running& running) {
+  const std::optional<std::int32_t> sequence = take_sequence();
+  if (!sequence) return false;
+  running.sequence = *sequence;
+  if (running.parked.empty() || !resume(running)) attach(running);
+  if (make_room(running.limit - running.computed)) {
+    ledger_.reserve(running.sequence, running.limit);
+    running.parked = {};
+    return true;
+  }
+  release_sequence(std::exchange(running.sequence, -1));
+  running.computed = 0;
+  return false;
+}
+
+// Restores the state of a parked request. Without it, its tokens are computed again.
+bool ModelSession::resume(Running& running) {
+  if (!make_room(running.limit)) return false;
+  if (!context_->restore(running.sequence, running.parked, static_cast<std::int32_t>(running.parked_tokens)))
+    return false;
+  ledger_.extend(running.sequence, running.parked_tokens);
+  running.computed = running.parked_tokens;
+  return true;
+}
+
+// Moves the state of the youngest request of the worst class to main memory, if that class is worse than the given one's.
+bool ModelSession::park_worse_than(const Running& running) {
+  Running* worst = nullptr;
+  for (const auto& other : requests_) {
+    if (other->sequence < 0 || other->request->ended()) continue;
+    if (other->input.consumer_class <= running.input.consumer_class) continue;
+    if (worst == nullptr || other->input.consumer_class >= worst->input.consumer_class) worst = other.get();
+  }
+  if (worst == nullptr) return false;
+  if (worst->computed > 0) {
+    worst->parked = context_->save(worst->sequence);
+    worst->parked_tokens = worst->computed;
+  }
+  take_away(*worst);
+  return true;
+}
+
+void ModelSession::refuse(Running& running) {
+  const std::uint32_t room = ledger_.available();
+  running.request->fail(std::make_exception_ptr(
+      Error(Code::kOutOfMemory,
+            "the request needs " + std::to_string(running.limit) + " cells of the KV cache; " + std::to_string(room) +
+                " of " + std::to_string(ledger_.capacity()) +
+                " are free beside pinned prefixes. Lower maxTokens, close prefixes, or load with more kvCells",
+            {{"cells", static_cast<std::int64_t>(running.limit)}, {"free", static_cast<std::int64_t>(room)}})));
 }
 
 bool ModelSession::waiting(scheduler::RequestId id) const {
@@ -240,6 +284,7 @@ void ModelSession::end_waits() {
     running->waits.reset();
     attach(*running);
     running->numbers.cached_tokens = running->computed;
+    wait_for_leader(*running);  // perhaps for the next one, if the leader did not get there
   }
 }
 
@@ -436,7 +481,8 @@ void ModelSession::keep(Running& running) {
   }
   ledger_.reserve(running.sequence, 0);
   tree_.set(running.id, reusable(running));
-  kept_[running.id] = {std::exchange(running.sequence, -1), ++uses_};
+  if (running.input.pin) running.input.pin->entry = running.id;
+  kept_[running.id] = {std::exchange(running.sequence, -1), ++uses_, running.input.pin};
 }
 
 // The computed tokens that other requests may share. Deterministic models share whole chunks of prompts only: tokens
@@ -450,14 +496,44 @@ std::span<const Token> ModelSession::reusable(const Running& running) const {
   return std::span(running.tokens).first(count);
 }
 
-// Takes the sequence of a request away. It is computed again when it is admitted again.
-void ModelSession::requeue(Running& running) {
+// Takes the sequence of a request away. It is queued again.
+void ModelSession::take_away(Running& running) {
   tree_.erase(running.id);
   release_sequence(std::exchange(running.sequence, -1));
   running.computed = 0;
   running.waits.reset();
+}
+
+// Queues a request again, to be computed from its first token. Fails it if that happens too often.
+void ModelSession::requeue(Running& running) {
+  take_away(running);
   if (++running.requeues <= kMostRequeues) return;
   running.request->fail(std::make_exception_ptr(Error(Code::kInternal, "the KV cache has no cell for the request")));
+}
+
+SavedPrefix ModelSession::save(const PinnedPrefix& prefix) {
+  const auto kept = kept_.find(prefix.entry);
+  if (kept == kept_.end()) lorekeep::fail(Code::kInternal, "the prefix is no longer in the cache");
+  return {prefix.tokens(), context_->save(kept->second.sequence)};
+}
+
+void ModelSession::restore(const std::shared_ptr<PinnedPrefix>& prefix, PrefixTree::Entry entry,
+                           std::span<const std::byte> state) {
+  const auto tokens = static_cast<std::uint32_t>(prefix->tokens().size());
+  const std::optional<std::int32_t> sequence = make_room(tokens) ? take_sequence() : std::nullopt;
+  if (!sequence) {
+    lorekeep::fail(Code::kOutOfMemory,
+                   "the prefix needs " + std::to_string(tokens) + " cells of the KV cache, and " +
+                       std::to_string(ledger_.available()) + " of " + std::to_string(ledger_.capacity()) + " are free");
+  }
+  if (!context_->restore(*sequence, state, static_cast<std::int32_t>(tokens))) {
+    free_sequences_.push_back(*sequence);
+    lorekeep::fail(Code::kCorrupt, "llama.cpp does not accept the state");
+  }
+  ledger_.extend(*sequence, tokens);
+  tree_.set(entry, prefix->tokens());
+  prefix->entry = entry;
+  kept_[entry] = {*sequence, ++uses_, prefix};
 }
 
 void ModelSession::count_pause(double ms) {

@@ -14,6 +14,7 @@
 #include "lm/cell_ledger.h"
 #include "lm/generation_context.h"
 #include "lm/generation_request.h"
+#include "lm/prefix_file.h"
 #include "lm/prefix_tree.h"
 #include "lm/session_numbers.h"
 #include "scheduler/scheduler.h"
@@ -41,8 +42,9 @@ class ModelSession {
 
   /// Appends the state of every request.
   void collect(std::vector<scheduler::Request>& states, Clock::time_point epoch) const;
-  /// Gives a queued request a sequence and reserves its cells, evicting idle prefixes if necessary. Returns false if it
-  /// must wait for running requests; ends it with an error if it waits for none.
+  /// Gives a queued request a sequence and reserves its cells, evicting idle prefixes and parking running requests of
+  /// worse classes if necessary. Returns false if it must wait for running requests; ends it with an error if it waits
+  /// for none.
   bool admit(scheduler::RequestId id, Clock::time_point now);
   /// Returns whether the request is queued.
   bool waiting(scheduler::RequestId id) const;
@@ -54,6 +56,11 @@ class ModelSession {
   void fail_all(std::exception_ptr error);
   void cancel_all();
 
+  /// Returns a pinned prefix with its state. Throws Error(kInternal) if the cache lost it.
+  SavedPrefix save(const PinnedPrefix& prefix);
+  /// Puts a saved prefix into the cache, pinned. Throws Error(kOutOfMemory), Error(kCorrupt).
+  void restore(const std::shared_ptr<PinnedPrefix>& prefix, PrefixTree::Entry entry, std::span<const std::byte> state);
+
  private:
   struct Running;
   struct Part;  // of a step: the rows of one request
@@ -63,12 +70,18 @@ class ModelSession {
   struct Kept {
     std::int32_t sequence;
     std::uint64_t last_use;
+    std::shared_ptr<PinnedPrefix> pin;  // null: none
+
+    bool pinned() const noexcept { return pin != nullptr && !pin->released(); }
   };
 
   Running* find(scheduler::RequestId id) const;
   bool partial_reuse() const noexcept;
   std::uint32_t most_tokens(const GenerationInput& input) const noexcept;
   void attach(Running& running);
+  bool resume(Running& running);
+  bool park_worse_than(const Running& running);
+  bool place(Running& running);
   void wait_for_leader(Running& running);
   void end_waits();
   bool make_room(std::uint32_t cells);
@@ -85,7 +98,9 @@ class ModelSession {
   void finish(Running& running, Finish finish);
   void keep(Running& running);
   std::span<const Token> reusable(const Running& running) const;
+  void take_away(Running& running);
   void requeue(Running& running);
+  void refuse(Running& running);
   void recover(std::exception_ptr error);
   void publish(Running& running);
 
