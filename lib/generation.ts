@@ -3,6 +3,7 @@ import { choiceArgument, integerArgument, numberArgument } from './arguments.js'
 import { AbortError, LorekeepError, translateError } from './errors.js';
 import type { NativeGenerationRequest, NativeGenerationResult, NativeLanguageModel } from './native.js';
 import { describe, signalArgument } from './native-call.js';
+import { Prefix } from './prefix.js';
 
 /**
  * Who consumes a reply. `interactive_visible` (default): somebody reads it as it appears; `interactive_buffered`: somebody
@@ -53,11 +54,13 @@ export interface Sampling {
   penaltyLastN?: number | undefined;
 }
 
+/** Plain text, in which spellings of control tokens stay text; or tokens; or the result of render(). */
+export type Prompt = string | Int32Array | RenderedPrompt;
+
 export interface GenerateRequest {
   /** A conversation, rendered by the model's chat template. Either this or `prompt`. */
   messages?: readonly ChatMessage[] | undefined;
-  /** Plain text, in which spellings of control tokens stay text; or tokens; or the result of render(). */
-  prompt?: string | Int32Array | RenderedPrompt | undefined;
+  prompt?: Prompt | undefined;
   class?: ConsumerClass | undefined;
   /** Most tokens of the reply, thinking included. Default 1024; the context limits it too. */
   maxTokens?: number | undefined;
@@ -329,12 +332,37 @@ class PieceQueue implements AsyncIterator<Piece> {
   }
 }
 
+type Run<T> = (call: (native: NativeLanguageModel) => Promise<T>) => Promise<T>;
+
+/** Computes a prompt without a reply. */
+export async function startPrefix(
+  request: Pick<GenerateRequest, 'prompt' | 'class'>,
+  signal: AbortSignal | undefined,
+  vocabularySize: number,
+  run: Run<Prefix>,
+): Promise<Prefix> {
+  signalArgument(signal);
+  if (signal?.aborted) throw new AbortError(signal.reason);
+  const native = { ...nativeRequest(request, vocabularySize), maxTokens: 0 };
+  return run(async (model) => {
+    const [promise, stop] = model.prefix(native, () => {});
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return new Prefix(await promise);
+    } catch (error) {
+      throw signal?.aborted ? new AbortError(signal.reason) : translateError(error);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  });
+}
+
 /** Starts a generation. `run` calls the addon and makes close() wait for the promise. @throws INVALID_ARGUMENT */
 export function startGeneration(
   request: GenerateRequest,
   signal: AbortSignal | undefined,
   vocabularySize: number,
-  run: (call: (native: NativeLanguageModel) => Promise<GenerationResult>) => Promise<GenerationResult>,
+  run: Run<GenerationResult>,
 ): Generation {
   signalArgument(signal);
   const native = nativeRequest(request, vocabularySize);

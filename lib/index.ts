@@ -27,6 +27,7 @@ export type {
   GenerationResult,
   GenerationTiming,
   Piece,
+  Prompt,
   RenderedPrompt,
   RenderOptions,
   Sampling,
@@ -44,8 +45,10 @@ export {
   type LanguageModelFacts,
   type LanguageModelNumbers,
   type LanguageModelOptions,
+  type MemoryEstimate,
 } from './language-model.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
+export { Prefix } from './prefix.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {
   type SchedulerClassOptions,

@@ -1,10 +1,18 @@
 import { choiceArgument, integerArgument, mostThreads, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
-import { type GenerateRequest, type Generation, startGeneration } from './generation.js';
+import {
+  type ConsumerClass,
+  type GenerateRequest,
+  type Generation,
+  type Prompt,
+  startGeneration,
+  startPrefix,
+} from './generation.js';
 import { Handle } from './handle.js';
-import type { NativeLanguageModel } from './native.js';
+import type { NativeLanguageModel, NativeLanguageModelOptions } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from './native-call.js';
+import { Prefix } from './prefix.js';
 
 const placements = ['ram', 'vram', 'auto'] as const;
 const mostContext = 1 << 24;
@@ -25,6 +33,25 @@ export interface LanguageModelOptions extends ProgressOptions {
   kvCells?: number | undefined;
   /** The same request gives the same text, whatever runs beside it. Slower. Default: false. */
   deterministic?: boolean | undefined;
+}
+
+function nativeOptions(options: LanguageModelOptions): NativeLanguageModelOptions {
+  return {
+    contextSize: integerArgument('contextSize', options.contextSize, 0, 0, mostContext),
+    kvCells: integerArgument('kvCells', options.kvCells, 0, 0, mostContext),
+    batchSize: integerArgument('batchSize', options.batchSize, 512, 1, mostBatch),
+    threads: integerArgument('threads', options.threads, 0, 0, mostThreads),
+    batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
+    placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
+    deterministic: options.deterministic === true,
+  };
+}
+
+/** Bytes. */
+export interface MemoryEstimate {
+  /** `device`: `CPU`, or the name of a GPU; `model`: weights; `context`: the KV cache; `compute`: buffers of a step. */
+  readonly devices: readonly { device: string; model: number; context: number; compute: number }[];
+  readonly total: number;
 }
 
 /** Facts about a loaded language model. */
@@ -73,20 +100,26 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
    */
   static async load(path: string, options: LanguageModelOptions = {}): Promise<LanguageModel> {
     const file = stringArgument('path', path);
-    const native = {
-      contextSize: integerArgument('contextSize', options.contextSize, 0, 0, mostContext),
-      kvCells: integerArgument('kvCells', options.kvCells, 0, 0, mostContext),
-      batchSize: integerArgument('batchSize', options.batchSize, 512, 1, mostBatch),
-      threads: integerArgument('threads', options.threads, 0, 0, mostThreads),
-      batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
-      placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
-      deterministic: options.deterministic === true,
-    };
+    const native = nativeOptions(options);
     return callNative(
       options.signal,
       async (cancel) =>
         new LanguageModel(await binding.loadLanguageModel(file, native, cancel, options.onProgress)),
     );
+  }
+
+  /**
+   * Returns the memory that load() would take with these options, from the file's header alone. The process itself and
+   * replies on their way come on top. Throws as load() does.
+   */
+  static async estimate(path: string, options: LanguageModelOptions = {}): Promise<MemoryEstimate> {
+    const file = stringArgument('path', path);
+    const native = nativeOptions(options);
+    return callNative(options.signal, async (cancel) => {
+      const devices = await binding.estimateLanguageModel(file, native, cancel);
+      const total = devices.reduce((sum, { model, context, compute }) => sum + model + context + compute, 0);
+      return { devices, total };
+    });
   }
 
   get facts(): LanguageModelFacts {
@@ -104,6 +137,29 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
     return this.run(signal, (native) => native.countTokens(text));
+  }
+
+  /**
+   * Computes a prompt and keeps it in the KV cache until close(): prompts that begin with it skip that part. Loaded and
+   * computed prefixes of one model are found by their tokens; requests need not name them.
+   * @throws TEXT_TOO_LONG, OUT_OF_MEMORY (no room in the KV cache), CANCELLED
+   */
+  async prefix(
+    prompt: Prompt,
+    { signal, ...request }: CallOptions & { class?: ConsumerClass } = {},
+  ): Promise<Prefix> {
+    return startPrefix({ ...request, prompt }, signal, this.facts.vocabularySize, (call) =>
+      this.run(undefined, call),
+    );
+  }
+
+  /**
+   * Reads a prefix that Prefix.save() wrote for this model file and these options.
+   * @throws NOT_FOUND, IO, CORRUPT, UNSUPPORTED (another model, option or version), OUT_OF_MEMORY
+   */
+  async loadPrefix(path: string, { signal }: CallOptions = {}): Promise<Prefix> {
+    const file = stringArgument('path', path);
+    return this.run(signal, async (native, cancel) => new Prefix(await native.loadPrefix(file, cancel)));
   }
 
   /**

@@ -227,6 +227,31 @@ export interface NativeGenerationResult {
   logprobs: { token: number; logprob: number }[][];
 }
 
+/** A prompt that stays in the KV cache until close(). */
+export interface NativePrefix extends NativeHandle {
+  readonly tokens: Int32Array;
+  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+}
+
+/** Bytes on one device. */
+export interface NativeDeviceMemory {
+  device: string;
+  model: number;
+  context: number;
+  compute: number;
+}
+
+export interface NativeLanguageModelOptions {
+  contextSize: number;
+  kvCells: number;
+  batchSize: number;
+  threads: number;
+  batchThreads: number;
+  /** 0 ram, 1 vram, 2 auto. */
+  placement: number;
+  deterministic: boolean;
+}
+
 export interface NativeLanguageModel extends NativeHandle {
   readonly facts: NativeLanguageModelFacts;
   countTokens(text: string): Promise<number>;
@@ -245,6 +270,12 @@ export interface NativeLanguageModel extends NativeHandle {
     request: NativeGenerationRequest,
     onPiece: (text: string, thinking: boolean) => void,
   ): [result: Promise<NativeGenerationResult>, cancel: () => void];
+  /** `request.maxTokens` is 0. */
+  prefix(
+    request: NativeGenerationRequest,
+    onPiece: () => void,
+  ): [prefix: Promise<NativePrefix>, cancel: () => void];
+  loadPrefix(path: string, cancel: NativeCancelToken | undefined): Promise<NativePrefix>;
 }
 
 /** The embeddings of records, on their way from a cache file or a model to an index; they never reach JavaScript. */
@@ -442,19 +473,15 @@ export interface NativeBinding {
   ): Promise<NativeEmbeddingModel>;
   loadLanguageModel(
     path: string,
-    options: {
-      contextSize: number;
-      kvCells: number;
-      batchSize: number;
-      threads: number;
-      batchThreads: number;
-      /** 0 ram, 1 vram, 2 auto. */
-      placement: number;
-      deterministic: boolean;
-    },
+    options: NativeLanguageModelOptions,
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeLanguageModel>;
+  estimateLanguageModel(
+    path: string,
+    options: NativeLanguageModelOptions,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeDeviceMemory[]>;
   /** Loads the backends if no model has been loaded yet. */
   backends(): NativeBackendInfo[];
 
@@ -606,6 +633,7 @@ export const nativeExports = [
   'tokenize',
   'loadEmbeddingModel',
   'loadLanguageModel',
+  'estimateLanguageModel',
   'backends',
   'buildStorage',
   'readRecords',

@@ -11,6 +11,7 @@
 #include "binding/environment.h"
 #include "binding/error_translator.h"
 #include "binding/file_description_binding.h"
+#include "binding/generation_task.h"
 #include "binding/language_model_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
@@ -59,6 +60,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
   constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
   constructors.language_model = Napi::Persistent(LanguageModelBinding::define(env));
+  constructors.prefix = Napi::Persistent(PrefixBinding::define(env));
   constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
   constructors.filter = Napi::Persistent(FilterBinding::define(env));
   constructors.records = Napi::Persistent(RecordsBinding::define(env));
@@ -84,6 +86,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("tokenize", tokenize);
   function("loadEmbeddingModel", load_embedding_model);
   function("loadLanguageModel", load_language_model);
+  function("estimateLanguageModel", estimate_language_model);
   function("backends", backends);
   function("buildStorage", build_storage);
   function("readRecords", read_records);

@@ -1,6 +1,8 @@
 #include "binding/generation_task.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "binding/arguments.h"
 #include "binding/error_translator.h"
+#include "binding/promise_task.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -130,15 +133,18 @@ Napi::Value to_js_result(Napi::Env env, const lm::GenerationResult& result) {
   return object;
 }
 
+using ConvertResult = std::function<Napi::Value(Napi::Env, lm::GenerationResult&&)>;
+
 // Between the JavaScript promise and the request on the inference thread. No lane executes it.
 class GenerationTask final : public Task {
  public:
   GenerationTask(Napi::Env env, HandleBase* owner, std::shared_ptr<lm::GenerationRequest> request,
-                 Napi::Function on_piece)
+                 Napi::Function on_piece, ConvertResult convert)
       : Task(std::make_shared<CancelToken>()),
         deferred_(Napi::Promise::Deferred::New(env)),
         request_(std::move(request)),
         on_piece_(Napi::Persistent(on_piece)),
+        convert_(std::move(convert)),
         use_(owner) {}
 
   Napi::Promise promise() const { return deferred_.Promise(); }
@@ -154,7 +160,7 @@ class GenerationTask final : public Task {
   void settle(Napi::Env env) override {
     use_.end();
     try {
-      deferred_.Resolve(to_js_result(env, request_->result()));
+      deferred_.Resolve(convert_(env, request_->result()));
     } catch (const Napi::Error& error) {
       deferred_.Reject(error.Value());
     } catch (...) {
@@ -171,36 +177,42 @@ class GenerationTask final : public Task {
   Napi::Promise::Deferred deferred_;
   std::shared_ptr<lm::GenerationRequest> request_;
   Napi::FunctionReference on_piece_;
+  ConvertResult convert_;
   HandleUse use_;
 };
 
-void submit(const std::shared_ptr<lm::GenerationModel>& model, const std::shared_ptr<lm::GenerationRequest>& request,
-            lm::GenerationInput input, PromptArgument prompt) {
+struct Started {
+  std::shared_ptr<lm::GenerationModel> model;
+  std::shared_ptr<lm::GenerationRequest> request;
+  lm::GenerationInput input;
+  PromptArgument prompt;
+};
+
+// On a pool thread: tokenizes the prompt and hands the request to the inference thread.
+void submit(Started& started) {
+  const auto& request = started.request;
   try {
     if (request->ended()) return;
-    if (const auto* text = std::get_if<std::string>(&prompt)) {
-      input.prompt = model->model().tokenize_prompt(*text);
+    if (const auto* text = std::get_if<std::string>(&started.prompt)) {
+      started.input.prompt = started.model->model().tokenize_prompt(*text);
     } else {
-      input.prompt = std::get<std::vector<lm::Token>>(std::move(prompt));
+      started.input.prompt = std::get<std::vector<lm::Token>>(std::move(started.prompt));
     }
-    model->submit(request, std::move(input));
+    if (started.input.max_tokens == 0) started.input.pin = std::make_shared<lm::PinnedPrefix>(started.input.prompt);
+    request->set_pin(started.input.pin);
+    started.model->submit(request, std::move(started.input));
   } catch (...) {
     request->fail(std::current_exception());
   }
 }
 
-}  // namespace
-
-Napi::Value start_generation(const Napi::CallbackInfo& info, HandleBase* owner,
-                             std::shared_ptr<lm::GenerationModel> model) {
+// Returns [promise, cancel()].
+Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<Started> started,
+                  ConvertResult convert) {
   const Napi::Env env = info.Env();
-  const Napi::Object given = object_argument(info[0], "request");
   if (!info[1].IsFunction()) fail(Code::kInvalidArgument, "onPiece: a function is expected");
-  lm::GenerationInput input = input_argument(given);
-  PromptArgument prompt = prompt_argument(given.Get("prompt"));
-
-  auto request = std::make_shared<lm::GenerationRequest>();
-  auto task = std::make_unique<GenerationTask>(env, owner, request, info[1].As<Napi::Function>());
+  const auto& request = started->request;
+  auto task = std::make_unique<GenerationTask>(env, owner, request, info[1].As<Napi::Function>(), std::move(convert));
   const Napi::Promise promise = task->promise();
   Environment& environment = Environment::of(env);
   const auto ticket = environment.adopt(std::move(task));
@@ -211,20 +223,87 @@ Napi::Value start_generation(const Napi::CallbackInfo& info, HandleBase* owner,
       environment.wake();
     }
   });
-  environment.runtime()
-      .lane(Lane::kQuick)
-      .submit([model, request, input = std::move(input), prompt = std::move(prompt)]() mutable {
-        submit(model, request, std::move(input), std::move(prompt));
-      });
-
-  const auto cancel = [request, thread = model->shared_thread()](const Napi::CallbackInfo&) {
+  const auto cancel = [request, thread = started->model->shared_thread()](const Napi::CallbackInfo&) {
     request->cancel();
     thread->poke();
   };
-  Napi::Array started = Napi::Array::New(env, 2);
-  started.Set(0u, promise);
-  started.Set(1u, Napi::Function::New(env, cancel, "cancel"));
-  return started;
+  environment.runtime().lane(Lane::kQuick).submit([started] { submit(*started); });
+  Napi::Array pair = Napi::Array::New(env, 2);
+  pair.Set(0u, promise);
+  pair.Set(1u, Napi::Function::New(env, cancel, "cancel"));
+  return pair;
+}
+
+std::shared_ptr<Started> started_argument(const Napi::Value& value, std::shared_ptr<lm::GenerationModel> model) {
+  const Napi::Object given = object_argument(value, "request");
+  return std::make_shared<Started>(Started{std::move(model), std::make_shared<lm::GenerationRequest>(),
+                                           input_argument(given), prompt_argument(given.Get("prompt"))});
+}
+
+Napi::Value to_js_prefix(Napi::Env env, std::shared_ptr<PrefixHolder> holder) {
+  const std::size_t bytes = holder->prefix->tokens().size() * sizeof(lm::Token);
+  return PrefixBinding::wrap(env, Environment::of(env).constructors.prefix, std::move(holder), bytes);
+}
+
+}  // namespace
+
+Napi::Value start_generation(const Napi::CallbackInfo& info, HandleBase* owner,
+                             std::shared_ptr<lm::GenerationModel> model) {
+  return start(info, owner, started_argument(info[0], std::move(model)), to_js_result);
+}
+
+Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner,
+                         std::shared_ptr<lm::GenerationModel> model) {
+  auto started = started_argument(info[0], model);
+  return start(info, owner, started,
+               [model = std::weak_ptr(model), request = started->request](
+                   Napi::Env env, lm::GenerationResult&& result) -> Napi::Value {
+                 auto holder = std::make_shared<PrefixHolder>(model, request->pin());
+                 if (result.finish != lm::Finish::kLength) fail(Code::kCancelled, "the operation was aborted");
+                 return to_js_prefix(env, std::move(holder));
+               });
+}
+
+Napi::Value load_prefix(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<lm::GenerationModel> model) {
+  using Loaded = std::shared_ptr<PrefixHolder>;
+  return promise_task<Loaded>(
+      info.Env(), {Lane::kLong, cancel_argument(info[1]), owner, {}},
+      [model, path = path_argument(info[0])](const TaskContext& task) {
+        return std::make_shared<PrefixHolder>(model, model->load_prefix(path, &task.cancel));
+      },
+      [](Napi::Env env, Loaded&& holder) { return to_js_prefix(env, std::move(holder)); });
+}
+
+Napi::Function PrefixBinding::define(Napi::Env env) {
+  return DefineClass(env, kName,
+                     with_handle_members({
+                         InstanceMethod("save", &PrefixBinding::save),
+                         InstanceAccessor("tokens", &PrefixBinding::tokens, nullptr),
+                     }));
+}
+
+Napi::Value PrefixBinding::save(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto holder = use();
+    return promise_task<Nothing>(
+        info.Env(), {Lane::kLong, cancel_argument(info[1]), this, {}},
+        [holder, path = path_argument(info[0])](const TaskContext& task) {
+          const auto model = holder->model.lock();
+          if (!model) fail(Code::kClosed, "Prefix: used after close() of its model");
+          model->save(*holder->prefix, path, &task.cancel);
+          return Nothing{};
+        },
+        to_undefined);
+  });
+}
+
+Napi::Value PrefixBinding::tokens(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const std::vector<lm::Token>& tokens = peek().prefix->tokens();
+    auto array = Napi::Int32Array::New(info.Env(), tokens.size());
+    std::copy(tokens.begin(), tokens.end(), array.Data());
+    return array;
+  });
 }
 
 }  // namespace lorekeep::binding

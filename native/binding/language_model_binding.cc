@@ -6,6 +6,7 @@
 #include "binding/arguments.h"
 #include "binding/generation_task.h"
 #include "binding/promise_task.h"
+#include "lm/memory_estimate.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -44,6 +45,19 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
   return object;
 }
 
+Napi::Array to_js_estimate(Napi::Env env, const std::vector<lm::DeviceMemory>& estimate) {
+  Napi::Array devices = Napi::Array::New(env, estimate.size());
+  for (std::uint32_t i = 0; i < estimate.size(); ++i) {
+    Napi::Object device = Napi::Object::New(env);
+    device.Set("device", estimate[i].device);
+    device.Set("model", static_cast<double>(estimate[i].model));
+    device.Set("context", static_cast<double>(estimate[i].context));
+    device.Set("compute", static_cast<double>(estimate[i].compute));
+    devices.Set(i, device);
+  }
+  return devices;
+}
+
 lm::LanguageModelOptions options_argument(const Napi::Object& given) {
   const auto number = [&given](const char* name, std::uint64_t most) {
     return static_cast<std::uint32_t>(integer_argument(given.Get(name), name, 0, most));
@@ -65,6 +79,8 @@ Napi::Function LanguageModelBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("generate", &LanguageModelBinding::generate),
+                         InstanceMethod("prefix", &LanguageModelBinding::prefix),
+                         InstanceMethod("loadPrefix", &LanguageModelBinding::load_prefix),
                          InstanceMethod("countTokens", &LanguageModelBinding::count_tokens),
                          InstanceMethod("numbers", &LanguageModelBinding::numbers),
                          InstanceAccessor("facts", &LanguageModelBinding::facts, nullptr),
@@ -73,6 +89,14 @@ Napi::Function LanguageModelBinding::define(Napi::Env env) {
 
 Napi::Value LanguageModelBinding::generate(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return start_generation(info, this, use()); });
+}
+
+Napi::Value LanguageModelBinding::prefix(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return start_prefix(info, this, use()); });
+}
+
+Napi::Value LanguageModelBinding::load_prefix(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return binding::load_prefix(info, this, use()); });
 }
 
 Napi::Value LanguageModelBinding::count_tokens(const Napi::CallbackInfo& info) {
@@ -97,6 +121,19 @@ Napi::Value LanguageModelBinding::numbers(const Napi::CallbackInfo& info) {
     return promise_task<lm::SessionNumbers>(
         info.Env(), {Lane::kQuick, nullptr, this, {}}, [model](const TaskContext&) { return model->numbers(); },
         [](Napi::Env env, lm::SessionNumbers&& numbers) { return to_js_numbers(env, numbers); });
+  });
+}
+
+Napi::Value estimate_language_model(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    using Estimate = std::vector<lm::DeviceMemory>;
+    return promise_task<Estimate>(
+        info.Env(), {Lane::kLong, cancel_argument(info[2]), nullptr, {}},
+        [path = path_argument(info[0]),
+         load = options_argument(object_argument(info[1], "options"))](const TaskContext& task) {
+          return lm::estimate_memory(path, load, engine::Backends::acquire(addon_folder()), &task.cancel);
+        },
+        [](Napi::Env env, Estimate&& estimate) { return to_js_estimate(env, estimate); });
   });
 }
 

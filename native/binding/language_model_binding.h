@@ -17,6 +17,8 @@ class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::Gener
 
  private:
   Napi::Value generate(const Napi::CallbackInfo& info);
+  Napi::Value prefix(const Napi::CallbackInfo& info);
+  Napi::Value load_prefix(const Napi::CallbackInfo& info);
   Napi::Value count_tokens(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value numbers(const Napi::CallbackInfo& info);
@@ -24,5 +26,7 @@ class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::Gener
 
 /// loadLanguageModel(path, options, cancel, progress)
 Napi::Value load_language_model(const Napi::CallbackInfo& info);
+/// estimateLanguageModel(path, options, cancel)
+Napi::Value estimate_language_model(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

@@ -66,9 +66,7 @@ void GenerationContext::PoolFree::operator()(ggml_threadpool* pool) const noexce
 }
 
 GenerationContext::GenerationContext(std::shared_ptr<const LanguageModel> model)
-    : model_(std::move(model)),
-      batch_size_(model_->options().batch_size),
-      sequences_(sequences_of(*model_)) {
+    : model_(std::move(model)), batch_size_(model_->options().batch_size), sequences_(sequences_of(*model_)) {
   llama_context_params params = context_params(*model_);
   params.abort_callback = abort_wanted;
   params.abort_callback_data = &unwanted_;

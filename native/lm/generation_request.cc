@@ -27,6 +27,16 @@ std::vector<Piece> GenerationRequest::take() {
   return std::exchange(pieces_, {});
 }
 
+void GenerationRequest::set_pin(std::shared_ptr<PinnedPrefix> pin) {
+  std::lock_guard lock(mutex_);
+  pin_ = std::move(pin);
+}
+
+std::shared_ptr<PinnedPrefix> GenerationRequest::pin() const {
+  std::lock_guard lock(mutex_);
+  return pin_;
+}
+
 GenerationResult GenerationRequest::result() {
   std::lock_guard lock(mutex_);
   if (error_) std::rethrow_exception(error_);

@@ -89,6 +89,9 @@ class GenerationRequest {
   std::vector<Piece> take();
   /// Ends the request at once with the text so far. The computation ends soon afterwards.
   void cancel() { end(Finish::kCancelled); }
+  /// The prefix that the request keeps in the cache; null: none.
+  void set_pin(std::shared_ptr<PinnedPrefix> pin);
+  std::shared_ptr<PinnedPrefix> pin() const;
   /// Returns the result after the end. Throws the error that ended the request.
   GenerationResult result();
 
@@ -114,6 +117,7 @@ class GenerationRequest {
   std::vector<Piece> pieces_;
   GenerationResult result_;
   std::exception_ptr error_;
+  std::shared_ptr<PinnedPrefix> pin_;
   std::atomic<bool> ended_{false};
   bool told_ = false;  // the listener was called since the last take()
 };

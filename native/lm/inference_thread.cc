@@ -84,6 +84,7 @@ std::shared_ptr<PinnedPrefix> GenerationModel::load_prefix(const std::filesystem
 void GenerationModel::on_session(const std::function<void(ModelSession&)>& body) const {
   std::exception_ptr error = closed();
   thread_->call([&, thread = thread_.get(), id = id_] {
+    thread->reap();
     ModelSession* session = thread->session(id);
     if (session == nullptr) return;
     try {
@@ -99,6 +100,7 @@ void GenerationModel::on_session(const std::function<void(ModelSession&)>& body)
 SessionNumbers GenerationModel::numbers() const {
   SessionNumbers numbers;
   thread_->call([&numbers, thread = thread_.get(), id = id_] {
+    thread->reap();
     if (ModelSession* session = thread->session(id)) numbers = session->numbers();
   });
   return numbers;
@@ -207,7 +209,7 @@ void InferenceThread::step() {
   std::vector<scheduler::Request> states;
   for (const auto& session : sessions_) {
     admit(*session);
-    session->collect(states, epoch_);
+    session->collect(states, epoch_, ModelSession::Which::kAll);
   }
   if (states.empty()) return;
   const scheduler::Step step = scheduler_.plan(states, since(epoch_));
@@ -226,11 +228,11 @@ void InferenceThread::step() {
 void InferenceThread::admit(ModelSession& session) {
   for (;;) {
     std::vector<scheduler::Request> states;
-    session.collect(states, epoch_);
+    session.collect(states, epoch_, ModelSession::Which::kAdmissible);
     const std::optional<std::size_t> next = scheduler_.next_to_admit(states, since(epoch_));
     if (!next) return;
     const scheduler::RequestId id = states[*next].id;
-    if (!session.admit(id, Clock::now()) && session.waiting(id)) return;
+    if (!session.admit(id, Clock::now()) && session.lacks_room(id)) return;
   }
 }
 

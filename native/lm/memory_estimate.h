@@ -14,7 +14,7 @@ namespace lorekeep::lm {
 
 /// Bytes on one device.
 struct DeviceMemory {
-  std::string device;  // "CPU", or a GPU's name
+  std::string device;     // "CPU", or a GPU's name
   std::uint64_t model;    // weights and vocabulary
   std::uint64_t context;  // the KV cache
   std::uint64_t compute;  // buffers of a step

@@ -152,9 +152,9 @@ std::optional<Clock::time_point> ModelSession::next_deadline() const {
   return earliest;
 }
 
-void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_point epoch) const {
+void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_point epoch, Which which) const {
   for (const auto& running : requests_) {
-    if (running->request->ended()) continue;
+    if (running->request->ended() || (which == Which::kAdmissible && running->waits)) continue;
     scheduler::Request state;
     state.id = running->id;
     state.model = id_;
@@ -171,6 +171,7 @@ void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_
 bool ModelSession::admit(scheduler::RequestId id, Clock::time_point now) {
   Running* running = find(id);
   if (running == nullptr || running->request->ended()) return false;
+  if (wait_for_leader(*running)) return false;
   while (!place(*running)) {
     if (park_worse_than(*running)) continue;
     const bool alone =
@@ -184,7 +185,6 @@ bool ModelSession::admit(scheduler::RequestId id, Clock::time_point now) {
     running->numbers.queued_ms = milliseconds(now - running->request->arrived);
     running->numbers.cached_tokens = running->computed;
   }
-  wait_for_leader(*running);
   return true;
 }
 
@@ -214,7 +214,8 @@ bool ModelSession::resume(Running& running) {
   return true;
 }
 
-// Moves the state of the youngest request of the worst class to main memory, if that class is worse than the given one's.
+// Moves the state of the youngest request of the worst class to main memory, if that class is worse than the given
+// one's.
 bool ModelSession::park_worse_than(const Running& running) {
   Running* worst = nullptr;
   for (const auto& other : requests_) {
@@ -241,9 +242,9 @@ void ModelSession::refuse(Running& running) {
             {{"cells", static_cast<std::int64_t>(running.limit)}, {"free", static_cast<std::int64_t>(room)}})));
 }
 
-bool ModelSession::waiting(scheduler::RequestId id) const {
+bool ModelSession::lacks_room(scheduler::RequestId id) const {
   const Running* running = find(id);
-  return running != nullptr && !running->request->ended() && running->sequence < 0;
+  return running != nullptr && !running->request->ended() && running->sequence < 0 && !running->waits;
 }
 
 // Shares the longest prefix that some sequence has. At least one token stays to be computed: it gives the logits.
@@ -263,17 +264,20 @@ void ModelSession::attach(Running& running) {
 }
 
 // Finds the running prompt with the longest common prefix that is not computed yet.
-void ModelSession::wait_for_leader(Running& running) {
-  if (!partial_reuse()) return;
+// Until it is computed, the request holds no cells, which would be more than it needs in the end.
+bool ModelSession::wait_for_leader(Running& running) {
+  if (!partial_reuse()) return false;
   std::vector<scheduler::RunningPrompt> prompts;
   for (const auto& other : requests_) {
     if (other->id < running.id && other->sequence >= 0 && !other->request->ended())
       prompts.push_back({other->id, other->input.prompt, other->computed});
   }
-  running.waits = scheduler::prefix_to_wait_for(running.tokens, running.computed, prompts);
+  const std::size_t known = tree_.longest(std::span(running.tokens).first(running.tokens.size() - 1)).tokens;
+  running.waits = scheduler::prefix_to_wait_for(running.tokens, static_cast<std::uint32_t>(known), prompts);
+  return running.waits.has_value();
 }
 
-// Lets requests go on whose leader has computed the common prefix, or will not.
+// Lets requests be admitted whose leader has computed the common prefix, or will not.
 void ModelSession::end_waits() {
   for (const auto& running : requests_) {
     if (!running->waits || running->request->ended()) continue;
@@ -282,9 +286,6 @@ void ModelSession::end_waits() {
         leader->computed < running->waits->until_position)
       continue;
     running->waits.reset();
-    attach(*running);
-    running->numbers.cached_tokens = running->computed;
-    wait_for_leader(*running);  // perhaps for the next one, if the leader did not get there
   }
 }
 
@@ -304,8 +305,11 @@ std::optional<std::int32_t> ModelSession::take_sequence() {
 }
 
 bool ModelSession::evict_one() {
-  const auto oldest = std::min_element(
-      kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+  auto oldest = kept_.end();
+  for (auto at = kept_.begin(); at != kept_.end(); ++at) {
+    if (at->second.pinned()) continue;
+    if (oldest == kept_.end() || at->second.last_use < oldest->second.last_use) oldest = at;
+  }
   if (oldest == kept_.end()) return false;
   tree_.erase(oldest->first);
   release_sequence(oldest->second.sequence);
@@ -522,9 +526,9 @@ void ModelSession::restore(const std::shared_ptr<PinnedPrefix>& prefix, PrefixTr
   const auto tokens = static_cast<std::uint32_t>(prefix->tokens().size());
   const std::optional<std::int32_t> sequence = make_room(tokens) ? take_sequence() : std::nullopt;
   if (!sequence) {
-    lorekeep::fail(Code::kOutOfMemory,
-                   "the prefix needs " + std::to_string(tokens) + " cells of the KV cache, and " +
-                       std::to_string(ledger_.available()) + " of " + std::to_string(ledger_.capacity()) + " are free");
+    lorekeep::fail(Code::kOutOfMemory, "the prefix needs " + std::to_string(tokens) + " cells of the KV cache, and " +
+                                           std::to_string(ledger_.available()) + " of " +
+                                           std::to_string(ledger_.capacity()) + " are free");
   }
   if (!context_->restore(*sequence, state, static_cast<std::int32_t>(tokens))) {
     free_sequences_.push_back(*sequence);

@@ -40,14 +40,16 @@ class ModelSession {
   std::optional<Clock::time_point> next_deadline() const;
   bool idle() const noexcept { return requests_.empty(); }
 
-  /// Appends the state of every request.
-  void collect(std::vector<scheduler::Request>& states, Clock::time_point epoch) const;
+  enum class Which { kAll, kAdmissible };
+
+  /// Appends the states of all requests, or of all that do not wait for another one's prefix.
+  void collect(std::vector<scheduler::Request>& states, Clock::time_point epoch, Which which) const;
   /// Gives a queued request a sequence and reserves its cells, evicting idle prefixes and parking running requests of
-  /// worse classes if necessary. Returns false if it must wait for running requests; ends it with an error if it waits
-  /// for none.
+  /// worse classes if necessary. Returns false if it must wait for running requests, for their cells or their prefix;
+  /// ends it with an error if it waits for none.
   bool admit(scheduler::RequestId id, Clock::time_point now);
-  /// Returns whether the request is queued.
-  bool waiting(scheduler::RequestId id) const;
+  /// Returns whether the request waits for cells.
+  bool lacks_room(scheduler::RequestId id) const;
   /// Computes a step.
   void run(const scheduler::Step& step);
   /// Adds a pause to the numbers of the decoding requests.
@@ -82,7 +84,7 @@ class ModelSession {
   bool resume(Running& running);
   bool park_worse_than(const Running& running);
   bool place(Running& running);
-  void wait_for_leader(Running& running);
+  bool wait_for_leader(Running& running);
   void end_waits();
   bool make_room(std::uint32_t cells);
   std::optional<std::int32_t> take_sequence();

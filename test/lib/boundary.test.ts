@@ -45,6 +45,7 @@ test('the public interface is this', () => {
     'Filter',
     'LanguageModel',
     'LorekeepError',
+    'Prefix',
     'Records',
     'Storage',
     'TextIndex',

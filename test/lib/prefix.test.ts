@@ -1,0 +1,222 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
+import { rejection } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { tinyDecoder } from '../helpers/models.js';
+
+const folder = temporaryFolder();
+const greedy = { temperature: 0 };
+const threads = { threads: 1, batchThreads: 1 };
+/** Tokens of bytes, which every request has different ones of. */
+const tokens = (length: number, salt: number) =>
+  Int32Array.from({ length }, (_, i) => 3 + ((i * 7 + salt * 31 + ((i * salt) % 13)) % 256));
+const join = (...parts: Int32Array[]) => Int32Array.from(parts.flatMap((part) => [...part]));
+/** A reply of one token, which takes no cell. */
+const short = (prompt: Int32Array): GenerateRequest => ({ prompt, maxTokens: 1, sampling: greedy });
+
+let path: string;
+beforeAll(async () => {
+  path = await tinyDecoder({ pooling: null });
+});
+
+describe('sharing', () => {
+  const persona = tokens(300, 1);
+  let model: LanguageModel;
+  beforeAll(async () => {
+    model = await LanguageModel.load(path, { ...threads, kvCells: 8192 });
+  });
+  afterAll(() => model.close());
+
+  test('cells grow only by what each agent adds to a common prefix', async () => {
+    const own = 20;
+    const agents = 200;
+    for (let agent = 0; agent < agents; agent++) {
+      const prompt = join(persona, Int32Array.of(3 + agent), tokens(own - 1, agent));
+      const { usage } = await model.generate(short(prompt)).result;
+      if (agent > 0) expect(usage.cached).toBeGreaterThanOrEqual(persona.length);
+    }
+    const { cellsUsed, keptPrefixes } = await model.numbers();
+    expect(cellsUsed).toBeLessThanOrEqual(persona.length + agents * own);
+    expect(keptPrefixes).toBe(agents);
+  });
+
+  test('prompts that arrive together compute a common prefix once', async () => {
+    const common = tokens(400, 77);
+    const before = await model.numbers();
+    const prompts = Array.from({ length: 24 }, (_, i) => join(common, Int32Array.of(3 + i, 5)));
+    const results = await Promise.all(prompts.map((prompt) => model.generate(short(prompt)).result));
+    const after = await model.numbers();
+    const computed = after.promptTokens - before.promptTokens - (after.cachedTokens - before.cachedTokens);
+    expect(computed).toBeLessThanOrEqual(common.length + 24 * 2);
+    expect(results.filter(({ usage }) => usage.cached >= common.length)).toHaveLength(23);
+  });
+
+  test('a turn that repeats history computes only what is new', async () => {
+    const first = tokens(100, 5);
+    const reply = await model.generate({ prompt: first, maxTokens: 30, sampling: greedy }).result;
+    const next = join(first, reply.tokens, tokens(10, 6));
+    const { usage } = await model.generate(short(next)).result;
+    // The last token of a reply is never computed.
+    expect(usage.prompt - usage.cached).toBeLessThanOrEqual(10 + 1);
+  });
+
+  test('gives the same reply as without sharing', async () => {
+    const fresh = await LanguageModel.load(path, threads);
+    const request = { prompt: join(persona, tokens(40, 9)), maxTokens: 20, sampling: greedy };
+    const [shared, alone] = [await model.generate(request).result, await fresh.generate(request).result];
+    expect(shared.usage.cached).toBeGreaterThanOrEqual(300);
+    expect(alone.usage.cached).toBe(0);
+    expect(shared.text).toBe(alone.text);
+    await fresh.close();
+  });
+});
+
+describe('a full cache', () => {
+  test('makes requests wait, and evicts what nobody uses', async () => {
+    const model = await LanguageModel.load(path, { ...threads, contextSize: 256, kvCells: 600 });
+    const requests = Array.from({ length: 40 }, (_, i) => ({ prompt: tokens(120, i), maxTokens: 60 }));
+    const results = await Promise.all(requests.map((request) => model.generate(request).result));
+    for (const { finish } of results) expect(['length', 'stop']).toContain(finish);
+    const { cellsUsed, cellsReserved, cells } = await model.numbers();
+    expect(cellsUsed).toBeLessThanOrEqual(cells);
+    expect(cellsReserved).toBe(0);
+    await model.close();
+  });
+
+  test('refuses a request that can never fit beside pinned prefixes, with both numbers', async () => {
+    const model = await LanguageModel.load(path, { ...threads, contextSize: 512, kvCells: 512 });
+    const pinned = await model.prefix(tokens(300, 1));
+    const request = { prompt: tokens(200, 2), maxTokens: 100 };
+    const error = await rejection(model.generate(request).result, 'OUT_OF_MEMORY');
+    expect(error.detail).toMatchObject({ cells: 300, free: 212 });
+    await pinned.close();
+    expect((await model.generate(request).result).usage.prompt).toBe(200);
+    await model.close();
+  });
+
+  test('parks a worse class for a better one, which continues bit for bit', async () => {
+    const model = await LanguageModel.load(path, { ...threads, contextSize: 256, deterministic: true });
+    const request = (salt: number, kind: GenerateRequest['class']): GenerateRequest => ({
+      prompt: tokens(70, salt),
+      maxTokens: 100,
+      class: kind,
+      seed: salt,
+      logitBias: { 2: Number.NEGATIVE_INFINITY },
+    });
+    const alone = new Map<number, Int32Array>();
+    for (const salt of [1, 2, 3, 4])
+      alone.set(salt, (await model.generate(request(salt, 'background')).result).tokens);
+    const running = [1, 2, 3, 4].map((salt) => model.generate(request(salt, 'background')));
+    for await (const _ of running[3] as NonNullable<(typeof running)[3]>) break; // all four have begun
+    const again = model.generate(request(4, 'background'));
+    const visible = await Promise.all(
+      [5, 6].map((salt) => model.generate(request(salt, 'interactive_visible')).result),
+    );
+    for (const { finish } of visible) expect(finish).toBe('length');
+    for (const salt of [1, 2, 3]) expect((await running[salt - 1]?.result)?.tokens).toEqual(alone.get(salt));
+    expect((await again.result).tokens).toEqual(alone.get(4));
+    await model.close();
+  });
+});
+
+describe('a pinned prefix', () => {
+  const prompt = tokens(200, 3);
+
+  test('survives a cache that fills up, until it is closed', async () => {
+    const model = await LanguageModel.load(path, { ...threads, contextSize: 400, kvCells: 450 });
+    const prefix = await model.prefix(prompt);
+    expect(prefix.tokens).toEqual(prompt);
+    const fill = async () => {
+      for (let salt = 10; salt < 14; salt++) await model.generate(short(tokens(200, salt))).result;
+    };
+    const cached = async () => (await model.generate(short(join(prompt, tokens(10, 4)))).result).usage.cached;
+    await fill();
+    expect(await cached()).toBe(200);
+    await prefix.close();
+    await fill();
+    expect(await cached()).toBeLessThan(200);
+    await model.close();
+  });
+
+  test('is saved and loaded, and nothing is computed again', async () => {
+    const file = folder('persona.prefix');
+    const request = { prompt: join(prompt, tokens(10, 4)), maxTokens: 20, sampling: greedy };
+    const model = await LanguageModel.load(path, threads);
+    const prefix = await model.prefix(prompt);
+    await prefix.save(file);
+    const expected = await model.generate(request).result;
+    await model.close();
+    await rejection(prefix.save(file), 'CLOSED');
+
+    const other = await LanguageModel.load(path, threads);
+    const loaded = await other.loadPrefix(file);
+    expect(loaded.tokens).toEqual(prompt);
+    const result = await other.generate(request).result;
+    expect(result.usage.cached).toBe(200);
+    expect(result.text).toBe(expected.text);
+    expect((await other.numbers()).cellsUsed).toBeLessThanOrEqual(230);
+    await other.close();
+  });
+
+  test('of another model, of other options, or damaged is refused', async () => {
+    const file = folder('other.prefix');
+    const model = await LanguageModel.load(path, threads);
+    const prefix = await model.prefix(prompt);
+    await prefix.save(file);
+    const another = await LanguageModel.load(await tinyDecoder({ pooling: null, seed: 2 }), threads);
+    expect((await rejection(another.loadPrefix(file), 'UNSUPPORTED')).message).toMatch(/another model/);
+    const deterministic = await LanguageModel.load(path, { ...threads, deterministic: true });
+    await rejection(deterministic.loadPrefix(file), 'UNSUPPORTED');
+    const bytes = readFileSync(file);
+    for (const at of [0, 20, 60, 200, bytes.length >> 1, bytes.length - 1]) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] as number) ^ 0x40;
+      writeFileSync(file, damaged);
+      const error = await model.loadPrefix(file).catch((reason) => reason);
+      expect(['CORRUPT', 'UNSUPPORTED']).toContain(error.code);
+    }
+    writeFileSync(file, bytes.subarray(0, bytes.length - 1));
+    await rejection(model.loadPrefix(file), 'CORRUPT');
+    await rejection(model.loadPrefix(folder('absent')), 'NOT_FOUND');
+    await rejection(prefix.save(path), 'INVALID_ARGUMENT');
+    for (const one of [another, deterministic, model]) await one.close();
+  });
+
+  test('may be cancelled', async () => {
+    const model = await LanguageModel.load(path, threads);
+    await rejection(model.prefix(prompt, { signal: AbortSignal.abort() }), 'CANCELLED');
+    const controller = new AbortController();
+    const prefix = model.prefix(prompt, { signal: controller.signal });
+    controller.abort();
+    await rejection(prefix, 'CANCELLED');
+    expect((await model.prefix(prompt)).tokens).toHaveLength(200);
+    await model.close();
+  });
+});
+
+describe('deterministic', () => {
+  test('a request has the same reply beside others, after others and alone', async () => {
+    const model = await LanguageModel.load(path, { ...threads, contextSize: 400, deterministic: true });
+    const shared = tokens(130, 1);
+    const request = (salt: number): GenerateRequest => ({
+      prompt: join(shared, tokens(20 + salt, salt)),
+      maxTokens: 40,
+      seed: salt,
+      logprobs: 0,
+    });
+    const salts = Array.from({ length: 12 }, (_, i) => i);
+    const alone = [];
+    for (const salt of salts) {
+      const fresh = await LanguageModel.load(path, { ...threads, contextSize: 400, deterministic: true });
+      alone.push((await fresh.generate(request(salt)).result).logprobs);
+      await fresh.close();
+    }
+    for (let round = 0; round < 2; round++) {
+      const results = await Promise.all(salts.map((salt) => model.generate(request(salt)).result));
+      for (const salt of salts) expect(results[salt]?.logprobs).toEqual(alone[salt]);
+      expect(results.some(({ usage }) => usage.cached > 0)).toBe(true);
+    }
+    await model.close();
+  });
+});
