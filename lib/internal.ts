@@ -6,4 +6,5 @@ export { releaseFreeMemory } from './free-memory.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
 export { openRegular } from './regular-file.js';
+export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, measuredSettings } from './settings-cache.js';

@@ -18,7 +18,12 @@ describe.skipIf(!haveModels(stories))('a generate node with stories260K', () => 
   let session: ClientSession;
 
   beforeAll(async () => {
-    const models = [{ name: 'stories', model_type: 'llm', variants: [{ file: realModel(stories) }] }];
+    const model = (name: string, more: object = {}) => ({
+      name,
+      model_type: 'llm',
+      variants: [{ file: realModel(stories), ...more }],
+    });
+    const models = [model('stories'), model('short', { context_size: 64 })];
     writeFileSync(file('models.json'), JSON.stringify({ version: 1, models }));
     const config = configSchema.parse({
       port: 0,
@@ -93,6 +98,19 @@ describe.skipIf(!haveModels(stories))('a generate node with stories260K', () => 
     expect(Number(complete.error?.details.tokens)).toBeGreaterThan(40);
     const roomy = await pieces({ ...greedy, max_tokens: 16 }, 'Once '.repeat(40));
     expect(roomy.complete.status).toBe('completed');
+  });
+
+  it('uses the model that it names, with the context of the catalog', async () => {
+    const { complete } = await pieces({ ...greedy, model: 'short' });
+    expect(complete.debugInfo?.nodes[0]?.diagnostics.engine).toMatchObject({
+      kind: 'generation',
+      model: 'short',
+      contextSize: 64,
+      finish: 'length',
+      decodeTokens: 16,
+    });
+    const other = await pieces({ ...greedy, max_tokens: 1 });
+    expect(other.complete.debugInfo?.nodes[0]?.diagnostics.engine).toMatchObject({ contextSize: 512 });
   });
 
   it('ends at its deadline with what there is', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ActionSplitter } from '../../src/agents/nodes/generate/actions.js';
 import type { ClientAgent, Graph, ServerFrames } from '../../src/client/index.js';
 import type { ServerConfig } from '../../src/config/schema.js';
 import { refusal } from '../helpers/errors.js';
 import { type FakeOptions, FakeTextModel } from '../helpers/fake-text-model.js';
+import { Gbnf } from '../helpers/gbnf.js';
+import { random, testSeed } from '../helpers/random.js';
 import { strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -152,9 +155,10 @@ describe('a generate node', () => {
     });
     expect(model.requests[0]?.deadlineMs).toBeGreaterThan(50_000);
     expect(model.requests[0]?.deadlineMs).toBeLessThanOrEqual(60_000);
-    const schema = { type: 'object' };
-    await (await agentOf([talker({ json_schema: schema })])).turn('x');
-    expect(model.requests[1]).toMatchObject({ schema, maxTokens: 250 });
+    await (await agentOf([talker({ json_schema: { type: 'boolean' } })])).turn('x');
+    expect(model.requests[1]?.maxTokens).toBe(250);
+    const boolean = new Gbnf(model.requests[1]?.grammar ?? '');
+    expect(['true', 'false', '1'].map((text) => boolean.accepts(text))).toEqual([true, true, false]);
     await (await agentOf([talker({ grammar: 'root ::= "a"', context_size: 100 })])).turn('x');
     expect(model.requests[2]).toMatchObject({ grammar: 'root ::= "a"', maxTokens: 25 });
   });
@@ -421,6 +425,43 @@ describe('actions', () => {
     { name: 'wave' },
   ];
   const call = { action: 'open_door', arguments: { door: 'north' } };
+
+  it('are constrained by a grammar: text, an action with arguments that its schema allows, or both', async () => {
+    const { agentOf, model } = await setting();
+    const door = { type: 'object', properties: { door: { enum: ['north', 'south'] } }, required: ['door'] };
+    const named = [{ name: 'open_door', parameters: door }, { name: 'wave' }];
+    await (await agentOf([talker({ actions: named })])).turn('x');
+    const grammar = new Gbnf(model.requests[0]?.grammar ?? '');
+    for (const reply of [
+      '',
+      'Only text, [with] "quotes".\nAnd lines.',
+      '{"action":"wave","arguments":{}}',
+      'Gladly.\n{"action": "open_door", "arguments": {"door": "north"}}',
+      JSON.stringify(call),
+    ])
+      expect(grammar.accepts(reply), reply).toBe(true);
+    for (const reply of [
+      '{"action":"close_door","arguments":{}}',
+      '{"action":"open_door","arguments":{"door":"east"}}',
+      '{"action":"open_door"}',
+      '{"action":"wave","arguments":{}} and more',
+      'An open { brace',
+    ])
+      expect(grammar.accepts(reply), reply).toBe(false);
+    const next = random(testSeed);
+    for (let round = 0; round < 50; round++) {
+      const splitter = new ActionSplitter();
+      const text = splitter.push(grammar.sample(next));
+      const action = splitter.finish();
+      expect(text).not.toContain('{');
+      if (action !== undefined) expect(['open_door', 'wave']).toContain(action.name);
+    }
+    const broken = [{ name: 'a', parameters: { type: 'object', minProperties: 1 } }];
+    expect(await refusal(agentOf([talker({ actions: broken })]))).toMatchObject({
+      code: 4003,
+      details: { path: 'graph.nodes[0].params.actions[0].parameters', pointer: '/minProperties' },
+    });
+  });
 
   it('are asked for in TurnComplete, apart from the text, and reported on in the next turn', async () => {
     let replies = 0;

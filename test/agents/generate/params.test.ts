@@ -25,6 +25,7 @@ describe('params of a generate node are refused with their path', () => {
     [{ stop: [] }, 'stop'],
     [{ stop: [''] }, 'stop[0]'],
     [{ json_schema: 'object' }, 'json_schema'],
+    [{ json_schema: { type: 'number', minimum: 1 } }, 'json_schema'],
     [{ thinking: 'maybe' }, 'thinking'],
     [{ thinking: { budget: 0 } }, 'thinking.budget'],
     [{ class: 'fast' }, 'class'],

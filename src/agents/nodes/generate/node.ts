@@ -1,11 +1,13 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
 import { UnknownLanguageModelError } from '../../../catalog/language-models.js';
 import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
+import { textHeap } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
+import { replyGrammar } from './constraints.js';
 import { refuseContradictions } from './contradictions.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
@@ -29,16 +31,18 @@ export const node: NodeType = {
     const params = parseParams(schema.params, given, where);
     refuseContradictions(params, where);
     const builder = new PromptBuilder(params, where);
+    const grammar = replyGrammar(params, where);
     return {
       id,
       type: schema.type,
       historyTurns: params.history.turns,
       open: async ({ languageModels, memory }) => {
-        memory.add(builder.bytes, `${where}: the agent is not made`);
+        const texts = { heap: textHeap(grammar ?? ''), native: 0 };
+        for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent is not made`);
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
-          return new GenerateNode(id, params, { pin, builder, tokens, where });
+          return new GenerateNode(id, params, { pin, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();
           throw error;
@@ -67,6 +71,7 @@ interface GenerateParts {
   pin: LanguageModelPin;
   builder: PromptBuilder;
   tokens: TokenPlan;
+  grammar: string | undefined;
   where: string;
 }
 
@@ -81,13 +86,13 @@ class GenerateNode implements AgentNode {
   /** The system text of the last turn. */
   #system: string | undefined;
 
-  constructor(id: string, params: GenerateParams, { pin, builder, tokens, where }: GenerateParts) {
+  constructor(id: string, params: GenerateParams, { pin, builder, tokens, grammar, where }: GenerateParts) {
     this.id = id;
     this.#params = params;
     this.#pin = pin;
     this.#where = where;
     this.#fitter = new PromptFitter(builder, pin.model, tokens.limits, where);
-    this.#request = { ...engineParams(params), ...tokens.request };
+    this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {

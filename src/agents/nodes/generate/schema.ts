@@ -35,7 +35,9 @@ const action = z.strictObject({
     .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'letters, digits, _ and - are expected, at most 64')
     .describe('What the action is called; unique.'),
   description: z.string().max(2048).default('').describe('What it does, for the model.'),
-  parameters: anyObject().default({}).describe('JSON Schema of its arguments. Default: no arguments.'),
+  parameters: anyObject()
+    .default({ type: 'object', additionalProperties: false })
+    .describe('JSON Schema of its arguments. Default: an empty object.'),
 });
 
 const penalty = () => z.number().min(-2).max(2).optional();

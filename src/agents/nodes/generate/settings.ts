@@ -67,7 +67,7 @@ const defaultSampling = { temperature: 0.7, topK: 40, topP: 0.95, minP: 0.05 };
 /** The params that pass to the engine unchanged. */
 export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
   const { temperature, top_k, top_p, min_p, repeat_penalty, frequency_penalty, presence_penalty } = params;
-  const { penalty_last_n, seed, stop, json_schema, grammar } = params;
+  const { penalty_last_n, seed, stop } = params;
   const sampling = {
     temperature: temperature ?? defaultSampling.temperature,
     topK: top_k ?? defaultSampling.topK,
@@ -83,7 +83,5 @@ export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
     sampling,
     ...(seed !== undefined && { seed }),
     ...(stop && { stop }),
-    ...(json_schema && { schema: json_schema }),
-    ...(grammar !== undefined && { grammar }),
   };
 }

@@ -1,0 +1,499 @@
+import { LorekeepError } from './errors.js';
+import { integerRange } from './integer-range.js';
+import { patternGrammar } from './pattern-grammar.js';
+
+/** A schema as JSON: an object, true or false. */
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Keywords that say nothing about which values are allowed. */
+const annotations: ReadonlySet<string> = new Set([
+  ...['$schema', '$id', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples'],
+  ...['deprecated', 'readOnly', 'writeOnly'],
+]);
+
+/** Keywords by the type of value that they are about; they mean nothing for other types. */
+const keywordsOf: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties'],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  number: [],
+  boolean: [],
+  null: [],
+};
+
+const types = Object.keys(keywordsOf);
+
+/** Keywords that need a value's type, and that no grammar of ours enforces. */
+const unenforced: Readonly<Record<string, string>> = {
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number or integer',
+};
+
+/** Most subschemas of one schema and within each other, and most characters of its grammar. */
+const mostSchemas = 5000;
+const deepest = 100;
+const mostCharacters = 1_000_000;
+
+/** Most repetitions that a bound may ask for. */
+const mostRepetitions = 10_000;
+
+const sharedRules = {
+  space: '| " " | "\\n"{1,2} [ \\t]{0,20}',
+  char: '[^"\\\\\\x00-\\x1f\\x7f] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
+  // Without \u: two of those may be one character.
+  character: '[^"\\\\\\x00-\\x1f\\x7f] | "\\\\" ["\\\\/bfnrt]',
+  string: '"\\"" char* "\\""',
+  boolean: '"true" | "false"',
+  null: '"null"',
+  integer: '"-"? ("0" | [1-9] [0-9]{0,15})',
+  number: 'integer ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?',
+  object: '"{" space (string ":" space value ("," space string ":" space value)*)? space "}"',
+  array: '"[" space (value ("," space value)*)? space "]"',
+  value: 'object | array | string | number | boolean | null',
+} as const;
+
+const formats: Readonly<Record<string, string>> = {
+  date: '[0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | "1" [0-9] | "2" [0-8])',
+  time: '("0" [0-9] | "1" [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] ("." [0-9]{1,3})? "Z"',
+  uuid: '[0-9a-f]{8} "-" [0-9a-f]{4} "-" [0-9a-f]{4} "-" [0-9a-f]{4} "-" [0-9a-f]{12}',
+};
+
+/**
+ * Returns a GBNF grammar whose texts are JSON values that the schema allows. Properties come in the order of the schema, and
+ * only named ones. Rule names begin with `name`, which is the start rule.
+ * @throws INVALID_ARGUMENT with `detail.pointer` (JSON pointer) for a keyword that the grammar cannot enforce
+ */
+export function schemaGrammar(schema: unknown, name = 'root'): string {
+  const converter = new Converter(schema, name);
+  return converter.grammar();
+}
+
+class Converter {
+  readonly #root: unknown;
+  readonly #name: string;
+  readonly #rules = new Map<string, string>();
+  /** Rules of `$ref` targets, by pointer. */
+  readonly #references = new Map<string, string>();
+  #schemas = 0;
+  #depth = 0;
+  #characters = 0;
+
+  constructor(root: unknown, name: string) {
+    this.#root = root;
+    this.#name = name;
+  }
+
+  grammar(): string {
+    this.#add(this.#name, this.#value(this.#root, ''));
+    const shared = Object.entries(sharedRules).map(([name, body]) => [
+      this.#shared(name),
+      this.#renamed(body),
+    ]);
+    const own = [...this.#rules].map(([name, body]) => `${name} ::= ${body}`);
+    return [...own, ...shared.map(([name, body]) => `${name} ::= ${body}`)].join('\n');
+  }
+
+  /** Shared rules have names of their own, so that two grammars can be one text. */
+  #shared(name: string): string {
+    return `${this.#name}-json-${name}`;
+  }
+
+  #renamed(body: string): string {
+    const names = Object.keys(sharedRules).join('|');
+    // Not within literals and classes.
+    return body.replace(
+      new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\[(?:[^\\]\\\\]|\\\\.)*\\]|\\b(${names})\\b`, 'g'),
+      (all, name) => (name === undefined ? all : this.#shared(name)),
+    );
+  }
+
+  #use(body: string): string {
+    return this.#renamed(body);
+  }
+
+  #add(name: string, body: string): string {
+    this.#characters += name.length + body.length;
+    if (this.#characters > mostCharacters)
+      refuse('', `its grammar has more than ${mostCharacters} characters`);
+    this.#rules.set(name, body);
+    return name;
+  }
+
+  /** Adds a rule and returns its name. */
+  #rule(body: string): string {
+    return this.#add(`${this.#name}-${this.#rules.size + 1}`, body);
+  }
+
+  /** Returns an expression for the values of a schema. */
+  #value(schema: unknown, at: string): string {
+    if (++this.#schemas > mostSchemas) refuse(at, `more than ${mostSchemas} schemas`);
+    if (++this.#depth > deepest) refuse(at, `nested deeper than ${deepest}`);
+    try {
+      return this.#values(schema, at);
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  #values(schema: unknown, at: string): string {
+    if (schema === true) return this.#use('value');
+    if (schema === false) refuse(at, 'false allows no value');
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+      refuse(at, 'a schema is expected: an object, true or false');
+    const given = schema as Schema;
+    if (given.$ref !== undefined) return this.#reference(given, at);
+    for (const combiner of ['anyOf', 'oneOf', 'allOf'] as const)
+      if (given[combiner] !== undefined) return this.#combination(given, combiner, at);
+    if (given.const !== undefined || given.enum !== undefined) return this.#constants(given, at);
+    return this.#typed(given, at);
+  }
+
+  #reference(schema: Schema, at: string): string {
+    only(schema, ['$ref'], at);
+    const { $ref: pointer } = schema;
+    const place = `${at}/$ref`;
+    if (typeof pointer !== 'string' || !/^#(\/|$)/.test(pointer))
+      refuse(place, 'only references within the schema (#/...) are possible');
+    const known = this.#references.get(pointer);
+    if (known !== undefined) return known;
+    const target = targetOf(this.#root, pointer);
+    if (target === undefined) refuse(place, `${JSON.stringify(pointer.slice(0, 128))} is not in the schema`);
+    if (leadsToItself(this.#root, pointer)) refuse(place, 'the reference leads back to itself');
+    const rule = this.#add(`${this.#name}-ref-${this.#references.size + 1}`, '');
+    this.#references.set(pointer, rule);
+    return this.#add(rule, this.#value(target, pointer.slice(1)));
+  }
+
+  #combination(schema: Schema, combiner: 'anyOf' | 'oneOf' | 'allOf', at: string): string {
+    only(schema, [combiner], at);
+    const options = schema[combiner];
+    const place = `${at}/${combiner}`;
+    if (!Array.isArray(options) || options.length === 0) refuse(place, 'a non-empty array is expected');
+    if (combiner === 'allOf' && options.length > 1)
+      refuse(place, 'cannot be enforced; write the constraints into one schema');
+    if (combiner === 'oneOf') refuseOverlap(options, place);
+    return group(options.map((option, index) => this.#value(option, `${place}/${index}`)));
+  }
+
+  #constants(schema: Schema, at: string): string {
+    only(schema, ['const', 'enum', 'type'], at);
+    if (schema.enum !== undefined && (!Array.isArray(schema.enum) || schema.enum.length === 0))
+      refuse(`${at}/enum`, 'a non-empty array is expected');
+    const all = schema.const === undefined ? (schema.enum as unknown[]) : [schema.const];
+    const wanted = schema.type === undefined ? undefined : typesOf(schema, at);
+    const listed = new Set((schema.enum as unknown[] | undefined)?.map((value) => JSON.stringify(value)));
+    const values = all.filter(
+      (value) =>
+        (wanted === undefined || wanted.some((type) => hasType(value, type))) &&
+        (schema.enum === undefined || listed.has(JSON.stringify(value))),
+    );
+    if (values.length === 0) refuse(at, 'no value is allowed');
+    return group(values.map((value) => literal(JSON.stringify(value))));
+  }
+
+  #typed(schema: Schema, at: string): string {
+    const known = new Set([
+      ...annotations,
+      'type',
+      ...Object.values(keywordsOf).flat(),
+      ...Object.keys(unenforced),
+    ]);
+    for (const keyword of Object.keys(schema))
+      if (!known.has(keyword)) refuse(`${at}/${escapePointer(keyword)}`, 'cannot be enforced');
+    const wanted = typesOf(schema, at);
+    for (const [keyword, type] of Object.entries(unenforced)) {
+      const concerned = keyword === 'multipleOf' ? ['number', 'integer'] : ['number'];
+      if (schema[keyword] !== undefined && concerned.some((each) => wanted.includes(each)))
+        refuse(
+          `${at}/${keyword}`,
+          `cannot be enforced for ${type}${keyword === 'multipleOf' ? '' : '; use integer'}`,
+        );
+    }
+    return group(wanted.map((type) => this.#ofType(type, schema, at)));
+  }
+
+  #ofType(type: string, schema: Schema, at: string): string {
+    if (type === 'object') return this.#object(schema, at);
+    if (type === 'array') return this.#array(schema, at);
+    if (type === 'string') return this.#string(schema, at);
+    if (type === 'integer') return this.#integer(schema, at);
+    return this.#use(type);
+  }
+
+  #object({ properties = {}, required = [], additionalProperties = true }: Schema, at: string): string {
+    if (typeof properties !== 'object' || properties === null || Array.isArray(properties))
+      refuse(`${at}/properties`, 'an object of schemas is expected');
+    if (!Array.isArray(required) || required.some((name) => typeof name !== 'string'))
+      refuse(`${at}/required`, 'an array of strings is expected');
+    const named = new Map(Object.entries(properties as Schema));
+    for (const name of required as string[]) {
+      if (named.has(name)) continue;
+      if (additionalProperties === false)
+        refuse(`${at}/required`, `${JSON.stringify(name)} is not a property`);
+      named.set(name, additionalProperties);
+    }
+    if (named.size === 0) return this.#map(additionalProperties, at);
+    const members = [...named].map(([name, schema]) => {
+      const value = this.#value(schema, `${at}/properties/${escapePointer(name)}`);
+      return {
+        pair: `${literal(`${JSON.stringify(name)}:`)} ${this.#use('space')} ${value}`,
+        needed: required.includes(name),
+      };
+    });
+    return `${literal('{')} ${this.#use('space')} ${this.#members(members)} ${this.#use('space')} ${literal('}')}`;
+  }
+
+  /** Members in order, optional ones or not, with commas between those present. Two rules per member. */
+  #members(members: readonly { pair: string; needed: boolean }[]): string {
+    const comma = `${literal(',')} ${this.#use('space')}`;
+    let first = '""';
+    let more = '""';
+    for (const { pair, needed } of members.toReversed()) {
+      const withFirst = `${pair} ${more}`;
+      const withMore = `${comma} ${pair} ${more}`;
+      const nextFirst = needed ? withFirst : `${withFirst} | ${first}`;
+      const nextMore = needed ? withMore : `${withMore} | ${more}`;
+      first = this.#rule(nextFirst);
+      more = this.#rule(nextMore);
+    }
+    return first;
+  }
+
+  /** An object with any names. */
+  #map(values: unknown, at: string): string {
+    if (values === false) return `${literal('{')} ${this.#use('space')} ${literal('}')}`;
+    if (values === true) return this.#use('object');
+    const value = this.#value(values, `${at}/additionalProperties`);
+    const pair = this.#rule(`${this.#use('string')} ${literal(':')} ${this.#use('space')} ${value}`);
+    const space = this.#use('space');
+    return `${literal('{')} ${space} (${pair} (${literal(',')} ${space} ${pair})*)? ${space} ${literal('}')}`;
+  }
+
+  #array(schema: Schema, at: string): string {
+    const { items = true, prefixItems = [] } = schema;
+    if (!Array.isArray(prefixItems)) refuse(`${at}/prefixItems`, 'an array of schemas is expected');
+    const [least, most] = bounds(schema, 'minItems', 'maxItems', at);
+    const fixed = prefixItems.map((item, index) => this.#value(item, `${at}/prefixItems/${index}`));
+    const rest = items === false ? undefined : this.#rule(this.#value(items, `${at}/items`));
+    if (rest === undefined && least > fixed.length)
+      refuse(`${at}/minItems`, `only ${fixed.length} items are possible`);
+    const comma = `${literal(',')} ${this.#use('space')}`;
+    const body = this.#items(fixed, rest, least, most, comma);
+    return `${literal('[')} ${this.#use('space')} ${body} ${this.#use('space')} ${literal(']')}`;
+  }
+
+  #items(
+    fixed: readonly string[],
+    rest: string | undefined,
+    least: number,
+    most: number,
+    comma: string,
+  ): string {
+    const head = fixed.slice(0, most);
+    const needed = Math.max(0, least - head.length);
+    const room = most - head.length;
+    let tail = '""';
+    if (rest !== undefined && room > 0) {
+      const lead = head.length === 0 ? `${rest} ` : '';
+      const [from, to] = head.length === 0 ? [Math.max(0, needed - 1), room - 1] : [needed, room];
+      const repeated = `(${comma} ${rest})${repetition(from, to)}`;
+      tail = `${lead}${repeated}`;
+      if (head.length === 0 && needed === 0) tail = `(${tail})?`;
+    }
+    if (head.length === 0) return tail;
+    // Items of the prefix beyond minItems may be missing, with all that follows.
+    let expression = tail;
+    for (let index = head.length - 1; index >= 0; index--) {
+      const item = `${index === 0 ? '' : `${comma} `}${head[index]} ${expression}`;
+      expression = this.#rule(index < least ? item : `(${item})?`);
+    }
+    return expression;
+  }
+
+  #string(schema: Schema, at: string): string {
+    const { pattern, format } = schema;
+    const [least, most] = bounds(schema, 'minLength', 'maxLength', at);
+    const bounded = least > 0 || most !== Number.POSITIVE_INFINITY;
+    if (Number(pattern !== undefined) + Number(format !== undefined) + Number(bounded) > 1)
+      refuse(at, 'pattern, format and lengths cannot be enforced together');
+    if (format !== undefined) return `${literal('"')} ${this.#format(format, at)} ${literal('"')}`;
+    if (pattern !== undefined) {
+      if (typeof pattern !== 'string') refuse(`${at}/pattern`, 'a string is expected');
+      const body = patternGrammar(pattern, this.#use('char'), (problem) => refuse(`${at}/pattern`, problem));
+      return `${literal('"')} ${body} ${literal('"')}`;
+    }
+    if (!bounded) return this.#use('string');
+    return `${literal('"')} ${this.#use('character')}${repetition(least, most)} ${literal('"')}`;
+  }
+
+  #format(format: unknown, at: string): string {
+    if (format === 'date-time') return `${formats.date} "T" ${formats.time}`;
+    const known = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
+    return known ?? refuse(`${at}/format`, `cannot be enforced; known are date, time, date-time and uuid`);
+  }
+
+  #integer(schema: Schema, at: string): string {
+    const limit = (keyword: string, by: number) => {
+      const value = schema[keyword];
+      if (value === undefined) return undefined;
+      if (typeof value !== 'number' || !Number.isFinite(value))
+        refuse(`${at}/${keyword}`, 'a number is expected');
+      if (by === 0) return value;
+      return by > 0 ? Math.floor(value) + 1 : Math.ceil(value) - 1;
+    };
+    const lower = [limit('minimum', 0), limit('exclusiveMinimum', 1)].filter((each) => each !== undefined);
+    const upper = [limit('maximum', 0), limit('exclusiveMaximum', -1)].filter((each) => each !== undefined);
+    if (lower.length + upper.length === 0) return this.#use('integer');
+    const least = lower.length === 0 ? undefined : Math.ceil(Math.max(...lower));
+    const most = upper.length === 0 ? undefined : Math.floor(Math.min(...upper));
+    return (
+      integerRange(least, most) ?? refuse(at, 'no integer lies between the bounds, or they exceed 10^15')
+    );
+  }
+}
+
+function refuse(pointer: string, problem: string): never {
+  const shown = pointer === '' ? 'the schema' : pointer;
+  const reason = `${shown}: ${problem}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'schema', reason, pointer });
+}
+
+/** Refuses keywords beside those named and annotations: the grammar could not enforce both. */
+function only(schema: Schema, keywords: readonly string[], at: string): void {
+  for (const keyword of Object.keys(schema)) {
+    if (keywords.includes(keyword) || annotations.has(keyword)) continue;
+    refuse(`${at}/${escapePointer(keyword)}`, `cannot be enforced beside ${keywords[0]}`);
+  }
+}
+
+/** The types that a schema allows, without number where integer is meant. Default: those of its keywords, else all. */
+function typesOf(schema: Schema, at: string): string[] {
+  const { type } = schema;
+  if (type === undefined) {
+    const meant = types.filter((each) => keywordsOf[each]?.some((keyword) => schema[keyword] !== undefined));
+    if (meant.length > 1) refuse(at, 'a type is expected: its keywords are about several');
+    return meant.length === 1 ? meant : types.filter((each) => each !== 'integer');
+  }
+  const list = Array.isArray(type) ? type : [type];
+  const unknown = list.find((each) => !types.includes(each));
+  if (unknown !== undefined || list.length === 0)
+    refuse(`${at}/type`, `one of ${types.join(', ')} is expected`);
+  return list.includes('number') ? list.filter((each) => each !== 'integer') : list;
+}
+
+function hasType(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+/** Refuses alternatives of which one value could be of two: exactly one cannot be enforced then. */
+function refuseOverlap(options: readonly unknown[], at: string): void {
+  for (const [index, one] of options.entries())
+    for (const other of options.slice(index + 1))
+      if (!areDisjoint(one, other))
+        refuse(
+          at,
+          'two alternatives may allow the same value; use anyOf, or give each its own type or a const',
+        );
+}
+
+function areDisjoint(one: unknown, other: unknown): boolean {
+  const [a, b] = [constantsOf(one), constantsOf(other)];
+  if (a !== undefined && b !== undefined) return !a.some((value) => b.includes(value));
+  const [left, right] = [one, other].map((schema) => (schema as Schema | null)?.type);
+  if (typeof left === 'string' && typeof right === 'string' && left !== right)
+    return !(['integer', 'number'].includes(left) && ['integer', 'number'].includes(right));
+  return haveDisjointProperty(one as Schema, other as Schema);
+}
+
+/** Whether both are objects that need a property which has different constants. */
+function haveDisjointProperty(one: Schema | null, other: Schema | null): boolean {
+  const needed = Array.isArray(one?.required) ? (one.required as string[]) : [];
+  return needed.some((name) => {
+    if (!Array.isArray(other?.required) || !other.required.includes(name)) return false;
+    const [a, b] = [one, other].map((schema) =>
+      constantsOf((schema?.properties as Schema | undefined)?.[name]),
+    );
+    return a !== undefined && b !== undefined && !a.some((value) => b.includes(value));
+  });
+}
+
+function constantsOf(schema: unknown): string[] | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { const: only, enum: list } = schema as Schema;
+  if (only !== undefined) return [JSON.stringify(only)];
+  return Array.isArray(list) ? list.map((value) => JSON.stringify(value)) : undefined;
+}
+
+function bounds(schema: Schema, low: string, high: string, at: string): [number, number] {
+  const bound = (name: string, absent: number) => {
+    const value = schema[name];
+    if (value === undefined) return absent;
+    if (!Number.isInteger(value) || (value as number) < 0)
+      refuse(`${at}/${name}`, 'an integer of at least 0 is expected');
+    if ((value as number) > mostRepetitions)
+      refuse(`${at}/${name}`, `cannot be enforced above ${mostRepetitions}`);
+    return value as number;
+  };
+  const [least, most] = [bound(low, 0), bound(high, Number.POSITIVE_INFINITY)];
+  if (least > most) refuse(`${at}/${high}`, `is less than ${low}`);
+  return [least, most];
+}
+
+function repetition(least: number, most: number): string {
+  if (most === Number.POSITIVE_INFINITY) return least === 0 ? '*' : `{${least},}`;
+  return `{${least},${most}}`;
+}
+
+function group(options: readonly string[]): string {
+  return options.length === 1 ? (options[0] as string) : `(${options.join(' | ')})`;
+}
+
+/** A GBNF literal. */
+export function literal(text: string): string {
+  const escaped = text
+    .replace(/[\\"]/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/\t/g, '\\t');
+  return `"${escaped}"`;
+}
+
+const escapePointer = (key: string) => key.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
+
+function targetOf(root: unknown, pointer: string): unknown {
+  let at = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
+
+/** Whether following references alone, without a value in between, comes back to the first one. */
+function leadsToItself(root: unknown, pointer: string): boolean {
+  const pending = [pointer];
+  const seen = new Set<string>();
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const target = targetOf(root, next) as Schema | undefined;
+    if (typeof target !== 'object' || target === null) continue;
+    const options = [target, ...[target.anyOf, target.oneOf, target.allOf].filter(Array.isArray).flat()];
+    for (const option of options) {
+      const reference = (option as Schema | null)?.$ref;
+      if (typeof reference !== 'string') continue;
+      if (reference === pointer) return true;
+      if (seen.has(reference)) continue;
+      seen.add(reference);
+      pending.push(reference);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import type { LorekeepError } from '../../lib/index.js';
+import { integerRange } from '../../lib/integer-range.js';
+import { schemaGrammar } from '../../lib/schema-grammar.js';
+import { Gbnf } from '../helpers/gbnf.js';
+import { random, testSeed } from '../helpers/random.js';
+
+const person = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 5 },
+    age: { type: 'integer', minimum: 0, maximum: 130 },
+    tags: { type: 'array', items: { enum: ['a', 'b'] }, maxItems: 2 },
+  },
+  required: ['name'],
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+describe('the grammar of a JSON Schema', () => {
+  /** A schema; JSON texts that it must take; values that it must not; what holds for everything it takes. */
+  const cases: [
+    name: string,
+    schema: unknown,
+    taken: string[],
+    refused: string[],
+    holds: (value: never) => boolean,
+  ][] = [
+    [
+      'an object with optional properties',
+      person,
+      ['{"name": "Ann"}', '{"name":"Ann","age":7,"tags":["a","b"]}', '{\n  "name": "Ann",\n  "tags": []\n}'],
+      [
+        '{}',
+        '{"age":7}',
+        '{"name":""}',
+        '{"name":"Johanna"}',
+        '{"name":"Ann","age":131}',
+        '{"name":"A","tags":["c"]}',
+        '{"name":"A","x":1}',
+      ],
+      (value: { name: string; age?: number; tags?: string[] }) =>
+        isObject(value) &&
+        [...value.name].length >= 1 &&
+        [...value.name].length <= 5 &&
+        (value.age === undefined || (Number.isInteger(value.age) && value.age >= 0 && value.age <= 130)) &&
+        (value.tags ?? []).length <= 2,
+    ],
+    ['anything', true, ['1', '"x"', '{"a":[null,true]}', '[]'], ['', 'x', '{a:1}', '[1,]'], () => true],
+    [
+      'any object',
+      { type: 'object' },
+      ['{}', '{"a":{"b":[1.5e3]}}'],
+      ['[]', '1'],
+      (value) => isObject(value),
+    ],
+    [
+      'an object of any names',
+      { type: 'object', additionalProperties: { type: 'boolean' } },
+      ['{}', '{"a":true,"b":false}'],
+      ['{"a":1}'],
+      (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'boolean'),
+    ],
+    [
+      'nothing but {}',
+      { type: 'object', additionalProperties: false },
+      ['{}'],
+      ['{"a":1}'],
+      (value) => isObject(value),
+    ],
+    [
+      'constants',
+      { enum: ['a "b"', 1, null, { c: [] }] },
+      ['"a \\"b\\""', '1', 'null', '{"c":[]}'],
+      ['2', '"a"'],
+      () => true,
+    ],
+    ['a typed enum', { type: 'string', enum: ['x', 1] }, ['"x"'], ['1'], (value) => value === 'x'],
+    ['several types', { type: ['integer', 'null'] }, ['-12', 'null'], ['1.5', '"1"', '01'], () => true],
+    [
+      'numbers',
+      { type: 'number' },
+      ['0', '-1.25', '6e-3'],
+      ['.5', '1.', 'NaN', '--1'],
+      (value) => Number.isFinite(value),
+    ],
+    [
+      'arrays of a length',
+      { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 3 },
+      ['[1,2]', '[1, 2, 3]'],
+      ['[]', '[1]', '[1,2,3,4]', '["a",1]'],
+      (value: unknown[]) => value.length >= 2 && value.length <= 3,
+    ],
+    [
+      'arrays with a prefix',
+      {
+        type: 'array',
+        prefixItems: [{ const: 'x' }, { type: 'integer' }],
+        items: { type: 'null' },
+        minItems: 1,
+      },
+      ['["x"]', '["x",1]', '["x",1,null,null]'],
+      ['[]', '[1]', '["x",null]'],
+      (value: unknown[]) => value[0] === 'x' && (value.length < 2 || Number.isInteger(value[1])),
+    ],
+    [
+      'a tuple',
+      { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'integer' }], items: false, minItems: 2 },
+      ['[1,2]'],
+      ['[1]', '[1,2,3]'],
+      (value: unknown[]) => value.length === 2,
+    ],
+    [
+      'alternatives',
+      { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+      ['"a"', '1'],
+      ['null'],
+      () => true,
+    ],
+    [
+      'exclusive alternatives',
+      { oneOf: [{ type: 'string' }, { type: 'object' }] },
+      ['"a"', '{}'],
+      ['1'],
+      () => true,
+    ],
+    [
+      'a recursive schema',
+      {
+        $ref: '#/$defs/node',
+        $defs: {
+          node: {
+            type: 'object',
+            properties: {
+              value: { type: 'integer' },
+              next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] },
+            },
+            required: ['value', 'next'],
+          },
+        },
+      },
+      ['{"value":1,"next":null}', '{"value":1,"next":{"value":2,"next":null}}'],
+      ['{"value":1}', '{"value":1,"next":{}}'],
+      (value) => isObject(value),
+    ],
+    [
+      'a date and time',
+      { type: 'string', format: 'date-time' },
+      ['"2024-02-28T23:59:59Z"'],
+      ['"2024-13-01T00:00:00Z"', '"yesterday"'],
+      (value) => !Number.isNaN(Date.parse(value)),
+    ],
+    [
+      'a pattern',
+      { type: 'string', pattern: '^[A-Z]{2}-\\d+$' },
+      ['"AB-12"'],
+      ['"A-1"', '"AB-"', '"xAB-1"'],
+      (value) => /^[A-Z]{2}-\d+$/.test(value),
+    ],
+    [
+      'a pattern anywhere',
+      { type: 'string', pattern: 'b(an|el)a?' },
+      ['"xbanx"', '"bela"'],
+      ['"ba"'],
+      (value) => /b(an|el)a?/.test(value),
+    ],
+    [
+      'a pattern with quotes',
+      { type: 'string', pattern: '^"[^a]*"$' },
+      ['"\\"b\\""'],
+      ['"b"'],
+      (value) => /^"[^a]*"$/.test(value),
+    ],
+    [
+      'odd property names',
+      { type: 'object', properties: { 'a"b\\': { type: 'null' } }, required: ['a"b\\'] },
+      ['{"a\\"b\\\\":null}'],
+      ['{}'],
+      (value) => 'a"b\\' in (value as object),
+    ],
+    [
+      'a required name without a schema',
+      { type: 'object', required: ['x'] },
+      ['{"x":[1]}'],
+      ['{}'],
+      (value) => 'x' in (value as object),
+    ],
+    [
+      'keywords without a type',
+      { minLength: 2, maxLength: 2 },
+      ['"ab"'],
+      ['"a"', '1'],
+      (value: string) => [...value].length === 2,
+    ],
+  ];
+
+  it.each(cases)('takes %s, and nothing else', (_, schema, taken, refused, holds) => {
+    const grammar = new Gbnf(schemaGrammar(schema));
+    for (const text of taken) expect(grammar.accepts(text), text).toBe(true);
+    for (const text of refused) expect(grammar.accepts(text), text).toBe(false);
+    const next = random(testSeed);
+    for (let round = 0; round < 100; round++) {
+      const text = grammar.sample(next);
+      expect(holds(JSON.parse(text) as never), `seed ${testSeed}: ${text}`).toBe(true);
+    }
+  });
+
+  it('takes every integer within bounds, and none outside', () => {
+    const next = random(testSeed);
+    const near = (size: number) => Math.floor((next() - 0.5) * 2 * size);
+    for (let round = 0; round < 300; round++) {
+      const size = 10 ** (1 + Math.floor(next() * 5));
+      const [low, high] = [near(size), near(size)].sort((a, b) => a - b) as [number, number];
+      const [least, most] = [round % 5 === 0 ? undefined : low, round % 7 === 0 ? undefined : high];
+      const grammar = new Gbnf(`root ::= ${integerRange(least, most)}`);
+      for (const value of [low - 1, low, low + 1, high - 1, high, high + 1, 0, -1, 1, near(size)]) {
+        const within = value >= (least ?? -Infinity) && value <= (most ?? Infinity);
+        expect(grammar.accepts(String(value)), `${value} in ${least}..${most}`).toBe(within);
+      }
+      expect(grammar.accepts('-0')).toBe(false);
+    }
+  });
+
+  it.each([
+    [{ type: 'number', minimum: 1 }, '/minimum'],
+    [{ type: 'integer', multipleOf: 2 }, '/multipleOf'],
+    [{ type: 'array', uniqueItems: true }, '/uniqueItems'],
+    [{ type: 'array', items: { not: {} } }, '/items/not'],
+    [{ properties: { 'a/b': { type: 'string', format: 'email' } } }, '/properties/a~1b/format'],
+    [{ patternProperties: {} }, '/patternProperties'],
+    [{ type: 'object', properties: { a: { if: {} } } }, '/properties/a/if'],
+    [{ allOf: [{ type: 'string' }, { minLength: 2 }] }, '/allOf'],
+    [{ oneOf: [{ type: 'string' }, { minLength: 2 }] }, '/oneOf'],
+    [{ anyOf: [{ type: 'string' }], type: 'string' }, '/type'],
+    [{ $ref: 'https://example.com/x' }, '/$ref'],
+    [{ $ref: '#/$defs/x' }, '/$ref'],
+    [{ $ref: '#/$defs/x', $defs: { x: { $ref: '#/$defs/x' } } }, '/$ref'],
+    [{ $ref: '#/$defs/x', $defs: { x: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/x' }] } } }, '/$ref'],
+    [{ type: 'text' }, '/type'],
+    [{ type: 'string', pattern: '(?=a)' }, '/pattern'],
+    [{ type: 'string', pattern: 'a\\b' }, '/pattern'],
+    [{ type: 'string', pattern: '(a' }, '/pattern'],
+    [{ type: 'string', minLength: 3, maxLength: 2 }, '/maxLength'],
+    [{ type: 'string', maxLength: 1e9 }, '/maxLength'],
+    [{ items: { items: false }, type: 'array', minItems: -1 }, '/minItems'],
+    [{ properties: { a: false } }, '/properties/a'],
+    [{ enum: [] }, '/enum'],
+    [{ type: 'integer', minimum: 3, maximum: 2 }, ''],
+    [7, ''],
+  ])('%j is refused at %j', (schema, pointer) => {
+    let error: LorekeepError | undefined;
+    try {
+      schemaGrammar(schema);
+    } catch (thrown) {
+      error = thrown as LorekeepError;
+    }
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', detail: { field: 'schema', pointer } });
+  });
+
+  it('is bounded for schemas of hostile size', () => {
+    const wide = {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`p${i}`, {}])),
+    };
+    expect(() => schemaGrammar(wide)).toThrow(/schemas/);
+    let deep: object = {};
+    for (let i = 0; i < 4000; i++) deep = { type: 'array', items: deep };
+    expect(() => schemaGrammar(deep)).toThrow(/nested deeper/);
+    const long = { enum: Array.from({ length: 3000 }, (_, i) => `${i}${'x'.repeat(500)}`) };
+    expect(() => schemaGrammar(long)).toThrow(/characters/);
+    // Each definition used twice by the next one: not copied, but shared.
+    const $defs = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [
+        `d${i}`,
+        i === 0
+          ? { type: 'null' }
+          : { type: 'array', prefixItems: [{ $ref: `#/$defs/d${i - 1}` }, { $ref: `#/$defs/d${i - 1}` }] },
+      ]),
+    );
+    expect(schemaGrammar({ $ref: '#/$defs/d29', $defs }).length).toBeLessThan(20_000);
+  });
+});
