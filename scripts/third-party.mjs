@@ -40,6 +40,9 @@ function compose() {
       ['package', 'version', 'licence'],
       indirect.map(([path, entry]) => [nameOf(path), entry.version, entry.license]),
     ),
+    '## Test data',
+    'Fetched for the tests of a git checkout; not part of the published package.',
+    testDataTable(),
     '## Tools of the development alone',
     'Not part of the published package and not installed with it.',
     table(['package', 'version', 'licence', 'used in'], direct(packages, devDependencies)),
@@ -48,7 +51,7 @@ function compose() {
 
 function nativeTable() {
   const { sources, data } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  const rows = sources.flatMap((source) => {
+  const rows = sources.filter(isShipped).flatMap((source) => {
     const place = `native/vendor/${source.name}`;
     const own = [source.name, source.version, source.license, source.use, `${place}/${source.licenseFile}`];
     const parts = source.parts.map((part) => [
@@ -63,6 +66,19 @@ function nativeTable() {
   for (const entry of data)
     rows.push([entry.name, entry.version, entry.license, entry.use, entry.licenseFile]);
   return table(['name', 'version', 'licence', 'what for', 'licence text'], rows);
+}
+
+function isShipped(source) {
+  return source.onlyFor === undefined;
+}
+
+function testDataTable() {
+  const { sources } = JSON.parse(readFileSync(manifestFile, 'utf8'));
+  const rows = sources.filter((source) => !isShipped(source));
+  return table(
+    ['name', 'version', 'licence', 'what for'],
+    rows.map(({ name, version, license, use }) => [name, version, license, use]),
+  );
 }
 
 function nameOf(path) {

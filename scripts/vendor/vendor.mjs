@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { manifestFile, vendorFolder } from '../tool/project.mjs';
+import { manifestFile, root, vendorFolder } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 
 /** Written last into each vendored folder: the hash of all that made it. */
@@ -21,9 +21,11 @@ export async function vendor({ manifest = manifestFile, into = vendorFolder, for
     : `brought ${names(stale)} into ${relative(process.cwd(), into)}`;
 }
 
+/** A source with `onlyFor` is left out where that folder is missing: a published package has no tests. */
 function readManifest(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')).sources;
+    const { sources } = JSON.parse(readFileSync(path, 'utf8'));
+    return sources.filter(({ onlyFor }) => onlyFor === undefined || existsSync(join(root, onlyFor)));
   } catch (error) {
     throw new Stop(`${path} cannot be read: ${error.message}`);
   }
