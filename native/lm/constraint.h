@@ -35,21 +35,28 @@ struct QuoteRule {
 };
 
 inline constexpr std::size_t kMaxQuoteMarkBytes = 16;
-inline constexpr std::size_t kMaxQuotedBytes = std::size_t{4} << 20;  // of all texts
+inline constexpr std::size_t kMaxQuotedBytes = std::size_t{1} << 20;  // of all texts
 
 /// Throws Error(kInvalidArgument) for marks that are empty, too long, ill-formed, that overlap themselves, and for too
 /// much text.
 void check_quotes(const QuoteRule& rule);
 
+/// White space after the end of thinking that counts as neither thinking nor reply.
+inline constexpr std::uint32_t kMaxGapTokens = 8;
+
 struct ReplyRules {
+  /// Tags of a model that may think now; empty if it does not. The reply cannot end while it thinks.
   ThinkingTags thinking;
   bool starts_inside = false;
-  /// Tokens of thinking after which the end tag is forced. Needs `end_tag`.
+  /// Tokens of thinking after which the end tag is forced. Absent: unlimited.
   std::optional<std::uint32_t> thinking_budget;
-  std::vector<Token> end_tag;              // tokens of "\n" + the end tag + "\n", without special tokens
+  std::vector<Token> end_tag;              // what is forced: tokens of a line feed, the end tag and two line feeds
   std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
   std::optional<QuoteRule> quotes;         // in the reply after thinking; not together with a grammar
 };
+
+/// Returns how many tokens of thinking leave at least a quarter of `max_tokens`, and the end tag, for the reply.
+std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t max_tokens, std::size_t end_tag_tokens);
 
 /// Returns null if there is nothing to constrain. Throws as check_quotes() does.
 std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens);

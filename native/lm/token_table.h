@@ -22,6 +22,9 @@ struct TokenEntry {
   TokenKind kind;
 };
 
+/// A longer token is never allowed where bytes are constrained.
+inline constexpr std::size_t kMaxTokenBytes = 1024;
+
 /// Immutable, shared by all requests of a model.
 class TokenTable {
  public:
@@ -33,15 +36,15 @@ class TokenTable {
   std::string_view bytes(Token token) const noexcept;
   std::span<const Token> ends() const noexcept { return ends_; }
 
-  /// A node of the trie of text tokens with at least one byte, in depth-first order: the children of node i begin at
-  /// i + 1, and the subtree of i ends before `past`.
+  /// A node of the trie of text tokens with 1 to kMaxTokenBytes bytes, in depth-first order: the children of node i
+  /// begin at i + 1, and the subtree of i ends before `past`.
   struct Node {
     std::uint32_t past;
     std::uint32_t first_token;  // of trie_tokens(): the tokens that end here
     std::uint16_t depth;        // bytes on the way to this node
     std::uint8_t byte;          // the last of them
   };
-  std::span<const Node> trie() const noexcept { return trie_; }
+  std::span<const Node> trie() const noexcept { return std::span<const Node>(trie_).first(trie_.size() - 1); }
   /// The tokens that end at trie node i.
   std::span<const Token> tokens_at(std::size_t node) const noexcept;
 

@@ -1,0 +1,35 @@
+#include "lm/constraint.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/error.h"
+#include "lm/byte_constraint.h"
+#include "lm/grammar_machine.h"
+#include "lm/quote_machine.h"
+#include "lm/thinking_constraint.h"
+
+namespace lorekeep::lm {
+
+std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t max_tokens,
+                             std::size_t end_tag_tokens) {
+  const std::uint64_t reserved = max_tokens / 4 + end_tag_tokens + 1;
+  const auto room = static_cast<std::uint32_t>(max_tokens > reserved ? max_tokens - reserved : 0);
+  return std::min(budget.value_or(room), room);
+}
+
+std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens) {
+  if (rules.grammar && rules.quotes)
+    fail(Code::kInvalidArgument, "quotes do not go together with a grammar or a schema");
+  std::unique_ptr<TokenConstraint> reply;
+  if (rules.grammar) {
+    reply = std::make_unique<ByteConstraint<GrammarMachine>>(GrammarMachine(rules.grammar), tokens);
+  } else if (rules.quotes) {
+    reply = std::make_unique<ByteConstraint<QuoteMachine>>(QuoteMachine(*rules.quotes), tokens);
+  }
+  if (rules.thinking.end.empty() || (!rules.starts_inside && rules.thinking.start.empty())) return reply;
+  return std::make_unique<ThinkingConstraint>(std::move(rules), std::move(tokens), std::move(reply));
+}
+
+}  // namespace lorekeep::lm

@@ -1,0 +1,54 @@
+// Keeps thinking within its budget and hands the reply after it to another constraint. Internal to native/lm.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lm/constraint.h"
+#include "lm/string_matcher.h"
+
+namespace lorekeep::lm {
+
+class ThinkingConstraint : public TokenConstraint {
+ public:
+  /// `reply` may be null. Precondition: the rules' end tag is not empty.
+  ThinkingConstraint(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
+                     std::unique_ptr<TokenConstraint> reply);
+
+  bool allows(Token token) override;
+  void mask(std::span<float> logits) override;
+  void accept(Token token) override;
+  bool may_end() override;
+
+ private:
+  enum class Phase {
+    kHead,      // nothing yet, or a beginning of the start tag
+    kThinking,  // between the tags
+    kForcing,   // the end tag is being forced
+    kGap,       // white space after the end tag
+    kReply,
+  };
+
+  bool in_thinking() const noexcept { return phase_ == Phase::kThinking || phase_ == Phase::kForcing; }
+  bool continues_start(Token token) const;
+  bool is_gap(Token token) const;
+  bool thinking_allows(Token token) const;
+  void begin_thinking(std::string_view rest);
+  void think(std::string_view bytes);
+  void end_thinking();
+  void reply(Token token);
+
+  ReplyRules rules_;
+  std::shared_ptr<const TokenTable> tokens_;
+  std::unique_ptr<TokenConstraint> reply_;
+  StringMatcher end_;
+  Phase phase_;
+  std::size_t started_ = 0;    // kHead: bytes of the start tag
+  std::uint32_t thought_ = 0;  // tokens
+  std::size_t forced_ = 0;     // tokens of the end tag
+  std::uint32_t gap_ = 0;      // tokens
+};
+
+}  // namespace lorekeep::lm

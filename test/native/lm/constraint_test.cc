@@ -1,0 +1,283 @@
+#include "lm/constraint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness.h"
+
+namespace lorekeep::lm {
+namespace {
+
+constexpr Token kEndToken = 0;
+constexpr Token kControlToken = 1;
+
+/// All bytes as tokens, and some longer ones that begin or end inside quotations, tags and characters.
+std::shared_ptr<const TokenTable> table(std::vector<std::string> more = {}) {
+  std::vector<TokenEntry> entries{{"", TokenKind::kEnd}, {"", TokenKind::kControl}};
+  for (int byte = 0; byte < 256; ++byte) entries.push_back({std::string(1, static_cast<char>(byte)), TokenKind::kText});
+  for (std::string& text : more) entries.push_back({std::move(text), TokenKind::kText});
+  entries.push_back({"", TokenKind::kText});
+  return std::make_shared<const TokenTable>(entries);
+}
+
+Token find(const TokenTable& tokens, const std::string& text) {
+  for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
+    if (tokens.kind(token) == TokenKind::kText && tokens.bytes(token) == text) return token;
+  }
+  throw std::runtime_error("no token " + text);
+}
+
+std::vector<Token> allowed_by_mask(TokenConstraint& constraint, const TokenTable& tokens) {
+  std::vector<float> logits(tokens.size(), 1.0f);
+  constraint.mask(logits);
+  std::vector<Token> allowed;
+  for (std::size_t token = 0; token < logits.size(); ++token) {
+    if (!std::isinf(logits[token])) allowed.push_back(static_cast<Token>(token));
+  }
+  return allowed;
+}
+
+/// Generates random allowed tokens and checks on the way that allows() and mask() agree. Empty if it did not end.
+std::string generate(TokenConstraint& constraint, const TokenTable& tokens, std::mt19937_64& random, int most,
+                     bool& ended) {
+  std::string text;
+  ended = false;
+  for (int i = 0; i < most; ++i) {
+    const std::vector<Token> allowed = allowed_by_mask(constraint, tokens);
+    REQUIRE(!allowed.empty());
+    for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
+      const bool masked = !std::binary_search(allowed.begin(), allowed.end(), token);
+      if (constraint.allows(token) == masked) CHECK_EQ(std::to_string(token) + " after " + text, std::string());
+    }
+    Token token = allowed[random() % allowed.size()];
+    if (random() % 3 == 0) token = allowed.back();  // long tokens are last
+    if (constraint.may_end() && random() % 8 == 0) token = kEndToken;
+    CHECK_EQ(constraint.may_end(), constraint.allows(kEndToken));
+    if (token == kEndToken) {
+      ended = true;
+      return text;
+    }
+    text += tokens.bytes(token);
+    constraint.accept(token);
+  }
+  return text;
+}
+
+const std::vector<std::string> kTexts = {
+    "The smith, Aldous Grey, forges blades of \"star iron\" at dawn.\nHe sells them dear.",
+    "Zoë's café — it's open until 10.30; bring 3½ crowns.",
+    "龙在山里。It sleeps.",
+    "",
+    "”“",
+};
+const QuoteRule kRule{"“", "”", kTexts};
+
+bool is_word(unsigned char c) {
+  return std::isalnum(c) != 0 || c == '_' || c == 0xC3;
+}
+
+/// Whether the quotation is a span of one text that begins and ends at borders of words.
+bool is_span(const std::string& quotation) {
+  for (const std::string& text : kTexts) {
+    for (std::size_t at = text.find(quotation); at != std::string::npos; at = text.find(quotation, at + 1)) {
+      const std::size_t end = at + quotation.size();
+      const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+      const bool whole = (end == text.size() || (byte(end) & 0xC0) != 0x80) && (byte(at) & 0xC0) != 0x80;
+      const bool begins = at == 0 || !is_word(byte(at - 1)) || !is_word(byte(at));
+      const bool ends = end == text.size() || !is_word(byte(end - 1)) || !is_word(byte(end));
+      if (whole && begins && ends) return true;
+    }
+  }
+  return false;
+}
+
+TEST("quotations are spans of one text, whatever tokens are drawn") {
+  const auto tokens = table({"“", "”", "“The", " smith", "smith,", "” said", " “He", "é”", "\xE2\x80",
+                             "\x9C"
+                             "It",
+                             "its “", "” “", "star iron"});
+  std::mt19937_64 random(test::seed());
+  std::size_t quotations = 0;
+  for (int round = 0; round < 60; ++round) {
+    ReplyRules rules;
+    rules.quotes = kRule;
+    const auto constraint = constrain_reply(rules, tokens);
+    // Most steps would stay outside for long: begin inside.
+    std::string text = "“";
+    constraint->accept(find(*tokens, "“"));
+    bool ended = false;
+    text += generate(*constraint, *tokens, random, 60, ended);
+    std::size_t at = 0;
+    while ((at = text.find(kRule.open, at)) != std::string::npos) {
+      const std::size_t begin = at + kRule.open.size();
+      const std::size_t end = text.find(kRule.close, begin);
+      if (end == std::string::npos) {
+        CHECK(!ended);
+        break;
+      }
+      const std::string quotation = text.substr(begin, end - begin);
+      if (!is_span(quotation)) CHECK_EQ(quotation, std::string("a span of a text"));
+      ++quotations;
+      at = end + kRule.close.size();
+    }
+  }
+  CHECK(quotations >= 20);
+}
+
+TEST("a quotation can neither begin in a word nor end in one nor be empty") {
+  const auto tokens = table();
+  ReplyRules rules;
+  rules.quotes = QuoteRule{"\"", "\"", {"one two"}};
+  const auto constraint = constrain_reply(rules, tokens);
+  const auto byte = [&](char c) { return find(*tokens, std::string(1, c)); };
+  CHECK(constraint->may_end());
+  constraint->accept(byte('"'));
+  CHECK(!constraint->may_end());
+  CHECK(!constraint->allows(byte('"')));
+  CHECK(!constraint->allows(byte('n')));
+  CHECK(!constraint->allows(byte(' ')));
+  CHECK(constraint->allows(byte('t')));
+  constraint->accept(byte('o'));
+  CHECK(!constraint->allows(byte('"')));
+  constraint->accept(byte('n'));
+  constraint->accept(byte('e'));
+  CHECK(constraint->allows(byte('"')));
+  CHECK(constraint->allows(byte(' ')));
+  CHECK(!constraint->allows(kEndToken));
+  constraint->accept(byte('"'));
+  CHECK(constraint->may_end());
+}
+
+TEST("without texts nothing can be quoted, and marks that cannot work are refused") {
+  const auto tokens = table();
+  ReplyRules rules;
+  rules.quotes = QuoteRule{"<<", ">", {}};
+  const auto constraint = constrain_reply(rules, tokens);
+  constraint->accept(find(*tokens, "<"));
+  CHECK(!constraint->allows(find(*tokens, "<")));
+  CHECK(constraint->allows(find(*tokens, "a")));
+  for (const QuoteRule& rule :
+       {QuoteRule{"", "\"", {}}, QuoteRule{"\"", "", {}}, QuoteRule{"<", "\xFF", {}}, QuoteRule{"'", "''", {}},
+        QuoteRule{std::string(17, 'a'), "b", {}}, QuoteRule{"a", "b", {std::string(kMaxQuotedBytes + 1, 'x')}}}) {
+    CHECK_FAILS(Code::kInvalidArgument, check_quotes(rule));
+  }
+}
+
+TEST("a grammar's mask allows what the grammar allows, and every finished reply conforms") {
+  const auto grammar = Grammar::parse(
+      "root ::= \"{\" pair (\",\" pair){0,2} \"}\"\npair ::= \"\\\"\" [a-cé😀]{1,3} \"\\\":\" value\n"
+      "value ::= [0-9]{1,2} | \"[\" (value (\",\" value)*)? \"]\" | \"true\"\n");
+  const auto tokens = table({"{\"", "\":", "tr", "ue}", "é\"", "é😀", "],[", "a\":1", "}", "xyz", "\xF0\x9F"});
+  std::mt19937_64 random(test::seed());
+  int ends = 0;
+  for (int round = 0; round < 60; ++round) {
+    ReplyRules rules;
+    rules.grammar = grammar;
+    const auto constraint = constrain_reply(rules, tokens);
+    bool ended = false;
+    const std::string text = generate(*constraint, *tokens, random, 120, ended);
+    if (!ended) continue;
+    ++ends;
+    CHECK(text.front() == '{' && text.back() == '}');
+    CHECK_EQ(std::count(text.begin(), text.end(), '['), std::count(text.begin(), text.end(), ']'));
+  }
+  CHECK(ends >= 10);
+}
+
+ReplyRules thinking_rules(const TokenTable& tokens, std::optional<std::uint32_t> budget) {
+  ReplyRules rules;
+  rules.thinking = {"<think>", "</think>"};
+  rules.thinking_budget = budget;
+  rules.end_tag = {find(tokens, "\n"), find(tokens, "</think>"), find(tokens, "\n")};
+  return rules;
+}
+
+TEST("at the budget the end of thinking is forced, and the reply is constrained after it") {
+  const auto tokens = table({"<think>", "</think>", "hm", "\n\n"});
+  for (const bool inside : {false, true}) {
+    ReplyRules rules = thinking_rules(*tokens, 3);
+    rules.starts_inside = inside;
+    rules.grammar = Grammar::parse("root ::= \"yes\" | \"no\"");
+    const auto constraint = constrain_reply(rules, tokens);
+    if (!inside) {
+      CHECK(constraint->allows(find(*tokens, "<think>")));
+      CHECK(constraint->allows(find(*tokens, "y")));
+      CHECK(!constraint->allows(find(*tokens, "hm")));
+      constraint->accept(find(*tokens, "<think>"));
+    }
+    for (int i = 0; i < 3; ++i) {
+      CHECK(!constraint->may_end());
+      CHECK(!constraint->allows(kEndToken));
+      CHECK(constraint->allows(find(*tokens, "hm")));
+      constraint->accept(find(*tokens, "hm"));
+    }
+    for (const char* forced : {"\n", "</think>", "\n"}) {
+      const std::vector<Token> allowed = allowed_by_mask(*constraint, *tokens);
+      REQUIRE(allowed.size() == 1);
+      CHECK_EQ(tokens->bytes(allowed[0]), std::string_view(forced));
+      constraint->accept(allowed[0]);
+    }
+    CHECK(constraint->allows(find(*tokens, "\n\n")));
+    constraint->accept(find(*tokens, "\n\n"));
+    CHECK(!constraint->may_end());
+    CHECK(!constraint->allows(find(*tokens, "hm")));
+    for (const char* letter : {"n", "o"}) constraint->accept(find(*tokens, letter));
+    CHECK(constraint->may_end());
+    CHECK_EQ(allowed_by_mask(*constraint, *tokens).size(), std::size_t{1});
+  }
+}
+
+TEST("thinking that ends by itself hands over to the reply, at any token border") {
+  const auto tokens = table({"</", "think", ">\n\n", ">{", "hm"});
+  ReplyRules rules = thinking_rules(*table({"<think>", "</think>"}), std::nullopt);
+  rules.starts_inside = true;
+  rules.grammar = Grammar::parse("root ::= \"{}\"");
+  const auto constraint = constrain_reply(rules, tokens);
+  for (const char* text : {"hm", "</", "think"}) constraint->accept(find(*tokens, text));
+  CHECK(!constraint->allows(find(*tokens, ">{")));  // would hide a part of the reply from the grammar
+  CHECK(constraint->allows(find(*tokens, ">\n\n")));
+  constraint->accept(find(*tokens, ">\n\n"));
+  CHECK(constraint->allows(find(*tokens, "{")));
+  CHECK(!constraint->allows(find(*tokens, "}")));
+}
+
+TEST("a model that does not begin to think is only constrained by the rule of its reply") {
+  const auto tokens = table({"<think>", "</think>", "hello"});
+  ReplyRules rules = thinking_rules(*tokens, 5);
+  const auto free = constrain_reply(rules, tokens);
+  CHECK(free->allows(find(*tokens, "hello")));
+  free->accept(find(*tokens, "hello"));
+  CHECK(free->may_end());
+  for (int i = 0; i < 20; ++i) free->accept(find(*tokens, "hello"));
+  CHECK(free->allows(find(*tokens, "hello")));
+  CHECK(constrain_reply({}, tokens) == nullptr);
+}
+
+TEST("a quarter of the tokens stays for the reply") {
+  CHECK_EQ(limit_thinking(std::nullopt, 1000, 4), 745u);
+  CHECK_EQ(limit_thinking(100, 1000, 4), 100u);
+  CHECK_EQ(limit_thinking(5000, 1000, 4), 745u);
+  CHECK_EQ(limit_thinking(5000, 4, 4), 0u);
+}
+
+TEST("a mask of a large vocabulary follows its trie") {
+  std::vector<std::string> more;
+  std::mt19937_64 random(test::seed());
+  for (int i = 0; i < 3'000; ++i) {
+    std::string text;
+    for (std::size_t left = 1 + random() % 6; left > 0; --left) text += static_cast<char>('a' + random() % 3);
+    more.push_back(text);
+  }
+  const auto tokens = table(more);
+  ReplyRules rules;
+  rules.grammar = Grammar::parse("root ::= (\"abc\" | \"ca\" | \"b\"{3})*");
+  const auto constraint = constrain_reply(rules, tokens);
+  bool ended = false;
+  generate(*constraint, *tokens, random, 20, ended);
+}
+
+}  // namespace
+}  // namespace lorekeep::lm
