@@ -32,6 +32,7 @@ const thirdParty = [
     name: 'one file of native/vector, and one of its tests',
   },
   { header: /^simdjson\.h$/, place: /^native\/store\//, name: 'native/store' },
+  { header: /^jinja\/\w+\.h$/, place: /^native\/lm\//, name: 'native/lm' },
   { header: /^xxhash\.h$/, place: /^native\/core\//, name: 'native/core' },
 ];
 
