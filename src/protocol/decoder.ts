@@ -1,4 +1,5 @@
 import { fail } from './errors.js';
+import { PayloadBlocks } from './payload-blocks.js';
 
 /** Bytes before every payload: kind, then the payload's length as an unsigned big-endian integer. */
 export const headerBytes = 5;
@@ -15,15 +16,20 @@ export interface WireFrame {
 
 const knownKinds: ReadonlySet<number> = new Set(Object.values(frameKind));
 
-/** Memory allocated for a payload before its first byte; grows as bytes arrive. */
-const initialPayloadBytes = 64 * 1024;
-
 /** Bytes of a skipped payload that are kept, because they may name the request. */
 const keptOfSkipped = 4096;
 
+/** A payload that is dropped. */
+interface Skipped {
+  beginning: Buffer;
+  toDrop: number;
+}
+
+const never = () => false;
+
 /**
  * Splits a byte stream into frames. Pull-driven, so that the caller may stop between frames: push() received bytes, then
- * call next() until it returns undefined. Holds at most twice the bytes received and not yet returned; an announced length
+ * call next() until it returns undefined. Holds little more than the bytes received and not yet returned; an announced length
  * allocates nothing.
  */
 export class FrameDecoder {
@@ -34,10 +40,8 @@ export class FrameDecoder {
   #consumed = 0;
   readonly #header = Buffer.alloc(headerBytes);
   #headerFill = 0;
-  #payload: Buffer | undefined;
-  #payloadFill = 0;
-  /** Bytes of the current payload to drop; undefined unless it is skipped. */
-  #toDrop: number | undefined;
+  #payload: PayloadBlocks | undefined;
+  #skipped: Skipped | undefined;
 
   constructor(maxPayloadBytes: number) {
     this.#maxPayloadBytes = maxPayloadBytes;
@@ -50,7 +54,12 @@ export class FrameDecoder {
 
   /** Bytes allocated for pushed, not yet returned input and for the current payload. */
   get heldBytes(): number {
-    return this.#inputBytes + (this.#payload?.length ?? 0);
+    return this.#inputBytes + (this.#payload?.heldBytes ?? 0);
+  }
+
+  /** Whether a complete payload is being joined: next() should be called again without further input. */
+  get joining(): boolean {
+    return this.#payload !== undefined && this.#payload.bytes === this.announcedBytes;
   }
 
   /** Length of the current payload according to its header; 0 between frames. */
@@ -71,13 +80,11 @@ export class FrameDecoder {
 
   /** Drops the rest of the current payload as it arrives. next() then returns the frame with the beginning of its payload. */
   skip(): void {
-    if (this.#headerFill < headerBytes || this.#toDrop !== undefined) return;
-    const beginning = Buffer.from(
-      this.#payload?.subarray(0, Math.min(this.#payloadFill, keptOfSkipped)) ?? [],
-    );
-    this.#toDrop = this.announcedBytes - this.#payloadFill;
-    this.#payload = beginning;
-    this.#payloadFill = beginning.length;
+    if (this.#headerFill < headerBytes || this.#skipped !== undefined) return;
+    const arrived = this.#payload?.bytes ?? 0;
+    const beginning = this.#payload?.beginning(keptOfSkipped) ?? Buffer.alloc(0);
+    this.#skipped = { beginning, toDrop: this.announcedBytes - arrived };
+    this.#payload = undefined;
   }
 
   /** Drops all input. The decoder cannot be used afterwards. */
@@ -88,18 +95,19 @@ export class FrameDecoder {
   }
 
   /**
-   * Returns the next complete frame, or undefined until more arrives. The payload may share memory with a pushed chunk.
+   * Returns the next complete frame, or undefined until more arrives. The payload may share memory with a pushed chunk. Once
+   * `isDue()`, a long payload is left for the next call.
    * @throws MalformedFrame (unknown kind), FrameTooLarge. Framing is then lost, and the decoder cannot be used afterwards.
    */
-  next(): WireFrame | undefined {
+  next(isDue: () => boolean = never): WireFrame | undefined {
     if (!this.#fillHeader()) return undefined;
     const length = this.#header.readUInt32BE(1);
-    const payload = this.#toDrop === undefined ? this.#takePayload(length) : this.#dropPayload();
+    const payload =
+      this.#skipped === undefined ? this.#takePayload(length, isDue) : this.#dropPayload(this.#skipped);
     if (payload === undefined) return undefined;
     this.#headerFill = 0;
     this.#payload = undefined;
-    this.#payloadFill = 0;
-    this.#toDrop = undefined;
+    this.#skipped = undefined;
     return { kind: this.#header.readUInt8(0), payload, length };
   }
 
@@ -137,46 +145,32 @@ export class FrameDecoder {
     }
   }
 
-  #takePayload(length: number): Buffer | undefined {
+  #takePayload(length: number, isDue: () => boolean): Buffer | undefined {
     if (this.#payload === undefined) {
       const first = this.#input[0];
       if (length === 0 || (first !== undefined && first.length - this.#consumed >= length)) {
         return this.#take(length) ?? Buffer.alloc(0);
       }
     }
-    while (this.#payloadFill < length) {
-      const piece = this.#take(length - this.#payloadFill);
+    this.#payload ??= new PayloadBlocks(length);
+    while (this.#payload.bytes < length) {
+      const piece = this.#take(length - this.#payload.bytes);
       if (piece === undefined) return undefined;
-      const buffer = this.#grow(this.#payloadFill + piece.length, length);
-      piece.copy(buffer, this.#payloadFill);
-      this.#payloadFill += piece.length;
+      this.#payload.add(piece);
     }
-    return this.#payload;
+    return this.#payload.join(isDue);
   }
 
   /** Drops what has arrived. Returns the beginning of the payload at its end. */
-  #dropPayload(): Buffer | undefined {
-    for (let left = this.#toDrop ?? 0; left > 0; left = this.#toDrop) {
-      const piece = this.#take(left);
+  #dropPayload(skipped: Skipped): Buffer | undefined {
+    while (skipped.toDrop > 0) {
+      const piece = this.#take(skipped.toDrop);
       if (piece === undefined) return undefined;
-      this.#toDrop = left - piece.length;
-      const kept = piece.subarray(0, keptOfSkipped - this.#payloadFill);
-      if (kept.length === 0) continue;
-      this.#payload = Buffer.concat([this.#payload ?? Buffer.alloc(0), kept]);
-      this.#payloadFill = this.#payload.length;
+      skipped.toDrop -= piece.length;
+      const kept = piece.subarray(0, keptOfSkipped - skipped.beginning.length);
+      if (kept.length > 0) skipped.beginning = Buffer.concat([skipped.beginning, kept]);
     }
-    return this.#payload;
-  }
-
-  /** Returns the payload's buffer, grown to `needed` of `length` bytes. Doubles, so that copying stays linear. */
-  #grow(needed: number, length: number): Buffer {
-    const current = this.#payload;
-    if (current !== undefined && current.length >= needed) return current;
-    const doubled = Math.max(needed, 2 * (current?.length ?? 0), initialPayloadBytes);
-    const buffer = Buffer.allocUnsafe(Math.min(length, doubled));
-    current?.copy(buffer, 0, 0, this.#payloadFill);
-    this.#payload = buffer;
-    return buffer;
+    return skipped.beginning;
   }
 
   /** Removes up to `most` bytes from the front of the input; undefined if it is empty. */

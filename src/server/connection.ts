@@ -218,9 +218,9 @@ export class Connection {
       return true;
     }
     if (this.#ended || !this.#mayTake()) return false;
-    this.#waiting ??= this.#nextFrame();
+    this.#waiting ??= this.#nextFrame(isDue);
     const frame = this.#waiting;
-    if (frame === undefined) return false;
+    if (frame === undefined) return this.#decoder.joining;
     this.#forgetFrameTimer();
     this.#countReceived();
     const { length } = frame;
@@ -240,12 +240,12 @@ export class Connection {
   }
 
   /** Returns the next complete frame. One that can never be accepted is not kept: only its beginning is returned. */
-  #nextFrame(): WireFrame | undefined {
+  #nextFrame(isDue: () => boolean): WireFrame | undefined {
     try {
-      const frame = this.#decoder.next();
+      const frame = this.#decoder.next(isDue);
       if (this.#memory.refusal(this.#decoder.announcedBytes) === undefined) return frame;
       this.#decoder.skip();
-      return this.#decoder.next();
+      return this.#decoder.next(isDue);
     } catch (error) {
       this.#loseFraming(toServerError(error));
       return undefined;

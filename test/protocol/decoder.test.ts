@@ -139,6 +139,27 @@ describe('the frame decoder', () => {
     }
   });
 
+  it('joins a long payload in steps, each ended by isDue()', () => {
+    const payload = Buffer.from(Array.from({ length: 1_500_000 }, (_, i) => i % 251));
+    const frame = Buffer.concat([Buffer.from([1, 0, 0x16, 0xe3, 0x60]), payload]);
+    const decoder = new FrameDecoder(2_000_000);
+    for (let at = 0; at < frame.length; at += 65_536) {
+      expect(decoder.next(() => true)).toBeUndefined();
+      expect(decoder.joining).toBe(false);
+      decoder.push(frame.subarray(at, at + 65_536));
+    }
+    let steps = 1;
+    let joined = decoder.next(() => true);
+    for (; joined === undefined && steps < 100; steps++) {
+      expect(decoder.joining).toBe(true);
+      expect(decoder.heldBytes).toBeLessThanOrEqual(2 * payload.length);
+      joined = decoder.next(() => true);
+    }
+    expect(steps).toBeGreaterThan(4);
+    expect(joined?.payload.equals(payload)).toBe(true);
+    expect([decoder.joining, decoder.heldBytes]).toEqual([false, 0]);
+  });
+
   it('can be left between two frames and picked up later', () => {
     const decoder = new FrameDecoder(limit);
     decoder.push(sample);

@@ -1,0 +1,77 @@
+/** Size of the first block: most payloads need no other. */
+const firstBlockBytes = 64 * 1024;
+
+const blockBytes = 256 * 1024;
+
+/**
+ * A payload that arrives in pieces. Grows by blocks, so that a long one is never copied while it grows, and is joined in steps
+ * once it is complete.
+ */
+export class PayloadBlocks {
+  readonly #length: number;
+  readonly #blocks: Buffer[] = [];
+  /** Used bytes of the last block. */
+  #fill = 0;
+  #bytes = 0;
+  #heldBytes = 0;
+  #whole: Buffer | undefined;
+  #joined = 0;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** Bytes that have arrived. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Bytes allocated. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Copies a piece. Precondition: it is part of the payload. */
+  add(piece: Buffer): void {
+    for (let rest = piece; rest.length > 0; ) {
+      const copied = rest.copy(this.#lastBlock(), this.#fill);
+      this.#fill += copied;
+      this.#bytes += copied;
+      rest = rest.subarray(copied);
+    }
+  }
+
+  /** Returns a copy of up to `most` bytes. */
+  beginning(most: number): Buffer {
+    return Buffer.from((this.#blocks[0] ?? Buffer.alloc(0)).subarray(0, Math.min(most, this.#bytes)));
+  }
+
+  /** Joins the blocks. Returns undefined if `isDue()` comes first: call it again. Precondition: the payload is complete. */
+  join(isDue: () => boolean): Buffer | undefined {
+    const [only] = this.#blocks;
+    if (only !== undefined && only.length === this.#length) return only;
+    this.#whole ??= this.#allocate(this.#length);
+    for (let block = this.#blocks.shift(); block !== undefined; block = this.#blocks.shift()) {
+      this.#joined += block.copy(this.#whole, this.#joined);
+      this.#heldBytes -= block.length;
+      if (this.#blocks.length > 0 && isDue()) return undefined;
+    }
+    return this.#whole;
+  }
+
+  /** Returns a block with room. */
+  #lastBlock(): Buffer {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && this.#fill < last.length) return last;
+    const wanted = last === undefined ? firstBlockBytes : blockBytes;
+    const block = this.#allocate(Math.min(wanted, this.#length - this.#bytes));
+    this.#blocks.push(block);
+    this.#fill = 0;
+    return block;
+  }
+
+  #allocate(bytes: number): Buffer {
+    this.#heldBytes += bytes;
+    return Buffer.allocUnsafeSlow(bytes);
+  }
+}
