@@ -58,9 +58,17 @@ export class Sample {
       version: 1,
       models: [{ name: modelName, model_type: 'embedding', variants: [{ file: 'tiny.gguf' }] }],
     });
+    writeFileSync(this.at('patterns.txt'), this.#patterns(1000, 75));
+    writeFileSync(this.at('few-patterns.txt'), this.#patterns(500, 2));
     await createTinyModel({ texts: [this.words.join(' ')], path: this.at('tiny.gguf'), dimension });
     this.#model = await EmbeddingModel.load(this.at('tiny.gguf'), { threads: 1 });
     return this;
+  }
+
+  /** Patterns that match nothing, for guardrails. */
+  #patterns(count, repeated) {
+    const pattern = (_, n) => `${this.words[n % this.words.length]}${n}${'(a|b)?[0-9]x'.repeat(repeated)}`;
+    return Array.from({ length: count }, pattern).join('\n');
   }
 
   makeRecords() {

@@ -54,6 +54,8 @@ const requestsPerSlice = 16;
 /** Bytes read from the network before their frames are parsed. */
 const mostAhead = 256 * 1024;
 
+const nothing = Buffer.alloc(0);
+
 /** A frame that is being parsed. */
 interface Parsing {
   frame: WireFrame;
@@ -88,6 +90,7 @@ export class Connection {
   /** Whether the connection ends once the outbox is empty. */
   #farewell = false;
   readonly #gate: OutputGate;
+  #countsLater = false;
   readonly #throttle: ThrottleReports;
   #stall: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -208,7 +211,20 @@ export class Connection {
   #flush(): void {
     const lagged = this.#clientLags();
     this.#socket.uncork();
+    this.#countSent();
     if (lagged && !this.#clientLags()) this.#share.request();
+  }
+
+  /** Counts what the client has not read; again once that is sent, because the socket reports only the end of a long queue. */
+  #countSent(): void {
+    const { writableLength, writable } = this.#socket;
+    this.#memory.unsent(writableLength);
+    if (writableLength === 0 || !writable || this.#countsLater) return;
+    this.#countsLater = true;
+    this.#socket.write(nothing, () => {
+      this.#countsLater = false;
+      if (!this.#ended) this.#memory.unsent(this.#socket.writableLength);
+    });
   }
 
   /** Continues parsing a frame, or starts the next one if there is memory for it. Returns false if there is nothing to do. */

@@ -1,5 +1,6 @@
 import { amplificationAttacks } from './amplification.mjs';
 import { fairnessAttacks } from './fairness.mjs';
+import { heldAttacks } from './held.mjs';
 import { memoryAttacks } from './memory.mjs';
 
-export const attackList = [...memoryAttacks, ...fairnessAttacks, ...amplificationAttacks];
+export const attackList = [...memoryAttacks, ...fairnessAttacks, ...amplificationAttacks, ...heldAttacks];

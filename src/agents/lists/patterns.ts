@@ -1,5 +1,5 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { loopTurn } from '../../lifecycle/loop-turn.js';
 import type { Holding } from '../../limits/client-memory.js';
 import { patternBytes } from '../../limits/estimates.js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
@@ -38,7 +38,7 @@ export async function compilePatterns(
   for (const { text, line } of lines) {
     if (fresh > compiledAtOnce) {
       fresh = 0;
-      await nextTurnOfLoop();
+      await loopTurn();
     }
     const compiled = compile(text, line, source);
     const size = Math.max(1, compiled.programSize());

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { loopTurn } from '../../../lifecycle/loop-turn.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { SentenceScorer } from './scorer.js';
@@ -47,7 +47,7 @@ export async function bestSentences(
     for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
       if (looked + end > pauseAt) {
         pauseAt = looked + end + textAtOnce;
-        await nextTurnOfLoop();
+        await loopTurn();
         signal.throwIfAborted();
       }
       const sentence = text.slice(start, end);

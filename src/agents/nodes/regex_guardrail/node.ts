@@ -1,4 +1,4 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { loopTurn } from '../../../lifecycle/loop-turn.js';
 import { fail } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { Pattern } from '../../lists/patterns.js';
@@ -77,7 +77,7 @@ class RegexGuardrailNode implements AgentNode {
     for (const pattern of this.#patterns) {
       if (searched > searchedAtOnce) {
         searched = 0;
-        await nextTurnOfLoop();
+        await loopTurn();
         signal.throwIfAborted();
       }
       searched += text.length * pattern.size;

@@ -1,0 +1,1 @@
+export const attackList: { name: string; lanes: number }[];

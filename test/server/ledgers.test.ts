@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { attackList } from '../../bench/reliability/attacks/list.mjs';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const child = join(import.meta.dirname, 'children', 'ledgers.mjs');
+
+const folder = temporaryFolder();
+
+it('counts nothing any more once the attackers have gone, whatever the attack, and lives on in a small heap', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [child, folder()], { maxBuffer: 1e8 });
+  const seen = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(seen.filter(({ left, running }) => !running || Object.keys(left).length > 0)).toEqual([]);
+  expect(seen).toHaveLength(attackList.length - 1);
+});
