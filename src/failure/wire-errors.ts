@@ -14,7 +14,7 @@ export function libraryError(error: unknown): ServerError | undefined {
   const { code, message, detail } = error;
   if (!(error instanceof ModelLoadError)) {
     if (code === 'CORRUPT' && detail.reason === 'changed')
-      return serverError(8003, changedInPlace, {}, { cause: error });
+      return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
     if (code !== 'OUT_OF_MEMORY') return undefined;
     const shown = hidePaths(message, detail, []);
     return serverError(5003, shown.message, shown.facts, { cause: error });
@@ -26,10 +26,12 @@ export function libraryError(error: unknown): ServerError | undefined {
 }
 
 const changedInPlace =
-  'a file of the storage was changed in place while it was in use; load the storage again, and replace files by renaming';
+  'of the storage was changed in place while it was in use; load the storage again, and replace files by renaming';
 
 /** The places of a search's parts in the request, and the code for an invalid filter or fusion. */
 export interface SearchPlaces {
+  /** The field that names the storage, and its value. */
+  readonly storage: { readonly where: string; readonly value: string };
   readonly text: string;
   readonly filter: string;
   readonly rrf: string;
@@ -40,6 +42,12 @@ export interface SearchPlaces {
 export function searchError(error: unknown, places: SearchPlaces): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { field, reason, path, ...facts } = error.detail;
+  if (error.code === 'CORRUPT' && reason === 'changed') {
+    const { where, value } = places.storage;
+    const storage = value.slice(0, 256);
+    const message = `${where}: ${JSON.stringify(storage)}: a file ${changedInPlace}`;
+    return serverError(8003, message, { path: where, storage }, { cause: error });
+  }
   const told = (code: ErrorCode, where: string, details: object) =>
     serverError(code, `${where}: ${reason}`, { ...details, path: where }, { cause: error });
   switch (field) {

@@ -42,6 +42,7 @@ interface Member {
  */
 export class LoopScheduler {
   readonly #limits: LoopLimits;
+  readonly #now: () => number;
   /** Waiting members in request order. */
   readonly #waiting = new Set<Member>();
   /** Slices run outside of any client's log context. */
@@ -51,8 +52,10 @@ export class LoopScheduler {
   #spent = 0;
   #turnEnds = false;
 
-  constructor(limits: LoopLimits = defaultLimits) {
+  /** `now` returns the time in ms. */
+  constructor(limits: LoopLimits = defaultLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
+    this.#now = now;
     this.#start = AsyncResource.bind(() => void this.#run());
   }
 
@@ -107,7 +110,7 @@ export class LoopScheduler {
   }
 
   #next(): Member {
-    const now = performance.now();
+    const now = this.#now();
     let least = Number.POSITIVE_INFINITY;
     let next: Member | undefined;
     for (const member of this.#waiting) {
@@ -133,13 +136,13 @@ export class LoopScheduler {
   /** Runs one slice of a client. Returns its duration, replies included. */
   async #slice(member: Member): Promise<number> {
     const { work, use, steps } = member;
-    const began = performance.now();
+    const began = this.#now();
     const due = began + this.#limits.sliceMs;
     steps.shift()?.();
-    const more = work.serve(() => performance.now() >= due);
+    const more = work.serve(() => this.#now() >= due);
     await promiseCallbacksRun();
     work.settle();
-    const now = performance.now();
+    const now = this.#now();
     use.add(this.#charge(member, now - began), now);
     if (more || steps.length > 0) this.#waiting.add(member);
     return now - began;

@@ -129,7 +129,8 @@ export class Session {
   search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
     const template = new QueryTemplate(request.query, 'query', 1004);
     const text = template.render(new Interaction(request.text, request.variables));
-    const places = { text: template.origin, filter: 'filter', rrf: 'rrf', invalid: 1004 } as const;
+    const storage = { where: 'name', value: name };
+    const places = { storage, text: template.origin, filter: 'filter', rrf: 'rrf', invalid: 1004 } as const;
     return this.#pending.track(this.#search(name, { ...request, text }, places, outlet));
   }
 

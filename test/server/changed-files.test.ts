@@ -2,8 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { buildKnowledgeBase } from '../../src/knowledge/index.js';
+import type { ServerFrames } from '../../src/protocol/frames.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from './corpus.js';
+import type { RawClient } from './raw-client.js';
 import { catalogPath, TestServer } from './test-server.js';
 
 const file = temporaryFolder();
@@ -27,6 +29,13 @@ async function session() {
     id: 's',
   });
   return { client, session_id };
+}
+
+/** The error of a turn of the session's only agent. */
+async function turn(client: RawClient, session_id: string) {
+  client.send({ type: 'TurnRequest', id: 'turn', session_id, agent_id: `${session_id}.a1`, text: 'bees' });
+  const ended = await client.next<ServerFrames['TurnComplete']>(({ type }) => type === 'TurnComplete');
+  return ended.error;
 }
 
 it('a file that is not ours stays, and the refusal names both files without their folders', async () => {
@@ -56,10 +65,20 @@ it('an index that is changed in place is an error of the next search, and the se
   expect(await client.request({ ...search, id: 'before' })).toMatchObject({
     type: 'SearchEmbeddedStringStorageResponse',
   });
+  const graph = { nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb' } }] };
+  await client.request({ type: 'CreateAgentRequest', id: 'agent', session_id, graph });
   writeFileSync(file('kb.index'), Buffer.alloc(readFileSync(file('kb.index')).length, 0x5a));
   const reply = await client.request({ ...search, id: 'after' });
-  expect(reply).toMatchObject({ type: 'Error', code: 8003 });
-  expect(JSON.stringify(reply)).toContain('was changed in place');
+  expect(reply).toMatchObject({
+    type: 'Error',
+    code: 8003,
+    message: expect.stringMatching(/^name: "kb": a file of the storage was changed in place/),
+    details: { path: 'name', storage: 'kb' },
+  });
+  expect(await turn(client, session_id)).toMatchObject({
+    code: 8003,
+    message: expect.stringMatching(/^graph\.nodes\[0\]\.params\.embedded_string_storage: "kb": a file /),
+  });
   expect(JSON.stringify(reply)).not.toContain(file());
   expect(await client.request({ type: 'Ping', id: 'ping' })).toMatchObject({ type: 'Pong' });
 });

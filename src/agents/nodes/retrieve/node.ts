@@ -26,6 +26,7 @@ export const node: NodeType = {
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
         try {
           const places = {
+            storage: { where: `${where}.params.embedded_string_storage`, value: storage },
             text: query.origin,
             filter: `${where}.params.filter`,
             rrf: `${where}.params.rrf`,
