@@ -124,12 +124,17 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     });
   }
 
-  /** Returns the number of tokens in a text, special tokens included. */
-  async countTokens(text: string, { signal }: CallOptions = {}): Promise<number> {
+  /** Returns the ids of the tokens of a text, special tokens included. */
+  async tokens(text: string, { signal }: CallOptions = {}): Promise<Int32Array> {
     if (typeof text !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
-    return this.run(signal, (native) => native.countTokens(text));
+    return this.run(signal, (native) => native.tokens(text));
+  }
+
+  /** Returns the number of tokens in a text, special tokens included. */
+  async countTokens(text: string, options: CallOptions = {}): Promise<number> {
+    return (await this.tokens(text, options)).length;
   }
 }
 

@@ -164,7 +164,8 @@ export interface NativeEmbeddingModel extends NativeHandle {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeEmbeddings>;
-  countTokens(text: string): Promise<number>;
+  /** Special tokens included. */
+  tokens(text: string): Promise<Int32Array>;
 }
 
 export interface NativeLanguageModelFacts {

@@ -86,7 +86,8 @@ async function search(storage, collection, mode, rrf, topK = depth) {
   const scores = [];
   for (const [i, query] of collection.queries.entries()) {
     const vector = collection.queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
-    const { hits } = await storage.search({ mode, vector, text: query.text, topK, rrf });
+    const fusion = mode === 'hybrid' ? { rrf } : {};
+    const { hits } = await storage.search({ mode, vector, text: query.text, topK, ...fusion });
     const ranked = hits.map(({ id }) => id);
     const gains = collection.gains.get(query.id);
     scores.push({ ndcg: ndcg(ranked, gains), recall: recall(ranked, gains, depth) });

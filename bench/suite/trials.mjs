@@ -56,6 +56,13 @@ export const trials = [
     quick: { args: ['--documents', '5000', '--rounds', '2', '--seconds', '0.5'], minutes: 0.3, limit: 5 },
   },
   {
+    name: 'quality',
+    what: 'nDCG@10 and recall@100 of lexical, dense and hybrid search with both models, beside LanceDB and MiniSearch',
+    program: 'quality/table.mjs',
+    full: { args: [], minutes: 5, limit: 40 },
+    quick: { args: ['--collections', 'cisi', '--models', 'lorekeep-mini'], minutes: 0.2, limit: 6 },
+  },
+  {
     name: 'hybrid',
     what: 'hybrid search against its two legs, beside LanceDB',
     program: 'hybrid/hybrid.mjs',

@@ -1,5 +1,8 @@
 #include "binding/embedding_model_binding.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "binding/addon_folder.h"
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
@@ -90,7 +93,7 @@ Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("embed", &EmbeddingModelBinding::embed),
-                         InstanceMethod("countTokens", &EmbeddingModelBinding::count_tokens),
+                         InstanceMethod("tokens", &EmbeddingModelBinding::tokens),
                          InstanceAccessor("facts", &EmbeddingModelBinding::facts, nullptr),
                      }));
 }
@@ -110,13 +113,17 @@ Napi::Value EmbeddingModelBinding::embed(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value EmbeddingModelBinding::count_tokens(const Napi::CallbackInfo& info) {
+Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto model = use();
-    return promise_task<std::uint32_t>(
+    return promise_task<std::vector<std::int32_t>>(
         info.Env(), {Lane::kQuick, nullptr, this, {}},
-        [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->count_tokens(text); },
-        [](Napi::Env env, std::uint32_t&& tokens) { return Napi::Number::New(env, tokens); });
+        [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
+        [](Napi::Env env, std::vector<std::int32_t>&& tokens) {
+          auto array = Napi::Int32Array::New(env, tokens.size());
+          std::copy(tokens.begin(), tokens.end(), array.Data());
+          return array;
+        });
   });
 }
 

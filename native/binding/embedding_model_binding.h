@@ -16,7 +16,7 @@ class EmbeddingModelBinding final : public Handle<EmbeddingModelBinding, engine:
 
  private:
   Napi::Value embed(const Napi::CallbackInfo& info);
-  Napi::Value count_tokens(const Napi::CallbackInfo& info);
+  Napi::Value tokens(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
 };
 

@@ -234,12 +234,12 @@ EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* can
   return embed(views, cancel, progress);
 }
 
-std::uint32_t EmbeddingModel::count_tokens(std::string_view text) const {
+std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
   if (text.size() > kMaxTextBytes) {
     fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
                                  std::to_string(kMaxTextBytes) + " can be tokenized");
   }
-  return static_cast<std::uint32_t>(impl_->vocabulary->tokenize(text).size());
+  return impl_->vocabulary->tokenize(text);
 }
 
 }  // namespace lorekeep::engine

@@ -105,8 +105,8 @@ class EmbeddingModel {
                     const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
 
-  /// Returns the number of tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
-  std::uint32_t count_tokens(std::string_view text) const;
+  /// Returns the tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
+  std::vector<std::int32_t> tokens(std::string_view text) const;
 
  private:
   struct Impl;

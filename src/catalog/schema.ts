@@ -16,6 +16,18 @@ export const variantSchema = z.strictObject({
     .regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected')
     .optional()
     .describe('SHA-256 of the file, hexadecimal: what `lorekeep doctor` and `lorekeep check` compare.'),
+  reference: z
+    .strictObject({
+      file: z
+        .string()
+        .min(1)
+        .describe(
+          "JSON with texts, their tokens and vectors; a relative path starts at the catalog's folder.",
+        ),
+      least_cosine: z.number().min(0).max(1).describe('The cosine that every vector must reach.'),
+    })
+    .optional()
+    .describe('What `lorekeep verify` compares the model with.'),
   size_bytes: z.int().min(0).optional().describe('Length of the file, compared likewise.'),
   context_size: z
     .int()

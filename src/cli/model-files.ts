@@ -19,10 +19,11 @@ export interface ModelFile {
   verified: boolean;
 }
 
-/** Compares the files of a catalog's models with the sizes and checksums in the catalog. */
-export async function modelFiles(catalog: Catalog, signal: AbortSignal): Promise<ModelFile[]> {
+/** Compares the files of a catalog's models, or of one, with the sizes and checksums in the catalog. */
+export async function modelFiles(catalog: Catalog, signal: AbortSignal, only?: string): Promise<ModelFile[]> {
   const files: ModelFile[] = [];
   for (const { name, model_type, variants } of catalog.entries) {
+    if (only !== undefined && name !== only) continue;
     for (const variant of variants) {
       const path = variant.file === undefined ? undefined : catalog.resolveFile(variant.file);
       files.push({ model: name, type: model_type, path, ...(await stateOf(path, variant, signal)) });

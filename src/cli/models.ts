@@ -14,10 +14,12 @@ const remedy = 'correct embedding_model in the config, or name another catalog w
 /** The embedding models of the server's catalog, or of another one. */
 export class CommandModels implements AsyncDisposable {
   readonly #models: CatalogModels;
+  readonly catalog: Catalog;
   /** Loading time in milliseconds. */
   loadMs = 0;
 
-  private constructor(models: CatalogModels) {
+  private constructor(catalog: Catalog, models: CatalogModels) {
+    this.catalog = catalog;
     this.#models = models;
   }
 
@@ -35,7 +37,7 @@ export class CommandModels implements AsyncDisposable {
     for (const warning of loaded.warnings) warn(warning);
     // A command ends before a model could be unloaded.
     const options = found && { ...embeddingOptions(found), idleMs: 0 };
-    return new CommandModels(new CatalogModels(loaded, { ...options, remedy }));
+    return new CommandModels(loaded, new CatalogModels(loaded, { ...options, remedy }));
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */

@@ -12,6 +12,7 @@ import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { addTelemetry } from './commands/telemetry.js';
+import { addVerify } from './commands/verify.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
 import { printFailure, printJson } from './output.js';
@@ -50,6 +51,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addRun,
     addDoctor,
     addTelemetry,
+    addVerify,
   ])
     add(program);
   return program;

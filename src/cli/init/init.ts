@@ -75,7 +75,7 @@ function nextCommands(folder: string, run: string): string[] {
 interface ShippedModel {
   path: string;
   /** The entry in the package's catalog. */
-  entry: { variants: object[] };
+  entry: { variants: [{ reference?: unknown }] };
 }
 
 /** The model in the package. @throws CommandError if the package has none */
@@ -99,7 +99,7 @@ async function shippedModel(): Promise<ShippedModel> {
 }
 
 async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Promise<object> {
-  const [variant] = entry.variants;
+  const [{ reference: _, ...variant }] = entry.variants;
   const file = {
     ...variant,
     file: `models/${basename(path)}`,

@@ -1,0 +1,16 @@
+// Confidence intervals of a mean over queries: percentiles of the means of resampled queries (Efron's bootstrap).
+
+import { quantile, Random } from '../harness/numbers.mjs';
+import { mean } from './measures.mjs';
+
+const resamples = 1000;
+const seed = 20240229;
+
+/** [low, high] of 95 %. Give the differences of two programs for a paired interval. */
+export function interval(values) {
+  const random = new Random(seed);
+  const means = Array.from({ length: resamples }, () =>
+    mean(values.map(() => values[random.integer(values.length)])),
+  );
+  return [quantile(means, 0.025), quantile(means, 0.975)];
+}
