@@ -144,10 +144,11 @@ Napi::Value load_language_model(const Napi::CallbackInfo& info) {
     using Loaded = std::shared_ptr<lm::GenerationModel>;
     return promise_task<Loaded>(
         info.Env(), options,
-        [path = path_argument(info[0]), load](const TaskContext& task) {
+        // The thread starts here, with the priority of this one: a thread of the pool would pass on a lower one.
+        [path = path_argument(info[0]), load, thread = lm::InferenceThread::acquire()](const TaskContext& task) {
           auto model = lm::LanguageModel::load(path, load, engine::Backends::acquire(addon_folder()), &task.cancel,
                                                [&task](float fraction) { task.report(fraction); });
-          return std::make_shared<lm::GenerationModel>(lm::InferenceThread::acquire(), std::move(model));
+          return std::make_shared<lm::GenerationModel>(thread, std::move(model));
         },
         [](Napi::Env env, Loaded&& model) {
           auto& constructor = Environment::of(env).constructors.language_model;

@@ -217,8 +217,8 @@ void InferenceThread::step() {
   worked_ = true;
   ModelSession& computed = *session(step.model);
   const Clock::time_point begin = Clock::now();
-  computed.run(step);
-  scheduler_.finish(step, since(begin));
+  const bool complete = computed.run(step);
+  scheduler_.finish(step, since(begin), !complete);
   const double level = control.throttle();
   if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();

@@ -355,23 +355,26 @@ std::vector<ModelSession::Part> ModelSession::parts_of(const scheduler::Step& st
   return parts;
 }
 
-void ModelSession::run(const scheduler::Step& step) {
+bool ModelSession::run(const scheduler::Step& step) {
   std::vector<Part> parts = parts_of(step);
-  if (parts.empty()) return;
+  if (parts.empty()) return false;
+  bool complete = true;
   try {
     if (model_->options().deterministic) {
-      for (Part& part : parts) compute({&part, 1});
+      for (Part& part : parts) complete = compute({&part, 1}) && complete;
     } else {
-      compute(parts);
+      complete = compute(parts);
     }
   } catch (...) {
     recover(std::current_exception());
-    return;
+    return false;
   }
   end_waits();
+  return complete;
 }
 
-void ModelSession::compute(std::span<Part> parts) {
+// Returns whether all of it was computed.
+bool ModelSession::compute(std::span<Part> parts) {
   std::vector<GenerationContext::Row> rows;
   for (Part& part : parts) {
     const Running& running = *part.running;
@@ -396,19 +399,20 @@ void ModelSession::compute(std::span<Part> parts) {
   };
   const GenerationContext::Status status = context_->decode(rows, unwanted);
   if (status == GenerationContext::Status::kAborted) {
-    if (partial_reuse()) return;  // the next step computes the others again
+    if (partial_reuse()) return false;  // the next step computes the others again
     for (const Part& part : parts) {
       part.running->computed = 0;  // its state is lost
       if (!part.running->request->ended()) requeue(*part.running);
     }
-    return;
+    return false;
   }
   if (status == GenerationContext::Status::kNoCells) {
     if (!evict_one()) requeue(*parts.back().running);
-    return;
+    return false;
   }
   const Clock::time_point now = Clock::now();
   for (Part& part : parts) advance(part, now);
+  return true;
 }
 
 void ModelSession::advance(Part& part, Clock::time_point now) {

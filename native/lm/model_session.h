@@ -50,8 +50,8 @@ class ModelSession {
   bool admit(scheduler::RequestId id, Clock::time_point now);
   /// Returns whether the request waits for cells.
   bool lacks_room(scheduler::RequestId id) const;
-  /// Computes a step.
-  void run(const scheduler::Step& step);
+  /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it.
+  bool run(const scheduler::Step& step);
   /// Adds a pause to the numbers of the decoding requests.
   void count_pause(double ms);
   /// Fails every request.
@@ -93,7 +93,7 @@ class ModelSession {
   void release_sequence(std::int32_t sequence);
 
   std::vector<Part> parts_of(const scheduler::Step& step);
-  void compute(std::span<Part> parts);
+  bool compute(std::span<Part> parts);
   void advance(Part& part, Clock::time_point now);
   void sample(Running& running, std::size_t row, Clock::time_point now);
   void take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities, Clock::time_point now);

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Generation,
+  type GenerationResult,
+  LanguageModel,
+  scheduler,
+  setThrottle,
+} from '../../lib/index.js';
+import { haveModels, realModel, stories } from '../helpers/real-models.js';
+
+const promptTokens = 400;
+const contextSize = 512;
+
+/** A prompt of its own for each number, so that no cache helps. */
+const prompt = (salt: number, tokens = promptTokens) =>
+  Int32Array.from({ length: tokens }, (_, i) => 3 + ((i * 7 + salt * 31 + (i >> 3) * salt) % 250));
+
+/** Records in `order` when the first piece of a reply and its end have come. */
+async function follow(name: string, generation: Generation, order: string[]): Promise<GenerationResult> {
+  let begun = false;
+  for await (const _ of generation) {
+    if (!begun) order.push(`${name} begins`);
+    begun = true;
+  }
+  order.push(`${name} ends`);
+  return generation.result;
+}
+
+describe.skipIf(!haveModels(stories))('requests on one language model', () => {
+  let model: LanguageModel;
+  let salt = 0;
+  const generate = (maxTokens: number, request: object = {}) =>
+    model.generate({ prompt: prompt(++salt), maxTokens, sampling: { temperature: 0 }, ...request });
+  const chunks = async (request: object = {}) => (await generate(1, request).result).timing.prefillChunks;
+
+  beforeAll(async () => {
+    // One thread: beside other programs, two wait for each other.
+    const threads = { threads: 1, batchThreads: 1 };
+    model = await LanguageModel.load(realModel(stories), {
+      ...threads,
+      contextSize,
+      kvCells: 8 * contextSize,
+    });
+  });
+  afterEach(() => {
+    scheduler.configure();
+    setThrottle(0);
+  });
+  afterAll(() => model.close());
+
+  it('a prompt is computed in chunks of its class', async () => {
+    expect(await chunks({ class: 'interactive_visible' })).toBe(2); // 256
+    expect(await chunks({ class: 'interactive_buffered' })).toBe(1); // 512
+    expect(await chunks({ class: 'background' })).toBe(4); // 128
+  });
+
+  it('settings hold for the next request', async () => {
+    scheduler.configure({ interactiveVisible: { prefillQuantumTokens: 100 } });
+    expect(await chunks()).toBe(4);
+    scheduler.configure({ prefillQuantumTokens: 50 });
+    expect(await chunks({ class: 'background' })).toBe(8);
+    scheduler.configure({ prefillQuantumTokens: 50, prefillYieldEnabled: false });
+    expect(await chunks({ class: 'background' })).toBe(1);
+    scheduler.configure({ prefillQuantumTokens: 50, enabled: false });
+    expect(await chunks({ class: 'background' })).toBe(1);
+  });
+
+  it('a chunk is at most a batch', async () => {
+    const small = await LanguageModel.load(realModel(stories), {
+      batchSize: 64,
+      threads: 1,
+      batchThreads: 1,
+    });
+    const { result } = small.generate({ prompt: prompt(++salt), maxTokens: 1 });
+    expect((await result).timing.prefillChunks).toBe(7);
+    await small.close();
+  });
+
+  it('without the scheduler, requests run one after the other in order of arrival', async () => {
+    scheduler.configure({ enabled: false });
+    const order: string[] = [];
+    const running = [
+      follow('first', generate(30, { class: 'background' }), order),
+      follow('second', generate(3, { class: 'interactive_visible' }), order),
+      follow('third', generate(3, { class: 'interactive_buffered' }), order),
+    ];
+    await Promise.all(running);
+    const ends = order.filter((event) => event.endsWith('ends'));
+    expect(ends).toEqual(['first ends', 'second ends', 'third ends']);
+    expect(order.indexOf('second begins')).toBeGreaterThan(order.indexOf('first begins'));
+  });
+
+  it('a short visible request overtakes long background ones', async () => {
+    const order: string[] = [];
+    const background = [1, 2, 3].map((i) => follow(`b${i}`, generate(100, { class: 'background' }), order));
+    const visible = follow('visible', generate(3, { prompt: prompt(++salt, 20) }), order);
+    await visible;
+    expect(order.filter((event) => event.endsWith('ends'))).toEqual(['visible ends']);
+    await Promise.all(background);
+  });
+
+  it('every step is followed by a pause at full throttle, and by none without', async () => {
+    const counted = async (level: number) => {
+      setThrottle(level);
+      const { pauses, pausedMs } = scheduler.stats();
+      const { timing } = await generate(10).result;
+      const after = scheduler.stats();
+      return { pauses: after.pauses - pauses, pausedMs: after.pausedMs - pausedMs, own: timing.pausedMs };
+    };
+    scheduler.configure({ interactiveVisible: { maxPauseMs: 3 } });
+    expect(await counted(0)).toEqual({ pauses: 0, pausedMs: 0, own: 0 });
+    const { pauses, pausedMs, own } = await counted(1);
+    expect(pauses).toBeGreaterThanOrEqual(10);
+    expect(pausedMs).toBeGreaterThanOrEqual(pauses * 2.9);
+    expect(own).toBeGreaterThan(0);
+  });
+
+  it('the scheduler counts tokens by class', async () => {
+    // A reply ends before its last step is counted; the next request comes after that.
+    await generate(1).result;
+    const before = scheduler.stats();
+    await generate(5, { class: 'background' }).result;
+    await generate(1, { class: 'interactive_visible' }).result;
+    const after = scheduler.stats();
+    expect(after.background.prefillTokens - before.background.prefillTokens).toBe(promptTokens);
+    expect(after.background.decodeTokens - before.background.decodeTokens).toBe(4); // the prompt gives the first
+    expect(after.interactiveBuffered).toEqual(before.interactiveBuffered);
+    expect(after.steps - before.steps).toBeGreaterThanOrEqual(4 + 4);
+  });
+});
