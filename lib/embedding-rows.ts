@@ -51,22 +51,22 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
 
   /** Distinct texts without an embedding. Each read counts them again. */
   get missing(): number {
-    return this.handle.counts().missing;
+    return this.read(() => this.handle.counts().missing);
   }
 
   /** Records whose embedding was in the cache file. */
   get reused(): number {
-    return this.handle.counts().reused;
+    return this.read(() => this.handle.counts().reused);
   }
 
   /** Records whose text was truncated. */
   get truncated(): number {
-    return this.handle.counts().cut;
+    return this.read(() => this.handle.counts().cut);
   }
 
   /** Why the cache file was not used; undefined if it was used or none was given. */
   get refusal(): string | undefined {
-    return this.handle.counts().refusal || undefined;
+    return this.read(() => this.handle.counts().refusal) || undefined;
   }
 
   /**

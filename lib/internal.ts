@@ -2,6 +2,7 @@
 export { addonFile } from './binding.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
+export { translateError } from './errors.js';
 export { releaseFreeMemory } from './free-memory.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';

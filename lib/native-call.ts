@@ -51,10 +51,18 @@ export async function callNative<T>(
 const sliceUnits = 64 * 1024;
 
 /** Copies strings into native memory without blocking the event loop. `what` names the argument in errors. */
-export async function toArena(
+export function toArena(
   texts: readonly string[],
   what: string,
   signal?: AbortSignal | undefined,
+): Promise<NativeTextArena> {
+  return callNative(undefined, () => fillArena(texts, what, signal));
+}
+
+async function fillArena(
+  texts: readonly string[],
+  what: string,
+  signal: AbortSignal | undefined,
 ): Promise<NativeTextArena> {
   if (!Array.isArray(texts))
     throw new LorekeepError('INVALID_ARGUMENT', `${what}: an array of strings is expected`);
@@ -89,10 +97,11 @@ export async function toArena(
 const sliceNumbers = 64 * 1024;
 
 /** Copies rows into native memory without blocking the event loop. */
-export async function toRows(
-  numbers: Float32Array,
-  signal?: AbortSignal | undefined,
-): Promise<NativeRowBuffer> {
+export function toRows(numbers: Float32Array, signal?: AbortSignal | undefined): Promise<NativeRowBuffer> {
+  return callNative(undefined, () => fillRows(numbers, signal));
+}
+
+async function fillRows(numbers: Float32Array, signal: AbortSignal | undefined): Promise<NativeRowBuffer> {
   const rows = new binding.RowBuffer(numbers.length);
   for (let begin = 0; begin < numbers.length; begin += sliceNumbers) {
     if (begin > 0) await new Promise(setImmediate);

@@ -62,6 +62,7 @@ export class Records extends Handle<NativeRecords> {
 
   /** Returns the id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */
   idOf(ordinal: number): string {
-    return this.handle.id(integerArgument('ordinal', ordinal, 0, 0, this.size - 1));
+    const checked = integerArgument('ordinal', ordinal, 0, 0, this.size - 1);
+    return this.read(() => this.handle.id(checked));
   }
 }

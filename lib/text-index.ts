@@ -153,7 +153,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
 
   /** Returns how well the tokenizer suits the texts. @throws CLOSED */
   tokenizerFit(): TokenizerFit {
-    return this.handle.tokenizerFit();
+    return this.read(() => this.handle.tokenizerFit());
   }
 
   /** Memory in bytes, mapped files included. */

@@ -1,4 +1,5 @@
 import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
+import { translateError } from '../../lib/internal.js';
 import { ModelLoadError } from '../catalog/model-load-error.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
@@ -9,7 +10,9 @@ import { hidePaths } from './hide-paths.js';
  */
 
 /** Converts errors that mean the same in every request; undefined for others. */
-export function libraryError(error: unknown): ServerError | undefined {
+export function libraryError(thrown: unknown): ServerError | undefined {
+  // A RangeError of JavaScript is a defect here.
+  const error = thrown instanceof RangeError ? thrown : translateError(thrown);
   if (!(error instanceof LorekeepError)) return undefined;
   const { code, message, detail } = error;
   if (!(error instanceof ModelLoadError)) {
