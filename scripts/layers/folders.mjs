@@ -11,6 +11,7 @@ export const folders = {
   limits: ['protocol'],
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
   log: ['files', 'config'],
+  downloads: ['files'],
   catalog: ['schema', 'lifecycle', 'fusion', 'files'],
   knowledge: ['schema', 'lifecycle', 'fusion', 'files', 'catalog', 'limits/default-cache-bytes'],
   failure: ['protocol', 'catalog', 'knowledge'],

@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, rename, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LorekeepError } from '../../lib/errors.js';
+import { type Address, shownAddress } from './address.js';
+import { Partial, type PartialState } from './partial.js';
+import { syncFolder } from './records.js';
+import { type Answer, get } from './request.js';
+
+export interface FetchOptions {
+  address: Address;
+  /** Where the file goes. */
+  path: string;
+  /** What the catalog states. */
+  sha256?: string | undefined;
+  sizeBytes?: number | undefined;
+  signal: AbortSignal;
+  onProgress?(done: number, total: number): void;
+  /** Told why an attempt failed, before the next. */
+  onRetry?(reason: string): void;
+  /** Longest silence of a server in ms. */
+  stallMs?: number;
+  /** First delay before another attempt, in ms; doubled up to 30 s. */
+  retryMs?: number;
+}
+
+export interface Fetched {
+  sha256: string;
+  bytes: number;
+  /** Whether a checksum from the catalog or the server was compared. */
+  verified: boolean;
+}
+
+/** Attempts in a row without a new byte. */
+const mostAttempts = 6;
+const longestRetryMs = 30_000;
+const longestRetryAfterMs = 300_000;
+/** Disk space that stays free. */
+const reserveBytes = 64 * 1024 * 1024;
+
+/** A failure after which another attempt may succeed. */
+class Retry extends Error {
+  readonly afterMs: number | undefined;
+
+  constructor(reason: string, afterMs?: number) {
+    super(reason);
+    this.afterMs = afterMs;
+  }
+}
+
+/**
+ * Downloads a file under its own name, completely and verified, or not at all. An interrupted download continues where it
+ * stopped if the server says that the file is the same; otherwise it starts over. Precondition: the folder's lock is held.
+ * @throws NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT; the signal's reason
+ */
+export async function fetchFile(options: FetchOptions): Promise<Fetched> {
+  const partial = new Partial(options.path);
+  let attempts = 0;
+  let known = -1;
+  for (;;) {
+    try {
+      return await attempt(options, partial);
+    } catch (error) {
+      if (!(error instanceof Retry)) await partial.removeIfEmpty();
+      options.signal.throwIfAborted();
+      if (!(error instanceof Retry)) throw error;
+      const length = await partialLength(options, partial);
+      attempts = length > known ? 1 : attempts + 1;
+      known = length;
+      if (attempts >= mostAttempts) throw failure('IO', options, `${error.message}; given up`);
+      const backoff = Math.min((options.retryMs ?? 1000) * 2 ** (attempts - 1), longestRetryMs);
+      options.onRetry?.(error.message);
+      await delay(error.afterMs ?? backoff, undefined, { signal: options.signal }).catch(() =>
+        options.signal.throwIfAborted(),
+      );
+    }
+  }
+}
+
+async function partialLength({ address }: FetchOptions, partial: Partial): Promise<number> {
+  const { file, length } = await partial.open(shownAddress(address.url));
+  await file.close();
+  return length;
+}
+
+async function attempt(options: FetchOptions, partial: Partial): Promise<Fetched> {
+  const { address, signal } = options;
+  const url = shownAddress(address.url);
+  const opened = await partial.open(url);
+  const { file, state, length } = opened;
+  let linked: string | undefined;
+  try {
+    if (state === undefined || length < state.total) {
+      const stall = new StallGuard(options.stallMs ?? 30_000, signal);
+      try {
+        linked = await receive(options, partial, opened, stall);
+      } finally {
+        stall.end();
+      }
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return finish(options, partial, linked);
+}
+
+/** Asks for the missing bytes and appends them. Returns the checksum that the server told. */
+async function receive(
+  options: FetchOptions,
+  partial: Partial,
+  { file, state, length }: { file: FileHandle; state: PartialState | undefined; length: number },
+  stall: StallGuard,
+): Promise<string | undefined> {
+  const { address } = options;
+  const resume = state !== undefined && length > 0;
+  const headers: Record<string, string> = resume ? { range: `bytes=${length}-`, 'if-range': state.etag } : {};
+  const answer = await get(address, headers, stall.signal).catch((error: Error) => {
+    throw transient(error, stall);
+  });
+  try {
+    if (answer.status === 206 && resume) {
+      const total = continuedTotal(answer, length);
+      if (total !== state.total) throw await startOver(partial, 'the file has changed on the server');
+      await append(options, file, answer.body, length, total, stall);
+      return answer.linkedSha256;
+    }
+    if (answer.status === 416 && resume)
+      throw await startOver(partial, 'the server no longer has that part of the file');
+    if (answer.status !== 200) throw refusal(options, answer);
+    const total = await announcedTotal(options, answer);
+    await partial.begin(file, { url: shownAddress(address.url), etag: strongEtag(answer), total });
+    await append(options, file, answer.body, 0, total, stall);
+    return answer.linkedSha256;
+  } finally {
+    answer.body.on('error', () => {}).destroy();
+  }
+}
+
+async function startOver(partial: Partial, reason: string): Promise<Retry> {
+  await partial.remove();
+  return new Retry(`${reason}; starting over`);
+}
+
+/** Bytes in a Content-Range that begins where the partial file ends; -1 if it does not. */
+function continuedTotal({ headers }: Answer, from: number): number {
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(String(headers['content-range'] ?? ''));
+  return range !== null && Number(range[1]) === from ? Number(range[2]) : -1;
+}
+
+/** A weak ETag does not promise equal bytes, so it does not serve to resume. */
+function strongEtag({ headers }: Answer): string {
+  const etag = String(headers.etag ?? '');
+  return /^"[^"]*"$/.test(etag) ? etag : '';
+}
+
+async function announcedTotal(options: FetchOptions, answer: Answer): Promise<number> {
+  const length = Number(answer.headers['content-length'] ?? Number.NaN);
+  const total = Number.isSafeInteger(length) ? length : (answer.linkedSize ?? options.sizeBytes ?? -1);
+  const { sizeBytes } = options;
+  if (sizeBytes !== undefined && total !== sizeBytes)
+    throw failure('CORRUPT', options, `the server has ${total} bytes, the catalog says ${sizeBytes}`);
+  if (total < 0) throw failure('IO', options, 'the server does not tell the length of the file');
+  const { bavail, bsize } = await statfs(dirname(options.path));
+  const free = bavail * bsize - reserveBytes;
+  if (total > free)
+    throw failure('IO', options, `it has ${total} bytes, and the disk has room for ${Math.max(0, free)}`);
+  return total;
+}
+
+async function append(
+  { onProgress, signal }: FetchOptions,
+  file: FileHandle,
+  body: Readable,
+  from: number,
+  total: number,
+  stall: StallGuard,
+): Promise<void> {
+  let done = from;
+  onProgress?.(done, total);
+  try {
+    for await (const chunk of body) {
+      const bytes = chunk as Buffer;
+      stall.moved();
+      if (done + bytes.length > total) throw new Retry('the server sent more than it announced');
+      await file.appendFile(bytes);
+      done += bytes.length;
+      onProgress?.(done, total);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isDiskError(error)) throw error;
+    throw error instanceof Retry ? error : transient(error as Error, stall);
+  }
+  if (done < total) throw new Retry(`the connection ended after ${done} of ${total} bytes`);
+}
+
+const isDiskError = (error: unknown) => {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'write' && ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EFBIG'].includes(code ?? '');
+};
+
+/** Verifies the whole file and gives it its name. */
+async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<Fetched> {
+  const { path, signal } = options;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const source = createReadStream(partial.path, { highWaterMark: 1024 * 1024 });
+  source.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  await pipeline(source, hash, { signal });
+  const sha256 = hash.digest('hex');
+  const expected = (options.sha256 ?? linked)?.toLowerCase();
+  if (expected !== undefined && sha256 !== expected) {
+    await partial.remove();
+    const whose = options.sha256 === undefined ? 'the server' : 'the catalog';
+    throw failure('CORRUPT', options, `its SHA-256 is ${sha256}, ${whose} says ${expected}; it was removed`);
+  }
+  await rename(partial.path, path);
+  await syncFolder(dirname(path));
+  await partial.forget();
+  return { sha256, bytes, verified: expected !== undefined };
+}
+
+function refusal(options: FetchOptions, { status, headers, redirects }: Answer): Error {
+  if (status === 429 || status === 408 || status >= 500)
+    return new Retry(`the server answered ${status}`, retryAfter(String(headers['retry-after'] ?? '')));
+  // A signed address behind a redirect has expired: the first address gives a new one.
+  if (status === 403 && redirects > 0) return new Retry('the address behind the redirect has expired');
+  if (status === 404 || status === 410)
+    return failure('NOT_FOUND', options, 'the server does not have the file');
+  const token = status === 401 || status === 403 ? '; set HF_TOKEN if the model asks for a login' : '';
+  return failure('IO', options, `the server answered ${status}${token}`);
+}
+
+function retryAfter(header: string): number | undefined {
+  if (header === '') return undefined;
+  const seconds = Number(header);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestRetryAfterMs);
+}
+
+/** Errors of certificates are not repeated: they do not go away. */
+function transient(error: Error & { code?: string }, stall: StallGuard): Error {
+  if (stall.stalled) return new Retry('the server sent nothing for a while');
+  const { code = '', message } = error;
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
+    return new LorekeepError('IO', `the server's certificate is not accepted: ${code}`, { reason: code });
+  if (/redirects/.test(message)) return new LorekeepError('IO', message, { reason: message });
+  return new Retry(`no connection: ${code || message}`);
+}
+
+function failure(
+  code: 'NOT_FOUND' | 'IO' | 'CORRUPT',
+  { address }: FetchOptions,
+  reason: string,
+): LorekeepError {
+  return new LorekeepError(code, `${shownAddress(address.url)}: ${reason}`, { reason });
+}
+
+/** Aborts a request whose server is silent. */
+class StallGuard {
+  readonly signal: AbortSignal;
+  stalled = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(stallMs: number, signal: AbortSignal) {
+    const stalling = new AbortController();
+    this.signal = AbortSignal.any([signal, stalling.signal]);
+    this.#timer = setTimeout(() => {
+      this.stalled = true;
+      stalling.abort();
+    }, stallMs);
+  }
+
+  moved(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { type Address, shownAddress } from './address.js';
+
+const mostRedirects = 8;
+const connectMs = 20_000;
+
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Readable;
+  /** SHA-256 of the whole file, as model hubs tell before they redirect. */
+  linkedSha256: string | undefined;
+  linkedSize: number | undefined;
+  /** Number of redirects that led here. */
+  redirects: number;
+}
+
+let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispatcher }> | undefined;
+
+/** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Loaded with the first download. */
+function connection() {
+  agent ??= import('undici').then(({ EnvHttpProxyAgent, request }) => ({
+    request,
+    dispatcher: new EnvHttpProxyAgent({
+      connect: { timeout: connectMs },
+      headersTimeout: 60_000,
+      bodyTimeout: 0,
+    }),
+  }));
+  return agent;
+}
+
+/** Follows redirects itself: the token goes to the first origin only, and hubs tell the checksum before they redirect. */
+export async function get(
+  { url: first, token }: Address,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { request, dispatcher } = await connection();
+  let url = first;
+  let linkedSha256: string | undefined;
+  let linkedSize: number | undefined;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    const own = url.origin === first.origin && token !== undefined;
+    const answer = await request(url, {
+      dispatcher,
+      signal,
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        'user-agent': 'lorekeep',
+        ...(own && { authorization: `Bearer ${token}` }),
+      },
+    });
+    linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
+    const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);
+    if (Number.isSafeInteger(size) && size > 0) linkedSize ??= size;
+    const { location } = answer.headers;
+    if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string')
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: answer.body,
+        linkedSha256,
+        linkedSize,
+        redirects,
+      };
+    answer.body.on('error', () => {}).destroy();
+    if (!URL.canParse(location, url.href))
+      throw new Error('it redirects to something that is not an address');
+    url = new URL(location, url);
+    if (!/^https?:$/.test(url.protocol) || (first.protocol === 'https:' && url.protocol !== 'https:'))
+      throw new Error('it redirects to an address without encryption');
+  }
+  throw new Error(`${shownAddress(first)} redirects more than ${mostRedirects} times`);
+}

@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const module = join(import.meta.dirname, '../../dist/src/downloads/model-downloads.js');
+
+const script = `
+const { ModelDownloads } = await import(${JSON.stringify(module)});
+const { folder, url, sha256 } = JSON.parse(process.argv[1]);
+const onProgress = ({ done }) => process.stdout.write(done + '\\n');
+await new ModelDownloads(folder).pull({ url, sha256 }, { signal: new AbortController().signal, onProgress, retryMs: 1 });
+`;
+
+/** A process that downloads one file and prints how far it is. */
+export function pullInChild(options: object) {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--input-type=module', '--eval', script, JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let done = 0;
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    done = Number(text.trim().split('\n').at(-1));
+  });
+  const ended = once(child, 'close').then(([status]) => status as number | null);
+  return {
+    ended,
+    kill: () => child.kill('SIGKILL'),
+    /** Resolves when so many bytes have arrived. */
+    async reached(bytes: number): Promise<void> {
+      while (done < bytes) await once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data');
+    },
+  };
+}

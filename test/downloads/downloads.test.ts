@@ -1,0 +1,292 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { addressOf, fileNames } from '../../src/downloads/address.js';
+import { lockFolder } from '../../src/downloads/folder-lock.js';
+import { ModelDownloads, type PullOptions } from '../../src/downloads/model-downloads.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { FileServer } from './file-server.js';
+
+const inFolder = temporaryFolder();
+let folders = 0;
+
+const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const never = new AbortController().signal;
+
+async function start(bytes = 300_000) {
+  const server = await FileServer.listen(randomBytes(bytes));
+  const folder = inFolder(`models-${folders++}`);
+  const downloads = new ModelDownloads(folder);
+  const notes: string[] = [];
+  const variant = { url: `${server.url}/some%20folder/model.gguf?signature=secret` };
+  const pull = (fields: object = {}, options: Partial<PullOptions> = {}) =>
+    downloads.pull(
+      { ...variant, ...fields },
+      { signal: never, retryMs: 1, environment: {}, onNote: (text) => notes.push(text), ...options },
+    );
+  return { server, folder, downloads, notes, variant, pull };
+}
+
+it('a file arrives complete, verified and recorded, and is not downloaded twice', async () => {
+  const { server, folder, pull, downloads, variant } = await start();
+  const sha256 = sum(server.content);
+  expect(downloads.has({ ...variant, sha256 })).toBe(false);
+  const seen: number[] = [];
+  const path = await pull(
+    { sha256, size_bytes: 300_000 },
+    { onProgress: ({ done }) => void seen.push(done) },
+  );
+  expect(readFileSync(path).equals(server.content)).toBe(true);
+  expect(seen.at(-1)).toBe(300_000);
+  expect(readdirSync(folder).sort()).toEqual([path.split('/').at(-1), 'downloads.json'].sort());
+  const record = readFileSync(join(folder, 'downloads.json'), 'utf8');
+  expect(JSON.parse(record).downloads).toMatchObject({
+    [path.split('/').at(-1) as string]: { sha256, size_bytes: 300_000 },
+  });
+  expect(record).not.toContain('secret');
+  await pull({ sha256 });
+  expect(server.requests).toHaveLength(1);
+});
+
+it('a connection that breaks is continued where it stopped', async () => {
+  // What a broken connection has buffered may be lost, so each reply is longer than that.
+  const { server, pull, notes } = await start(6_000_000);
+  server.cutAfter = 2_000_000;
+  const path = await pull();
+  expect(readFileSync(path).equals(server.content)).toBe(true);
+  expect(server.requests.length).toBeGreaterThan(2);
+  expect(
+    server.requests.slice(1).every(({ range, ifRange }) => range !== undefined && ifRange === '"one"'),
+  ).toBe(true);
+  expect(notes.join()).not.toContain('secret');
+});
+
+it('a file that changed on the server is never mixed with the old one', async () => {
+  for (const etag of ['"two"', '"one"', 'W/"one"', '']) {
+    const { server, pull } = await start();
+    const old = server.content;
+    server.etag = etag === 'W/"one"' || etag === '' ? etag : '"one"';
+    server.intercept = (_, response, index) => {
+      if (index > 0) {
+        server.content = randomBytes(300_000);
+        server.etag = etag;
+        server.intercept = () => false;
+        server.cutAfter = undefined;
+      }
+      return response.destroyed;
+    };
+    server.cutAfter = 100_000;
+    // Under the same strong ETag only the checksum can tell.
+    const wanted = etag === '"one"' ? { sha256: sum(old) } : {};
+    const pulled = pull(wanted);
+    if (etag === '"one"') await expect(pulled).rejects.toThrow(/SHA-256 is [0-9a-f]+, the catalog says/);
+    else expect(readFileSync(await pulled).equals(server.content), etag).toBe(true);
+  }
+});
+
+it('429 and 5xx are repeated after the time that the server asks for', async () => {
+  const { server, pull, notes } = await start(1000);
+  const answers = [429, 503, 500];
+  server.intercept = (_, response, index) => {
+    const status = answers[index];
+    if (status === undefined) return false;
+    response.writeHead(status, { 'retry-after': '0' }).end();
+    return true;
+  };
+  expect(existsSync(await pull())).toBe(true);
+  expect(notes).toHaveLength(3);
+});
+
+it('refusals are clear errors, and nothing of the address but its path is shown', async () => {
+  const cases: [number, RegExp][] = [
+    [404, /does not have the file/],
+    [401, /answered 401; set HF_TOKEN/],
+    [403, /answered 403; set HF_TOKEN/],
+    [400, /answered 400/],
+  ];
+  for (const [status, expected] of cases) {
+    const { server, pull, folder } = await start(1000);
+    server.intercept = (_, response) => {
+      response.writeHead(status).end();
+      return true;
+    };
+    const error = await pull().catch((thrown: Error) => thrown);
+    expect(String(error)).toMatch(expected);
+    expect(String(error)).not.toContain('secret');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.gguf'))).toEqual([]);
+  }
+});
+
+it('a wrong checksum or length removes the file and names both', async () => {
+  const { server, pull, folder } = await start(1000);
+  await expect(pull({ sha256: '0'.repeat(64) })).rejects.toThrow(
+    new RegExp(`SHA-256 is ${sum(server.content)}, the catalog says 0+`),
+  );
+  await expect(pull({ size_bytes: 999 })).rejects.toThrow('the server has 1000 bytes, the catalog says 999');
+  expect(readdirSync(folder).filter((name) => /gguf$|part$/.test(name) && !name.endsWith('.json'))).toEqual(
+    [],
+  );
+});
+
+it('a server that goes silent is given up and asked again', async () => {
+  const { server, pull, notes } = await start();
+  server.intercept = (_, response, index) => {
+    if (index > 0) return false;
+    response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
+    response.write(server.content.subarray(0, 1000));
+    return true;
+  };
+  expect(readFileSync(await pull({}, { stallMs: 50 })).equals(server.content)).toBe(true);
+  expect(notes.join()).toContain('sent nothing for a while');
+});
+
+it('redirects: the token goes to the first origin only, the hub tells the checksum, an expired address is renewed', async () => {
+  const { server: storage } = await start();
+  const hub = await FileServer.listen(Buffer.alloc(0));
+  let signed = 0;
+  hub.intercept = (_, response) => {
+    response
+      .writeHead(302, {
+        location: `${storage.url}/cdn?sig=${signed++}`,
+        'x-linked-etag': `"${sum(storage.content)}"`,
+      })
+      .end();
+    return true;
+  };
+  storage.intercept = (request, response) => {
+    if (request.url !== '/cdn?sig=0') return false;
+    response.writeHead(403).end();
+    return true;
+  };
+  const folder = inFolder('hub');
+  const environment = { HF_TOKEN: 'the-token', HF_ENDPOINT: hub.url };
+  const downloads = new ModelDownloads(folder);
+  const hf = 'someone/some-model/sub/model.gguf#main';
+  const path = await downloads.pull({ hf }, { signal: never, environment, retryMs: 1 });
+  expect(readFileSync(path).equals(storage.content)).toBe(true);
+  expect(hub.requests[0]?.path).toBe('/someone/some-model/resolve/main/sub/model.gguf');
+  expect(hub.requests[0]?.authorization).toBe('Bearer the-token');
+  expect(storage.requests.map(({ authorization }) => authorization)).toEqual([undefined, undefined]);
+  storage.content = randomBytes(500);
+  hub.intercept = (_, response) => {
+    response.writeHead(302, { location: `${storage.url}/x`, 'x-linked-etag': `"${'1'.repeat(64)}"` }).end();
+    return true;
+  };
+  await expect(
+    downloads.pull({ hf: 'someone/other/model.gguf' }, { signal: never, environment, retryMs: 1 }),
+  ).rejects.toThrow('the server says 1111');
+});
+
+it('endless redirects and addresses that are none are refused', async () => {
+  const { server, pull } = await start(10);
+  server.intercept = (_, response) => {
+    response.writeHead(302, { location: '/again' }).end();
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/redirects more than 8 times/);
+  for (const url of ['ftp://x/y', 'file:///etc/passwd', 'x', 'https://user:pass@host/x'])
+    expect(() => addressOf({ url }, {})).toThrow();
+  for (const hf of [
+    'x',
+    'a/b',
+    '../b/c.gguf',
+    'a/../c.gguf',
+    'a/b/../c',
+    'a/b/./c',
+    'a/b//c',
+    'a/b\\c/d',
+    '',
+  ])
+    expect(() => addressOf({ hf }, {}), hf).toThrow();
+});
+
+it('names in the folder depend on address and checksum, and stay inside it', () => {
+  const [name] = fileNames({ url: 'https://host/a/%2e%2e%2fb%20c.gguf' });
+  expect(name).toMatch(/^[0-9a-f]{8}-[\w.+-]+$/);
+  expect(fileNames({ url: 'https://host/m.gguf' })).not.toEqual(fileNames({ url: 'https://other/m.gguf' }));
+  expect(fileNames({ hf: 'a/b/m-00001-of-00003.gguf' })).toHaveLength(3);
+  expect(fileNames({ hf: 'a/b/m-00002-of-00003.gguf' })).toHaveLength(1);
+  expect(fileNames({ hf: 'a/b/m-00001-of-99999.gguf' })).toHaveLength(1);
+});
+
+it('all parts of a split model are downloaded', async () => {
+  const { server, folder, downloads } = await start(5000);
+  const variant = { url: `${server.url}/big-00001-of-00002.gguf` };
+  const path = await downloads.pull(variant, { signal: never, environment: {} });
+  expect(path).toMatch(/-big-00001-of-00002\.gguf$/);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.gguf'))).toHaveLength(2);
+  expect(server.requests.map(({ path: asked }) => asked)).toEqual([
+    '/big-00001-of-00002.gguf',
+    '/big-00002-of-00002.gguf',
+  ]);
+  expect(downloads.has(variant)).toBe(true);
+});
+
+it('a download is cancelled, keeps its bytes, and continues later', async () => {
+  const { server, folder, pull } = await start();
+  const cancel = new AbortController();
+  server.intercept = (_, response, index) => {
+    if (index > 0) return false;
+    response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
+    response.write(server.content.subarray(0, 200_000));
+    return true;
+  };
+  const onProgress = ({ done }: { done: number }) => {
+    if (done === 200_000) cancel.abort(new Error('enough'));
+  };
+  await expect(pull({}, { signal: cancel.signal, onProgress })).rejects.toThrow('enough');
+  expect(readdirSync(folder).some((name) => name.endsWith('.lock'))).toBe(false);
+  const path = await pull();
+  expect(readFileSync(path).equals(server.content)).toBe(true);
+  expect(server.requests[1]?.range).toBe('bytes=200000-');
+});
+
+it('one lock serves all; a lock of a process that has ended or fell silent is taken over', async () => {
+  const folder = inFolder('locked');
+  mkdirSync(folder);
+  const release = await lockFolder(folder, never);
+  const order: string[] = [];
+  let waiting = () => {};
+  const waits = new Promise<void>((resolve) => {
+    waiting = resolve;
+  });
+  const second = lockFolder(folder, never, waiting).then((free) => {
+    order.push('second');
+    return free;
+  });
+  await waits;
+  order.push('first');
+  await release();
+  await (await second)();
+  expect(order).toEqual(['first', 'second']);
+  // No process has this number.
+  writeFileSync(join(folder, '.lock'), '4194305 dead\n');
+  await (await lockFolder(folder, never))();
+  writeFileSync(join(folder, '.lock'), `${process.pid} silent\n`);
+  utimesSync(join(folder, '.lock'), new Date(0), new Date(0));
+  await (await lockFolder(folder, never))();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('a downloads.json of somebody else is not written over', async () => {
+  for (const text of ['{"mine": 1}', 'no json', '[]']) {
+    const { folder, pull } = await start(10);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'downloads.json'), text);
+    await expect(pull()).rejects.toThrow(/downloads\.json: it is not a list of downloads/);
+    expect(readFileSync(join(folder, 'downloads.json'), 'utf8')).toBe(text);
+  }
+});
+
+it('removing and pruning touch nothing but downloads', async () => {
+  const { folder, downloads, pull, server } = await start(1000);
+  await pull();
+  const other = { url: `${server.url}/other.gguf` };
+  await downloads.pull(other, { signal: never, environment: {} });
+  writeFileSync(join(folder, 'mine.gguf'), 'x');
+  expect(await downloads.prune([other], never)).toHaveLength(1);
+  expect(await downloads.remove(other, never)).toBe(1000);
+  expect(readdirSync(folder).sort()).toEqual(['downloads.json', 'mine.gguf']);
+  expect(JSON.parse(readFileSync(join(folder, 'downloads.json'), 'utf8')).downloads).toEqual({});
+});
