@@ -8,4 +8,4 @@ export { describeModel, type ModelDescription } from './inspect-file.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
 export { openRegular } from './regular-file.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
-export { type ComputeSettings, measuredSettings } from './settings-cache.js';
+export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';

@@ -12,7 +12,7 @@ export const folders = {
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
   log: ['files', 'config'],
   downloads: ['files'],
-  catalog: ['schema', 'lifecycle', 'fusion', 'files'],
+  catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],
   knowledge: ['schema', 'lifecycle', 'fusion', 'files', 'catalog', 'limits/default-cache-bytes'],
   failure: ['protocol', 'catalog', 'knowledge'],
   storages: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge', 'failure'],
@@ -28,7 +28,7 @@ export const folders = {
     ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
   ],
   cli: [
-    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'catalog', 'knowledge', 'storages'],
+    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'downloads', 'catalog', 'knowledge', 'storages'],
     ...['client', 'telemetry', 'monitor', 'server'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],

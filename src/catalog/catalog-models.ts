@@ -3,8 +3,9 @@ import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { Catalog } from './catalog.js';
+import { checkModelFile } from './checked-file.js';
 import { LoadedModel } from './loaded-model.js';
-import { ModelLoadError } from './model-load-error.js';
+import { ModelLoadError, notDownloaded } from './model-load-error.js';
 import type { CatalogEntry } from './schema.js';
 
 /** The package's catalog: the two models that are included, and models whose files users put beside them. */
@@ -150,15 +151,12 @@ export class CatalogModels implements AsyncDisposable {
   }
 
   async #open(entry: CatalogEntry): Promise<EmbeddingModel> {
-    const variant = entry.variants.find(({ file }) => file !== undefined);
-    if (variant?.file === undefined) {
-      const reason = 'it has no local file, and downloads are not there yet';
-      throw new ModelLoadError('NOT_FOUND', { model: entry.name, file: this.file, reason });
-    }
-    const path = this.#catalog.resolveFile(variant.file);
+    const { variant, path, present } = this.#catalog.locate(entry);
+    if (!present && variant.file === undefined) throw notDownloaded(entry.name, this.file);
     const { log, defaultContext } = this.#options;
     const started = performance.now();
     try {
+      await checkModelFile(path, variant, this.#closing.signal);
       const model = await this.#load(path, entry, variant.context_size ?? defaultContext);
       const { dimension, contextSize, fingerprint } = model.facts;
       const ms = Math.round(performance.now() - started);

@@ -1,26 +1,42 @@
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
+import { ModelDownloads } from '../downloads/model-downloads.js';
 import { readJson } from '../files/read-json.js';
 import { describeIssue } from '../schema/field-issue.js';
 import type { JsonText } from '../schema/json-text.js';
 import { parseLenient } from '../schema/lenient.js';
-import { type CatalogEntry, catalogSchema } from './schema.js';
+import { type CatalogEntry, catalogSchema, type ModelVariant } from './schema.js';
+
+/** A variant and its file. */
+export interface LocatedVariant {
+  readonly variant: ModelVariant;
+  readonly path: string;
+  readonly present: boolean;
+}
 
 /** The available models, by name. A model's files are checked when it is first used. */
 export class Catalog {
   /** Path of the catalog. */
   readonly file: string;
   readonly warnings: readonly string[];
+  readonly downloads: ModelDownloads;
   readonly #entries: ReadonlyMap<string, CatalogEntry>;
 
-  private constructor(file: string, entries: ReadonlyMap<string, CatalogEntry>, warnings: readonly string[]) {
+  private constructor(
+    file: string,
+    entries: ReadonlyMap<string, CatalogEntry>,
+    warnings: readonly string[],
+    downloads: ModelDownloads,
+  ) {
+    this.downloads = downloads;
     this.file = file;
     this.#entries = entries;
     this.warnings = warnings;
   }
 
-  /** Reads a catalog. @throws LorekeepError that names the file, the line and the entry */
-  static async load(path: string): Promise<Catalog> {
+  /** Reads a catalog. `downloads`: folder of downloaded models, default `.models` beside it. @throws LorekeepError that names the file, the line and the entry */
+  static async load(path: string, downloads = join(dirname(path), '.models')): Promise<Catalog> {
     const json = await readCatalog(path);
     const at = (keys: readonly PropertyKey[]) => {
       const { line, column } = json.positionOf(keys);
@@ -34,10 +50,10 @@ export class Catalog {
     for (const [index, entry] of parsed.value.models.entries()) {
       if (entries.has(entry.name)) throw refuse(['models', index, 'name'], 'the name is used twice');
       const variant = entry.variants.findIndex(
-        ({ file, url }) => (file === undefined) === (url === undefined),
+        ({ file, url, hf }) => [file, url, hf].filter((place) => place !== undefined).length !== 1,
       );
       if (variant >= 0) {
-        const reason = `variants[${variant}]: exactly one of "file" and "url" is expected`;
+        const reason = `variants[${variant}]: exactly one of "file", "url" and "hf" is expected`;
         throw refuse(['models', index, 'variants', variant], reason);
       }
       entries.set(entry.name, entry);
@@ -45,7 +61,7 @@ export class Catalog {
     const warnings = parsed.ignored.map(
       (issue) => `${at(issue.keys)}${describeIssue(issue)}; it has no effect`,
     );
-    return new Catalog(path, entries, warnings);
+    return new Catalog(path, entries, warnings, new ModelDownloads(downloads));
   }
 
   find(name: string): CatalogEntry | undefined {
@@ -60,6 +76,20 @@ export class Catalog {
   /** Names of the embedding models, in the catalog's order. */
   get embeddingModels(): string[] {
     return this.entries.filter((entry) => entry.model_type === 'embedding').map(({ name }) => name);
+  }
+
+  /** Returns the file of a variant, existing or not. */
+  pathOf({ file, ...source }: ModelVariant): { path: string; present: boolean } {
+    const path = file === undefined ? this.downloads.path(source) : this.resolveFile(file);
+    return { path, present: file === undefined ? this.downloads.has(source) : existsSync(path) };
+  }
+
+  /** Returns the first variant whose file is present, otherwise the first that has a local path, otherwise the first. */
+  locate({ variants }: CatalogEntry): LocatedVariant {
+    const all = variants.map((variant) => ({ variant, ...this.pathOf(variant) }));
+    const chosen =
+      all.find(({ present }) => present) ?? all.find(({ variant }) => variant.file !== undefined);
+    return chosen ?? (all[0] as LocatedVariant);
   }
 
   /** Returns the absolute path of a variant's `file`. */

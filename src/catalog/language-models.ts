@@ -1,9 +1,10 @@
 import { LanguageModel, LorekeepError } from '../../lib/index.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
-import type { Catalog } from './catalog.js';
+import type { Catalog, LocatedVariant } from './catalog.js';
 import type { ModelLog } from './catalog-models.js';
-import { ModelLoadError } from './model-load-error.js';
+import { checkModelFile } from './checked-file.js';
+import { ModelLoadError, notDownloaded } from './model-load-error.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
 
@@ -88,13 +89,15 @@ export class LanguageModels {
   async pin(name: string | undefined, contextSize?: number): Promise<LanguageModelPin> {
     const entry = this.entry(name);
     if (this.#closing.signal.aborted) throw this.#closed(entry.name);
-    const variant = this.#variant(entry);
+    const located = this.#catalog.locate(entry);
+    const { variant } = located;
+    if (!located.present && variant.file === undefined) throw notDownloaded(entry.name, this.#catalog.file);
     const usual = variant.context_size ?? this.#options.defaultContext;
     const wanted = contextSize ?? usual;
     const known = [...this.#loaded].find(
       (loaded) => loaded.name === entry.name && loaded.contextSize >= wanted,
     );
-    const loaded = known ?? this.#start(entry, variant, Math.max(wanted, usual));
+    const loaded = known ?? this.#start(entry, located, Math.max(wanted, usual));
     const release = loaded.idle.hold();
     try {
       const model = await loaded.model;
@@ -113,13 +116,13 @@ export class LanguageModels {
     await Promise.all(this.#unloading);
   }
 
-  #start(entry: CatalogEntry, variant: ModelVariant, contextSize: number): Loaded {
+  #start(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
     const { name } = entry;
     const { idleMs, log } = this.#options;
     const loaded: Loaded = {
       name,
       contextSize,
-      model: this.#load(entry, variant, contextSize),
+      model: this.#load(entry, located, contextSize),
       idle: new IdleTimer(idleMs, () => {
         log.info({ model: name }, 'model unloaded: nothing used it');
         this.#unload(loaded);
@@ -144,13 +147,17 @@ export class LanguageModels {
     void closing.finally(() => this.#unloading.delete(closing)).catch(() => {});
   }
 
-  async #load(entry: CatalogEntry, variant: ModelVariant, contextSize: number): Promise<TextModel> {
+  async #load(
+    entry: CatalogEntry,
+    { variant, path }: LocatedVariant,
+    contextSize: number,
+  ): Promise<TextModel> {
     const { load = LanguageModel.load, log, threads, batchThreads, batchSize } = this.#options;
-    const path = this.#catalog.resolveFile(variant.file as string);
     const { signal } = this.#closing;
     const started = performance.now();
     try {
       const { placement } = variant;
+      await checkModelFile(path, variant, signal);
       const model = await load(path, { contextSize, threads, batchThreads, batchSize, placement, signal });
       const { contextSize: context, fingerprint, device } = model.facts;
       const ms = Math.round(performance.now() - started);
@@ -161,13 +168,6 @@ export class LanguageModels {
       if (signal.aborted) throw this.#closed(entry.name);
       throw error instanceof LorekeepError ? this.#failure(entry.name, error) : error;
     }
-  }
-
-  #variant({ name, variants }: CatalogEntry): ModelVariant {
-    const variant = variants.find(({ file }) => file !== undefined);
-    if (variant !== undefined) return variant;
-    const reason = 'it has no local file, and downloads are not there yet';
-    throw new ModelLoadError('NOT_FOUND', { model: name, file: this.#catalog.file, reason });
   }
 
   #failure(model: string, cause: LorekeepError): ModelLoadError {

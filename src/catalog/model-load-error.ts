@@ -28,3 +28,9 @@ interface ModelFailure {
   told?: string;
   why?: 'CHANGED';
 }
+
+/** `file`: path of the catalog. */
+export function notDownloaded(model: string, file: string): ModelLoadError {
+  const reason = `it has not been downloaded; run lorekeep models pull ${JSON.stringify(model)}`;
+  return new ModelLoadError('NOT_FOUND', { model, file, reason });
+}

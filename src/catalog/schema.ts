@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelFusionSchema } from '../fusion/model-fusion.js';
 import { jsonSchemaText } from '../schema/json-schema-text.js';
 
-/** One file of a model. Exactly one of `file` and `url` is set. */
+/** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
 export const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
   file: z
@@ -10,12 +10,21 @@ export const variantSchema = z.strictObject({
     .min(1)
     .optional()
     .describe("The model file; a relative path starts at the catalog's folder."),
-  url: z.string().min(1).optional().describe('Where it can be downloaded. Not there yet.'),
+  url: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where `lorekeep models pull` finds it: an http or https address.'),
+  hf: z
+    .string()
+    .regex(/^(hf:)?[\w.-]+\/[\w.-]+\/[^#?\\]+(#[\w./-]+)?$/, 'user/repository/file.gguf#revision is expected')
+    .optional()
+    .describe('The same on Hugging Face: `user/repository/file.gguf#revision`.'),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected')
     .optional()
-    .describe('SHA-256 of the file, hexadecimal: what `lorekeep doctor` and `lorekeep check` compare.'),
+    .describe('SHA-256 of the file, hexadecimal. A download or a file that contradicts it is refused.'),
   reference: z
     .strictObject({
       file: z
@@ -28,7 +37,7 @@ export const variantSchema = z.strictObject({
     })
     .optional()
     .describe('What `lorekeep verify` compares the model with.'),
-  size_bytes: z.int().min(0).optional().describe('Length of the file, compared likewise.'),
+  size_bytes: z.int().min(0).optional().describe('Length of the file in bytes, compared likewise.'),
   context_size: z
     .int()
     .min(1)
@@ -51,7 +60,7 @@ const catalogEntrySchema = z.strictObject({
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
     .describe('This version uses embedding models and language models (`llm`).'),
-  variants: z.array(variantSchema).min(1).describe('The first that has a file is used.'),
+  variants: z.array(variantSchema).min(1).describe('The first whose file is present is used.'),
   query_prefix: z
     .string()
     .default('')
@@ -83,6 +92,6 @@ export function catalogJsonSchema(): string {
   return jsonSchemaText('lorekeep model catalog', catalogSchema, ({ zodSchema, jsonSchema }) => {
     if (zodSchema !== (variantSchema as unknown)) return;
     // Catalog.load() checks this in code.
-    jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }];
+    jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }, { required: ['hf'] }];
   });
 }

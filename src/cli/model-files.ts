@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import type { Catalog } from '../catalog/catalog.js';
-import type { ModelVariant } from '../catalog/schema.js';
+
+import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
+import { fileChecksum } from '../files/checksum.js';
 
 /** One variant of a catalog entry, and the state of its file. */
 export interface ModelFile {
   model: string;
   type: string;
-  /** Undefined for a variant with only a URL. */
+  variant: ModelVariant;
+  /** Undefined for a variant that is not downloaded. */
   path: string | undefined;
   state: 'present' | 'absent' | 'remote' | 'damaged';
   /** The damage, or the reason why a check was impossible. */
@@ -19,18 +19,36 @@ export interface ModelFile {
   verified: boolean;
 }
 
-/** Compares the files of a catalog's models, or of one, with the sizes and checksums in the catalog. */
-export async function modelFiles(catalog: Catalog, signal: AbortSignal, only?: string): Promise<ModelFile[]> {
+/** Compares the files of a catalog's models with the sizes and checksums in the catalog. */
+export async function modelFiles(
+  catalog: Catalog,
+  signal: AbortSignal,
+  { entries = catalog.entries, withChecksums = true }: ModelFilesOptions = {},
+): Promise<ModelFile[]> {
   const files: ModelFile[] = [];
-  for (const { name, model_type, variants } of catalog.entries) {
-    if (only !== undefined && name !== only) continue;
+  for (const { name, model_type, variants } of entries) {
     for (const variant of variants) {
-      const path = variant.file === undefined ? undefined : catalog.resolveFile(variant.file);
-      files.push({ model: name, type: model_type, path, ...(await stateOf(path, variant, signal)) });
+      const { path, present } = catalog.pathOf(variant);
+      const remote = variant.file === undefined && !present;
+      const state = await stateOf(
+        remote ? undefined : path,
+        withChecksums ? variant : sizeOf(variant),
+        signal,
+      );
+      files.push({ model: name, type: model_type, variant, path: remote ? undefined : path, ...state });
     }
   }
   return files;
 }
+
+export interface ModelFilesOptions {
+  /** Default: all. */
+  entries?: readonly CatalogEntry[];
+  /** false: only sizes are compared. */
+  withChecksums?: boolean;
+}
+
+const sizeOf = ({ sha256: _, ...variant }: ModelVariant): ModelVariant => variant;
 
 type State = Pick<ModelFile, 'state' | 'reason' | 'bytes' | 'verified'>;
 
@@ -57,11 +75,4 @@ async function stateOf(
   if (sum instanceof Error) return damaged(sum.message);
   if (sum !== sha256.toLowerCase()) return damaged(`its SHA-256 is ${sum}, the catalog says ${sha256}`);
   return { state: 'present', bytes, verified: true };
-}
-
-/** SHA-256, hexadecimal. */
-export async function fileChecksum(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, { signal });
-  return hash.digest('hex');
 }

@@ -33,7 +33,7 @@ export class CommandModels implements AsyncDisposable {
     for (const warning of server?.warnings ?? []) warn(warning);
     const found = server?.config;
     const file = found?.models_catalog_path ?? resolve(catalog as string);
-    const loaded = await orStartupError(Catalog.load(file));
+    const loaded = await orStartupError(Catalog.load(file, found?.models_download_dir));
     for (const warning of loaded.warnings) warn(warning);
     // A command ends before a model could be unloaded.
     const options = found && { ...embeddingOptions(found), idleMs: 0 };

@@ -8,6 +8,7 @@ import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
 import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
+import { addModels } from './commands/models.js';
 import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
@@ -50,6 +51,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addChat,
     addRun,
     addDoctor,
+    addModels,
     addTelemetry,
     addVerify,
   ])

@@ -66,8 +66,8 @@ export const configSchema = object({
     .register(fieldFacts, path),
   models_download_dir: nonEmptyText()
     .default('data/.models/')
-    .describe('Folder of downloaded models; created if absent.')
-    .register(fieldFacts, { ...path, later: 'downloads' }),
+    .describe('Folder of downloaded models and their list, downloads.json; created if absent.')
+    .register(fieldFacts, path),
   embedding_model_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
     .describe('Seconds until an unused embedding model is unloaded; 0: never.')

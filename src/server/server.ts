@@ -87,7 +87,9 @@ export class LorekeepServer {
     onIdle = () => {},
     loadLanguageModel,
   }: ServerOptions): Promise<LorekeepServer> {
-    const catalog = await orStartupError(Catalog.load(config.models_catalog_path));
+    const catalog = await orStartupError(
+      Catalog.load(config.models_catalog_path, config.models_download_dir),
+    );
     for (const warning of catalog.warnings) log.warn(warning);
     const storageRoot = config.storage_root || homeFolder;
     reportAccess(config, storageRoot, log);

@@ -85,7 +85,7 @@ describe('the JSON Schema of the catalog', () => {
     expect(Object.keys(variant.properties)).toEqual(
       expect.arrayContaining(['file', 'url', 'sha256', 'size_bytes', 'context_size']),
     );
-    expect(variant.oneOf).toEqual([{ required: ['file'] }, { required: ['url'] }]);
+    expect(variant.oneOf).toEqual([{ required: ['file'] }, { required: ['url'] }, { required: ['hf'] }]);
   });
 });
 

@@ -35,7 +35,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     const { config, withoutEffect } = await findConfig(file, {});
     findings.push(...accessFindings(resolve(file), config));
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
-    const catalog = await checkCatalog(config.models_catalog_path, signal);
+    const catalog = await checkCatalog(config.models_catalog_path, signal, config.models_download_dir);
     const [open] = accessNotes(config, config.storage_root || homeFolder);
     return { findings: [...findings, ...catalog.findings], ...(open && { notes: [open.message] }) };
   },
@@ -63,9 +63,9 @@ function accessFindings(file: string, config: ServerConfig): Finding[] {
 }
 
 /** A server starts without model files, but cannot use those models. */
-async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckResult> {
+async function checkCatalog(path: string, signal: AbortSignal, downloads?: string): Promise<CheckResult> {
   const findings: Finding[] = [];
-  const catalog = await findingOf(findings, isFileError, () => Catalog.load(path));
+  const catalog = await findingOf(findings, isFileError, () => Catalog.load(path, downloads));
   if (catalog === undefined) return { findings };
   findings.push(...catalog.warnings.map(warningFinding));
   const files = await modelFiles(catalog, signal);
@@ -73,7 +73,9 @@ async function checkCatalog(path: string, signal: AbortSignal): Promise<CheckRes
     const where = `${path}: model ${JSON.stringify(model)}`;
     if (state === 'absent') findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
     if (state === 'remote')
-      findings.push(warningFinding(`${where}: it has a URL only, and downloads are not there yet`));
+      findings.push(
+        warningFinding(`${where}: it is not downloaded: lorekeep models pull ${JSON.stringify(model)}`),
+      );
     if (state === 'damaged') findings.push({ severity: 'error', message: `${where}: ${file}: ${reason}` });
   }
   const present = files.filter(({ state }) => state === 'present').length;

@@ -17,7 +17,7 @@ export async function checkModels(
   const path = config.models_catalog_path;
   let catalog: Catalog;
   try {
-    catalog = await Catalog.load(path);
+    catalog = await Catalog.load(path, config.models_download_dir);
   } catch (error) {
     const { message } = error as Error;
     return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
@@ -44,7 +44,7 @@ function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: 
   const subject = `model ${model}`;
   switch (state) {
     case 'remote':
-      return warning(subject, 'has a URL only', 'download it and name it with "file"');
+      return warning(subject, 'is not downloaded', `lorekeep models pull ${JSON.stringify(model)}`);
     case 'absent':
       return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
     case 'damaged':
@@ -56,10 +56,10 @@ function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: 
   }
 }
 
-/** The server takes the first variant that has a file. */
+/** The server takes the first variant whose file is present. */
 function isUsed(catalog: Catalog, { model, path }: ModelFile): boolean {
-  const file = catalog.find(model)?.variants.find((variant) => variant.file !== undefined)?.file;
-  return file !== undefined && catalog.resolveFile(file) === path;
+  const entry = catalog.find(model);
+  return entry !== undefined && catalog.locate(entry).path === path;
 }
 
 /** Loads a model as the server would and embeds one text. Returns the reason of a failure, or undefined. */

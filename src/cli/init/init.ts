@@ -1,10 +1,10 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
+import { fileChecksum } from '../../files/checksum.js';
 import { homeFolder } from '../../files/home.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { fileChecksum } from '../model-files.js';
 import { print, printJson } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { invocation, quoted } from './invocation.js';

@@ -1,6 +1,6 @@
 import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { describeModel as describeHeader } from '../../../lib/internal.js';
-import { fileChecksum } from '../model-files.js';
+import { fileChecksum } from '../../files/checksum.js';
 import { count, size } from '../terminal/amounts.js';
 import type { Description, Fact } from './facts.js';
 

@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LorekeepError } from '../../lib/index.js';
+import { cacheFolder } from '../../lib/internal.js';
+import { fileChecksum } from '../files/checksum.js';
+import type { ModelVariant } from './schema.js';
+
+const name = 'checksums.json';
+const mostEntries = 200;
+
+/** Checksums by identity of the file. */
+let known: Map<string, string> | undefined;
+
+/**
+ * Compares a model file with the size and the checksum of the catalog. A file is hashed once: device, inode, size and times
+ * tell whether it is still the same, in later processes, too.
+ * @throws CORRUPT with both values; IO if the file cannot be read. An absent file passes: its loader names it
+ */
+export async function checkModelFile(
+  path: string,
+  { size_bytes, sha256 }: Pick<ModelVariant, 'size_bytes' | 'sha256'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (size_bytes === undefined && sha256 === undefined) return;
+  const facts = await stat(path, { bigint: true }).catch(() => undefined);
+  if (facts === undefined || !facts.isFile()) return;
+  if (size_bytes !== undefined && facts.size !== BigInt(size_bytes))
+    throw contradiction(path, `it has ${facts.size} bytes, the catalog says ${size_bytes}`);
+  if (sha256 === undefined) return;
+  const { dev, ino, size, mtimeNs, ctimeNs } = facts;
+  const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+  known ??= read();
+  const sum = known.get(identity) ?? (await fileChecksum(path, signal));
+  if (!known.has(identity)) remember(identity, sum);
+  if (sum !== sha256.toLowerCase())
+    throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
+}
+
+function contradiction(path: string, reason: string): LorekeepError {
+  return LorekeepError.about('CORRUPT', { file: path, reason });
+}
+
+/** A cache that cannot be read is empty. */
+function read(): Map<string, string> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(join(cacheFolder(), name), 'utf8'));
+    const entries = Object.entries(value as object).filter(([, sum]) => /^[0-9a-f]{64}$/.test(String(sum)));
+    return new Map(entries);
+  } catch {
+    return new Map();
+  }
+}
+
+/** A cache that cannot be written costs a checksum per process. */
+function remember(identity: string, sum: string): void {
+  const all = known as Map<string, string>;
+  all.set(identity, sum);
+  for (const oldest of [...all.keys()].slice(0, Math.max(0, all.size - mostEntries))) all.delete(oldest);
+  try {
+    const folder = cacheFolder();
+    mkdirSync(folder, { recursive: true });
+    const temporary = join(folder, `.${name}-${process.pid}`);
+    writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(all))}\n`);
+    renameSync(temporary, join(folder, name));
+  } catch {}
+}

@@ -1,0 +1,191 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
+import { exitStatus } from '../exit-status.js';
+import { CommandError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+import { interruptible } from '../interrupt.js';
+import { type ModelFile, modelFiles } from '../model-files.js';
+import { print, printJson } from '../output.js';
+import { counted, size } from '../terminal/amounts.js';
+import { printable } from '../terminal/printable.js';
+import { tableLines } from '../terminal/table.js';
+import { findEntry, openCatalog } from './open-catalog.js';
+import { pullView } from './pull-view.js';
+
+export interface ModelsFlags extends ModelFlags {
+  json?: boolean;
+}
+
+/** A variant as `lorekeep models` shows it. */
+export interface ListedModel {
+  name: string;
+  type: string;
+  variant: string | null;
+  state: 'present' | 'absent' | 'not downloaded' | 'damaged';
+  /** Whether the server would use this variant. */
+  used: boolean;
+  bytes: number | null;
+  license: string | null;
+  path: string | null;
+  source: string | null;
+  reason: string | null;
+}
+
+/** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
+export async function listModels(flags: ModelsFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const listed = await inspected(catalog, catalog.entries, signal, false);
+    if (flags.json) return printJson({ catalog: catalog.file, models: listed });
+    printTable(listed);
+  });
+}
+
+/** `lorekeep models show NAME`. */
+export async function showModel(name: string, flags: ModelsFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const entry = findEntry(catalog, name);
+    const variants = await inspected(catalog, [entry], signal, false);
+    if (flags.json) return printJson({ ...entry, variants: entry.variants, files: variants });
+    const { variants: _, ...facts } = entry;
+    for (const [key, value] of Object.entries(facts))
+      print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
+    for (const { variant, state, used, bytes, path, source, reason } of variants) {
+      print('');
+      print(printable(`variant ${variant ?? '-'}: ${state}${used ? ', used' : ''}`));
+      if (bytes !== null) print(`  ${size(bytes)}`);
+      if (path !== null) print(printable(`  file ${path}`));
+      if (source !== null) print(printable(`  from ${source}`));
+      if (reason !== null) print(printable(`  ${reason}`));
+    }
+  });
+}
+
+/** `lorekeep models pull NAME`: downloads the first variant that can be downloaded, or the named one. */
+export async function pullModel(name: string, flags: ModelsFlags & { variant?: string }): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const variant = downloadable(findEntry(catalog, name), flags.variant, catalog);
+    const view = pullView(flags.json === true);
+    try {
+      const path = await catalog.downloads.pull(variant, {
+        signal,
+        onProgress: (progress) => view.update(progress),
+        onNote: (text) => view.note(text),
+      });
+      if (flags.json) return printJson({ model: name, path });
+      view.stop();
+      print(printable(path));
+    } finally {
+      view.stop();
+    }
+  });
+}
+
+/** `lorekeep models verify [NAME]`: compares sizes and checksums with the catalog. */
+export async function verifyModels(name: string | undefined, flags: ModelsFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const entries = name === undefined ? catalog.entries : [findEntry(catalog, name)];
+    const listed = await inspected(catalog, entries, signal, true);
+    const damaged = listed.filter(({ state }) => state === 'damaged').length;
+    const checked = listed.filter(({ state }) => state === 'present' || state === 'damaged').length;
+    if (damaged > 0 || (name !== undefined && checked === 0)) process.exitCode = exitStatus.failed;
+    if (flags.json) return printJson({ catalog: catalog.file, damaged, models: listed });
+    printTable(listed);
+    for (const one of listed) if (one.reason !== null) print(printable(`${one.name}: ${one.reason}`));
+    print(`${counted(checked, 'file')} compared, ${damaged} damaged`);
+  });
+}
+
+/** `lorekeep models remove NAME`: removes what was downloaded. Files that people put somewhere stay. */
+export async function removeModel(name: string, flags: ModelsFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const variants = findEntry(catalog, name).variants.filter(({ file }) => file === undefined);
+    let bytes = 0;
+    for (const variant of variants) bytes += await catalog.downloads.remove(variant, signal);
+    if (flags.json) return printJson({ model: name, bytes });
+    print(bytes === 0 ? 'nothing was downloaded' : `${size(bytes)} are free again`);
+  });
+}
+
+/** `lorekeep models prune`: removes downloads that the catalog no longer names, and parts of downloads. */
+export async function pruneModels(flags: ModelsFlags): Promise<void> {
+  await interruptible(async (signal) => {
+    const catalog = await openCatalog(flags);
+    const kept = catalog.entries.flatMap(({ variants }) => variants).filter(({ file }) => file === undefined);
+    const removed = await catalog.downloads.prune(kept, signal);
+    if (flags.json) return printJson({ removed });
+    for (const file of removed) print(printable(`removed ${file}`));
+    if (removed.length === 0) print('nothing to remove');
+  });
+}
+
+async function inspected(
+  catalog: Catalog,
+  entries: readonly CatalogEntry[],
+  signal: AbortSignal,
+  withChecksums: boolean,
+): Promise<ListedModel[]> {
+  const files = await modelFiles(catalog, signal, { entries, withChecksums });
+  return files.map((file) => listedModel(catalog, file));
+}
+
+const states = {
+  present: 'present',
+  absent: 'absent',
+  remote: 'not downloaded',
+  damaged: 'damaged',
+} as const;
+
+function listedModel(catalog: Catalog, file: ModelFile): ListedModel {
+  const { model, type, variant, state, path, bytes, reason } = file;
+  const entry = catalog.find(model) as CatalogEntry;
+  return {
+    name: model,
+    type,
+    variant: variant.name ?? null,
+    state: states[state],
+    used: catalog.locate(entry).variant === variant && state === 'present',
+    bytes: bytes ?? variant.size_bytes ?? null,
+    license: entry.license ?? null,
+    path: path ?? null,
+    source: variant.hf ?? variant.url ?? null,
+    reason: reason ?? null,
+  };
+}
+
+function printTable(listed: readonly ListedModel[]): void {
+  const layout = [
+    { title: 'model', align: 'left' },
+    { title: 'type', align: 'left' },
+    { title: 'variant', align: 'left' },
+    { title: 'state', align: 'left' },
+    { title: 'size', align: 'right' },
+    { title: 'licence', align: 'left' },
+  ] as const;
+  const rows = listed.map(({ name, type, variant, state, used, bytes, license }) => [
+    printable(name),
+    type,
+    printable(variant ?? '-'),
+    used ? `${state}, used` : state,
+    bytes === null ? '-' : size(bytes),
+    printable(license ?? '-'),
+  ]);
+  for (const line of tableLines(layout, rows)) print(line.trimEnd());
+}
+
+/** @throws CommandError if the entry has nothing to download, or not the named variant */
+function downloadable(entry: CatalogEntry, name: string | undefined, catalog: Catalog): ModelVariant {
+  const remote = entry.variants.filter(({ file }) => file === undefined);
+  const chosen = name === undefined ? remote[0] : remote.find((variant) => variant.name === name);
+  if (chosen !== undefined) return chosen;
+  const names = remote.map((variant) => JSON.stringify(variant.name ?? '-')).join(', ');
+  const reason =
+    remote.length > 0
+      ? `model ${JSON.stringify(entry.name)} has no downloadable variant ${JSON.stringify(name)}; it has ${names}`
+      : `model ${JSON.stringify(entry.name)} has no variant with "url" or "hf": put its file at ${catalog.locate(entry).path}`;
+  throw new CommandError('NOT_FOUND', reason);
+}
