@@ -6,7 +6,6 @@ import type { CallOptions } from './native-call.js';
 /** A computed prompt in the KV cache of a LanguageModel. It stays there until close(), or until the model closes. */
 export class Prefix extends Handle<NativePrefix> {
   /** @internal */
-  // biome-ignore lint/complexity/noUselessConstructor: the base class's constructor is protected
   constructor(native: NativePrefix) {
     super(native);
   }

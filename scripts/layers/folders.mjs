@@ -28,8 +28,8 @@ export const folders = {
     ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
   ],
   cli: [
-    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'downloads', 'catalog', 'knowledge', 'storages'],
-    ...['client', 'telemetry', 'monitor', 'server'],
+    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'downloads', 'catalog', 'knowledge'],
+    ...['storages', 'client', 'telemetry', 'monitor', 'server'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };
