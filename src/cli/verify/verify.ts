@@ -1,5 +1,5 @@
 import { compareWithReference, readReference } from '../../catalog/reference.js';
-import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
+import type { CatalogEntry } from '../../catalog/schema.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -32,7 +32,8 @@ export async function verify(names: readonly string[], flags: VerifyFlags): Prom
       const entry = catalog.find(name);
       if (entry?.model_type !== 'embedding')
         throw new UsageError(unknownModel(name, catalog.embeddingModels));
-      const file = (await modelFiles(catalog, signal, name))[0];
+      const files = await modelFiles(catalog, signal, { entries: [entry] });
+      const file = files.find(({ state }) => state === 'present') ?? files[0];
       if (file?.state === 'present') found.push(await verified(entry, models));
       else if (names.length > 0 || file?.state === 'damaged') {
         found.push({ model: name, ok: false, message: file?.reason ?? `${file?.path ?? name} is absent` });
@@ -48,7 +49,7 @@ export async function verify(names: readonly string[], flags: VerifyFlags): Prom
 
 async function verified(entry: CatalogEntry, models: CommandModels): Promise<Verified> {
   const { name: model } = entry;
-  const { reference } = entry.variants.find(({ file }) => file !== undefined) as ModelVariant;
+  const { reference } = models.catalog.locate(entry).variant;
   const loaded = await models.resolve(model);
   if (reference === undefined)
     return { model, ok: true, message: 'loads; the catalog has no reference for it' };
