@@ -8,6 +8,11 @@ export type MetadataValue = number | bigint | string | boolean | string[];
 export interface FieldDefinition {
   name: string;
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
+  /**
+   * Of an int field: its values are dates. "date": days since 1970-01-01, also written "2024-05-31"; "date-time":
+   * milliseconds since 1970 in UTC, also written "2024-05-31T12:00:00Z". Hits have the written form.
+   */
+  format?: 'date' | 'date-time' | undefined;
   /** Value for records that omit the field. */
   default?: MetadataValue | undefined;
   /** Records may omit the field; every comparison with it is then false. */
@@ -25,13 +30,20 @@ export type FilterOperand =
   | boolean
   | readonly (number | bigint | string | boolean)[];
 
-type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in';
+type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'starts_with';
+
+/** Operators of one field, of which all must hold. */
+type FieldConditions = { [Operator in Comparison]?: FilterOperand | undefined } & {
+  exists?: boolean | undefined;
+};
 
 /** Restricts a search to matching records. docs/filters.md describes the grammar. */
 export type FilterExpression =
   | { and: readonly FilterExpression[] }
   | { or: readonly FilterExpression[] }
   | { not: FilterExpression }
+  | { exists: { knowledge: string } }
+  | { [field: string]: FieldConditions }
   | { [Operator in Comparison]: { [Key in Operator]: readonly [FilterOperand, FilterOperand] } }[Comparison];
 
 /** A filter compiled for one storage's fields by Storage.compileFilter(). May be used many times. */

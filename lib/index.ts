@@ -34,6 +34,7 @@ export type {
   TokenLogprobs,
   Usage,
 } from './generation.js';
+export type { SnippetPart } from './highlights.js';
 export {
   type FileInspection,
   type FileSection,
@@ -47,8 +48,10 @@ export {
   type LanguageModelOptions,
   type MemoryEstimate,
 } from './language-model.js';
+export type { LexicalOptions, QuerySyntax } from './lexical-options.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';
 export { Prefix } from './prefix.js';
+export type { RecallMeasurement } from './recall-report.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {
   type SchedulerClassOptions,

@@ -5,6 +5,7 @@ export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } fro
 export { translateError } from './errors.js';
 export { releaseFreeMemory } from './free-memory.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
+export { textToEmbed } from './lexical-options.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
 export { openRegular } from './regular-file.js';
 export { literal, schemaGrammar } from './schema-grammar.js';

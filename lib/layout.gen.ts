@@ -3,6 +3,9 @@
 // Search modes by number.
 export const searchModes = ['dense', 'lexical', 'hybrid'] as const;
 
+// Filters of a measurement of recall by number.
+export const triedFilters = ['none', 'random', 'near', 'far'] as const;
+
 // Search paths by number.
 export const searchPaths = ['exact', 'graph', 'cells'] as const;
 
@@ -70,6 +73,16 @@ export const textResult = {
   hits: 1,
   scored: 2,
   numbers: 3,
+} as const;
+
+// One measurement of recall. ef: a width that suffices if the default does not; 0: none.
+export const recallCell = {
+  filter: 0,
+  share: 1,
+  recall: 2,
+  enough: 3,
+  ef: 4,
+  numbers: 5,
 } as const;
 
 // A hit of a vector or text index. value: distance or score.

@@ -301,6 +301,18 @@ export interface NativeEmbeddingRows extends NativeHandle {
 export interface NativeField {
   name: string;
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
+  /** Of int fields that have one. */
+  format?: 'date' | 'date-time';
+}
+
+export interface NativeLexicalOptions {
+  extended: boolean;
+  fuzziness: boolean;
+  boostedFields: readonly string[];
+  /** One per field. */
+  boosts: Float64Array;
+  stopwords: readonly string[];
+  synonyms: readonly (readonly string[])[];
 }
 
 /** Reads the hits of a search. Keeps the storage in memory until it is called without arguments. */
@@ -326,6 +338,7 @@ export interface NativeStorage extends NativeHandle {
     filter: NativeFilter | undefined,
     variables: object | undefined,
     cancel: NativeCancelToken | undefined,
+    lexical?: NativeLexicalOptions | undefined,
   ): Promise<[numbers: Float64Array, readHits: NativeHitReader]>;
   /**
    * Searches on this thread if that should take under 0.4 ms. Writes the numbers to `numbers` and returns the rest.
@@ -339,6 +352,15 @@ export interface NativeStorage extends NativeHandle {
     variables: object | undefined,
     numbers: Float64Array,
   ): unknown[] | undefined;
+  /** Of each record: the number of matching words in its text, then begin, end (UTF-16) and clause of each. */
+  highlight(
+    text: string,
+    lexical: NativeLexicalOptions | undefined,
+    ordinals: Uint32Array,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<Uint32Array>;
+  /** Resolves to the numbers that readRecall() reads. `ef`: 0 for the default. */
+  reportRecall(k: number, ef: number, cancel: NativeCancelToken | undefined): Promise<Float64Array>;
   compileFilter(filter: unknown): NativeFilter;
   documentFrequency(word: string): number;
 }
@@ -497,6 +519,8 @@ export interface NativeBinding {
     progress: NativeProgress | undefined,
   ): Promise<NativeStorage>;
 
+  /** Returns the words of a query in extended syntax that are not excluded. */
+  plainText(query: string): string;
   readRecords(path: string, fields: unknown, cancel: NativeCancelToken | undefined): Promise<NativeRecords>;
   /** Returns the records in an index file, or a sentence that says why the records file must be read. */
   openIndexedRecords(
@@ -637,6 +661,7 @@ export const nativeExports = [
   'estimateLanguageModel',
   'backends',
   'buildStorage',
+  'plainText',
   'readRecords',
   'openIndexedRecords',
   'indexRecords',

@@ -10,6 +10,7 @@ const modesWithOption: Readonly<Record<string, readonly SearchMode[]>> = {
   rrf: ['hybrid'],
   threshold: ['dense', 'hybrid'],
   ef: ['dense', 'hybrid'],
+  lexical: ['lexical', 'hybrid'],
 };
 
 /** Returns the given options without effect in a mode, each with the modes that use it. */

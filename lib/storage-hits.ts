@@ -1,6 +1,8 @@
 /** Converts the addon's result, an array of numbers (layout.gen.ts) and arrays of other values, into objects. */
 import { AbortError } from './errors.js';
 import type { MetadataValue } from './filter.js';
+import type { SnippetPart } from './highlights.js';
+import { isoDate } from './iso-date.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField, NativeHitReader } from './native.js';
 import { searchPathOf } from './result-numbers.js';
@@ -26,6 +28,10 @@ export interface StorageHit {
   denseRank?: number;
   /** Position in the lexical leg, from 1; absent if that leg did not find it. */
   lexicalRank?: number;
+  /** With `highlight`: the words of the query in `text`, as [begin, end) in UTF-16 code units. */
+  highlights?: [number, number][];
+  /** With `highlight`: the part of `text` with most words of the query, in pieces. */
+  snippet?: SnippetPart[];
 }
 
 export interface LexicalPlan {
@@ -101,13 +107,15 @@ class ResultReader {
 
   #metadata(fields: readonly NativeField[]): Record<string, MetadataValue> {
     const metadata: Record<string, MetadataValue> = {};
-    for (const { name, type } of fields) {
+    for (const { name, type, format } of fields) {
       const number = this.#number();
       const value = Number.isNaN(number)
         ? (this.#other() as MetadataValue | undefined)
         : type === 'bool'
           ? number === 1
-          : number;
+          : format === undefined
+            ? number
+            : isoDate(number, format);
       if (value !== undefined) setMember(metadata, name, value);
     }
     return metadata;

@@ -2,6 +2,8 @@ import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArg
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
 import { storageRequest as at } from './layout.gen.js';
+import { type LexicalOptions, nativeLexical } from './lexical-options.js';
+import type { NativeLexicalOptions } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
 import { refuseIneffective, type SearchMode, searchModes } from './search-mode.js';
 
@@ -38,6 +40,10 @@ export interface StorageSearchOptions extends CallOptions {
   ef?: number | undefined;
   /** Refused outside hybrid mode. */
   rrf?: FusionOptions | undefined;
+  /** How the lexical leg reads the text, in lexical and hybrid mode. */
+  lexical?: LexicalOptions | undefined;
+  /** Adds `highlights` and `snippet` to the hits: the words of the text in them. Default false. */
+  highlight?: boolean | undefined;
   /** Restricts the hits, in every mode. Expressions are compiled; the latest ones are cached. */
   filter?: Filter | FilterExpression | undefined;
   /** Values of the filter's variables, by name. */
@@ -57,6 +63,8 @@ export interface StorageRequest {
   candidates: number;
   vector: Float32Array | undefined;
   text: string | undefined;
+  /** Undefined: words and BM25. */
+  lexical: NativeLexicalOptions | undefined;
 }
 
 /** `ef`: the storage's default, or 0 for the addon's. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
@@ -76,6 +84,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     candidates,
     vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, dimension),
     text: mode === 'dense' ? undefined : queryText(options.text, mode),
+    lexical: nativeLexical(options.lexical),
     ef: efArgument(options.ef, ef),
     threshold: threshold === undefined ? undefined : numberArgument('threshold', threshold, 0, 0),
     rrfK: numberArgument('rrf.k', rrf?.k, 60, 0),

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
-import { defaultEf, dimensionArgument, efArgument, vectorsArgument } from './arguments.js';
+import { defaultEf, dimensionArgument, efArgument, hitsArgument, vectorsArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression } from './filter.js';
 import { Handle } from './handle.js';
+import { readMatches, snippetOf } from './highlights.js';
 import { storageResult as head } from './layout.gen.js';
+import { type LexicalOptions, nativeLexical } from './lexical-options.js';
 import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
   type CallOptions,
@@ -15,6 +17,7 @@ import {
   toMetadata,
   toRows,
 } from './native-call.js';
+import { type RecallMeasurement, readRecall } from './recall-report.js';
 import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
@@ -22,6 +25,7 @@ import {
   convertResult,
   type LoopTurn,
   resultLength,
+  type StorageHit,
   type StorageSearchResult,
   storageResult,
 } from './storage-hits.js';
@@ -56,6 +60,9 @@ export interface AssembleOptions extends CallOptions {
 
 /** Most hits of a search on this thread: creating their objects takes longer than searching for them. */
 const mostHitsNow = 100;
+
+/** Snippets made between two turns of the event loop. */
+const hitsPerTurn = 32;
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
@@ -177,13 +184,64 @@ export class Storage extends Handle<NativeStorage> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
-    const now = request.topK > mostHitsNow ? undefined : () => this.#searchNow(request, filter, variables);
-    return this.runSearch(signal, now, async (native, cancel) => {
+    const { lexical } = request;
+    const short = lexical === undefined && request.topK <= mostHitsNow;
+    const now = short ? () => this.#searchNow(request, filter, variables) : undefined;
+    const result = await this.runSearch(signal, now, async (native, cancel) => {
       const { mode, vector, text } = request;
       const numbers = requestNumbers(request);
-      const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel);
+      const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel, lexical);
       return convertResult(...found, { mode, fields: this.#fields, signal, turn });
     });
+    if (options.highlight) await this.#highlight(result, options, lexical, turn);
+    return result;
+  }
+
+  /** Adds the words of the query in each hit's text. */
+  async #highlight(
+    { hits }: StorageSearchResult,
+    { text, signal }: StorageSearchOptions,
+    lexical: StorageRequest['lexical'],
+    turn: LoopTurn,
+  ): Promise<void> {
+    if (typeof text !== 'string') {
+      const reason = "the query's text is needed";
+      throw LorekeepError.about('INVALID_ARGUMENT', { field: 'highlight', reason });
+    }
+    const ordinals = Uint32Array.from(hits, ({ ordinal }) => ordinal);
+    const numbers = await this.run(signal, (native, cancel) =>
+      native.highlight(text, lexical, ordinals, cancel),
+    );
+    for (const [i, matches] of readMatches(numbers, hits.length).entries()) {
+      if (i % hitsPerTurn === hitsPerTurn - 1) await turn();
+      const hit = hits[i] as StorageHit;
+      hit.highlights = matches.map(({ begin, end }) => [begin, end]);
+      hit.snippet = snippetOf(hit.text, matches);
+    }
+  }
+
+  /**
+   * Measures how many of the `k` nearest records a dense search finds at the storage's default `ef`, on queries near its
+   * own records, without a filter and with filters of several kinds. Takes seconds for 100,000 records.
+   * @throws INVALID_ARGUMENT, CLOSED, CANCELLED.
+   */
+  async reportRecall(options: CallOptions & { k?: number | undefined } = {}): Promise<RecallMeasurement[]> {
+    const k = hitsArgument(options.k);
+    return readRecall(
+      await this.run(options.signal, (native, cancel) => native.reportRecall(k, this.#ef, cancel)),
+    );
+  }
+
+  /**
+   * Checks options that do not change from search to search.
+   * @throws INVALID_ARGUMENT with `detail.field` "lexical..."
+   */
+  checkLexical(options: LexicalOptions | undefined): void {
+    for (const field of nativeLexical(options)?.boostedFields ?? []) {
+      if (this.#fields?.some(({ name, type }) => name === field && type === 'string')) continue;
+      const reason = `${JSON.stringify(field)} is not a string field of the records`;
+      throw LorekeepError.about('INVALID_ARGUMENT', { field: 'lexical.boosts', reason });
+    }
   }
 
   /** Searches on this thread. Returns undefined if the search takes too long for it. */

@@ -10,6 +10,10 @@ import { root } from './tool/project.mjs';
 /** Names whose positions are the values. */
 const enumerations = {
   SearchMode: { comment: 'Search modes by number.', names: ['dense', 'lexical', 'hybrid'] },
+  TriedFilter: {
+    comment: 'Filters of a measurement of recall by number.',
+    names: ['none', 'random', 'near', 'far'],
+  },
   SearchPath: { comment: 'Search paths by number.', names: ['exact', 'graph', 'cells'] },
 };
 
@@ -52,6 +56,10 @@ const layouts = {
   TextResult: {
     comment: 'The head of a text search result. Of each hit an IndexHit follows.',
     names: ['held', 'hits', 'scored'],
+  },
+  RecallCell: {
+    comment: 'One measurement of recall. ef: a width that suffices if the default does not; 0: none.',
+    names: ['filter', 'share', 'recall', 'enough', 'ef'],
   },
   IndexHit: {
     comment: 'A hit of a vector or text index. value: distance or score.',

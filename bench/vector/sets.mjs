@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { cached, dataFolder } from '../harness/cache.mjs';
 import { Random } from '../harness/numbers.mjs';
+import { clusterOf, families, generateFamily } from './families.mjs';
 
 /**
  * What there is:
@@ -12,9 +13,11 @@ import { Random } from '../harness/numbers.mjs';
  *   equally far;
  * - latent: the same in 32 dimensions, turned into the full space with a little noise: like text embeddings, whose
  *   intrinsic dimension is far below their length;
- * - mnist, glove: the real sets of the data folder.
+ * - mnist, glove: the real sets of the data folder;
+ * - family-NAME: the shapes of families.mjs.
  */
-const setNames = ['clusters', 'latent', 'mnist', 'glove'];
+const familyNames = Object.keys(families).map((name) => `family-${name}`);
+const setNames = ['clusters', 'latent', 'mnist', 'glove', ...familyNames];
 
 export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500, seed = 7 } = {}) {
   if (!setNames.includes(name)) throw new Error(`--set ${name}: ${setNames.join(', ')} are there`);
@@ -22,10 +25,12 @@ export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500
   if (name === 'glove') return stored(name, ...glove());
   const id = `${name}-${rows}x${dimension}-${queries}-${seed}`;
   const path = cached('vectors', `${id}.f32`);
-  const clusters = Math.max(1, Math.round(rows / 100));
+  const family = familyNames.includes(name) ? name.slice('family-'.length) : undefined;
+  const clusters = family ? families[family].clusters : Math.max(1, Math.round(rows / 100));
   if (!existsSync(path)) {
     const shape = { rows: rows + queries, dimension, clusters, latent: name === 'latent' ? 32 : 0 };
-    writeRows(path, generate(shape, new Random(seed)));
+    const random = new Random(seed);
+    writeRows(path, family ? generateFamily(family, shape, random) : generate(shape, random));
   }
   // Queries come last, so the rows are the same whatever the number of queries.
   const base = `${name}-${rows}x${dimension}-${seed}`;
@@ -56,11 +61,6 @@ export const describeSet = ({ name, rows, dimension, queries, seed }) =>
 /** The cluster of each row of a generated set, its queries included. */
 export function clustersOf(set) {
   return Uint32Array.from({ length: set.rows + set.queries }, (_, row) => clusterOf(row, set.clusters));
-}
-
-// A row's cluster is a hash of its number, so that it need not be stored.
-function clusterOf(row, clusters) {
-  return new Random(Math.imul(row + 1, 0x9e3779b1)).integer(clusters);
 }
 
 function generate({ rows, dimension, clusters, latent }, random) {

@@ -13,6 +13,7 @@
 #include "binding/file_description_binding.h"
 #include "binding/generation_task.h"
 #include "binding/language_model_binding.h"
+#include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
 #include "binding/scheduler_binding.h"
@@ -89,6 +90,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("estimateLanguageModel", estimate_language_model);
   function("backends", backends);
   function("buildStorage", build_storage);
+  function("plainText", plain_text);
   function("readRecords", read_records);
   function("openIndexedRecords", open_indexed_records);
   function("indexRecords", index_records);

@@ -10,6 +10,11 @@ namespace search_mode {
 enum : std::size_t { kDense, kLexical, kHybrid, kNumbers };
 }  // namespace search_mode
 
+/// Filters of a measurement of recall by number.
+namespace tried_filter {
+enum : std::size_t { kNone, kRandom, kNear, kFar, kNumbers };
+}  // namespace tried_filter
+
 /// Search paths by number.
 namespace search_path {
 enum : std::size_t { kExact, kGraph, kCells, kNumbers };
@@ -46,6 +51,11 @@ enum : std::size_t { kHits, kPath, kMatched, kVisited, kExact, kNumbers };
 namespace text_result {
 enum : std::size_t { kHeld, kHits, kScored, kNumbers };
 }  // namespace text_result
+
+/// One measurement of recall. ef: a width that suffices if the default does not; 0: none.
+namespace recall_cell {
+enum : std::size_t { kFilter, kShare, kRecall, kEnough, kEf, kNumbers };
+}  // namespace recall_cell
 
 /// A hit of a vector or text index. value: distance or score.
 namespace index_hit {

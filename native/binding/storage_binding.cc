@@ -2,6 +2,8 @@
 
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/layout.gen.h"
+#include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
@@ -10,6 +12,8 @@
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
 #include "binding/vector_index_binding.h"
+#include "store/lexical_search.h"
+#include "vector/recall_report.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -31,6 +35,8 @@ Napi::Function StorageBinding::define(Napi::Env env) {
                      with_handle_members({
                          InstanceMethod("search", &StorageBinding::search),
                          InstanceMethod("searchNow", &StorageBinding::search_now),
+                         InstanceMethod("highlight", &StorageBinding::highlight),
+                         InstanceMethod("reportRecall", &StorageBinding::report_recall),
                          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
                          InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
@@ -52,7 +58,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
         },
         [request, times = times_](Napi::Env env, Found&& found) {
           const store::SearchCost cost = request->cost(*times);
-          cost.learnt->learn(found.taken, cost.size);
+          if (!request->extended()) cost.learnt->learn(found.taken, cost.size);
           request->learn(found.result);
           return readable_result(env, request, std::move(found.result));
         });
@@ -82,6 +88,68 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     }
     write_held(numbers, begin);
     return rest;
+  });
+}
+
+// highlight(text, lexical, ordinals, cancel): of each record, the number of matches, then begin, end and clause of
+// each.
+Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto storage = use();
+    auto lexical = lexical_argument(info[1]);
+    if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
+    if (!info[2].IsTypedArray() || info[2].As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
+      fail(Code::kInvalidArgument, "ordinals: a Uint32Array is expected");
+    }
+    const auto ordinals = info[2].As<Napi::Uint32Array>();
+    const auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<std::vector<std::uint32_t>>(
+        info.Env(), {Lane::kQuick, cancel_argument(info[3]), this, {}},
+        [=, text = string_argument(info[0], "text"),
+         asked = std::vector<std::uint32_t>(ordinals.Data(), ordinals.Data() + ordinals.ElementLength())](
+            const TaskContext& task) {
+          std::vector<std::uint32_t> numbers;
+          for (const auto& found : store::highlights(*storage, text, *lexical, asked, runtime->work(task.cancel))) {
+            numbers.push_back(static_cast<std::uint32_t>(found.size()));
+            for (const text::Highlight& one : found) numbers.insert(numbers.end(), {one.begin, one.end, one.clause});
+          }
+          return numbers;
+        },
+        [](Napi::Env env, std::vector<std::uint32_t>&& numbers) -> Napi::Value {
+          auto array = Napi::Uint32Array::New(env, numbers.size());
+          std::copy(numbers.begin(), numbers.end(), array.Data());
+          return array;
+        });
+  });
+}
+
+// reportRecall(k, ef, cancel): of each cell a RecallCell of layout.gen.h.
+Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto storage = use();
+    vector::RecallOptions options;
+    options.k = integer_argument(info[0], "k", 1, kMostHits);
+    options.ef = integer_argument(info[1], "ef", 0, vector::kMaxEf);
+    const auto runtime = Environment::of(info.Env()).shared_runtime();
+    return promise_task<std::vector<vector::RecallCell>>(
+        info.Env(), {Lane::kLong, cancel_argument(info[2]), this, {}},
+        [=](const TaskContext& task) mutable {
+          options.work = runtime->work(task.cancel);
+          return vector::report_recall(*storage->vectors(), options);
+        },
+        [](Napi::Env env, std::vector<vector::RecallCell>&& cells) -> Napi::Value {
+          namespace at = layout::recall_cell;
+          auto numbers = Napi::Float64Array::New(env, cells.size() * at::kNumbers);
+          for (std::size_t i = 0; i < cells.size(); ++i) {
+            double* const to = numbers.Data() + i * at::kNumbers;
+            to[at::kFilter] = static_cast<double>(cells[i].filter);
+            to[at::kShare] = cells[i].share;
+            to[at::kRecall] = cells[i].recall;
+            to[at::kEnough] = cells[i].enough ? 1 : 0;
+            to[at::kEf] = static_cast<double>(cells[i].ef);
+          }
+          return numbers;
+        });
   });
 }
 
@@ -136,6 +204,8 @@ Napi::Value StorageBinding::fields(const Napi::CallbackInfo& info) {
       Napi::Object object = Napi::Object::New(info.Env());
       object.Set("name", field.name);
       object.Set("type", std::string(filter::type_name(field.type)));
+      if (field.format != filter::IntFormat::kNone)
+        object.Set("format", std::string(filter::format_name(field.format)));
       fields.Set(i, object);
     }
     return fields;

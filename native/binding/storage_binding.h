@@ -18,6 +18,8 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
  private:
   Napi::Value search(const Napi::CallbackInfo& info);
   Napi::Value search_now(const Napi::CallbackInfo& info);
+  Napi::Value highlight(const Napi::CallbackInfo& info);
+  Napi::Value report_recall(const Napi::CallbackInfo& info);
   Napi::Value compile_filter(const Napi::CallbackInfo& info);
   Napi::Value document_frequency(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);

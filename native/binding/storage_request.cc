@@ -5,6 +5,7 @@
 
 #include "binding/arguments.h"
 #include "binding/layout.gen.h"
+#include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
 
 namespace lorekeep::binding {
@@ -47,6 +48,8 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
     filter_ = compiled_->prepare(storage_, variables_argument(info[4]));
     request_.filter = &*filter_;
   }
+  lexical_ = lexical_argument(info[6]);
+  request_.lexical = lexical_.get();
   request_.query = query_;
   request_.text = text_;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "store/lexical_options.h"
 #include "store/prepared_filter.h"
 #include "store/search.h"
 
@@ -17,7 +18,7 @@ namespace lorekeep::binding {
 /// Owns everything that store::SearchRequest refers to.
 class StorageRequest {
  public:
-  /// Reads the arguments of search(numbers, vector, text, filter, variables) of this storage.
+  /// Reads the arguments of search(numbers, vector, text, filter, variables, _, lexical) of this storage.
   StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<const store::Storage> storage);
   StorageRequest(const StorageRequest&) = delete;
   StorageRequest& operator=(const StorageRequest&) = delete;
@@ -27,6 +28,8 @@ class StorageRequest {
   store::SearchCost cost(store::StorageTimes& times) const noexcept {
     return store::cost_of(request_, times, compiled_.get());
   }
+  /// Whether the time of the search tells nothing of other searches.
+  bool extended() const noexcept { return lexical_ != nullptr; }
   /// JavaScript thread, after the search.
   void learn(const store::SearchResult& result) const;
 
@@ -36,6 +39,7 @@ class StorageRequest {
   std::string text_;
   std::shared_ptr<store::CompiledFilter> compiled_;  // null: no filter
   std::optional<store::PreparedFilter> filter_;
+  std::shared_ptr<const store::LexicalOptions> lexical_;  // null: words
   store::SearchRequest request_;
 };
 

@@ -63,6 +63,21 @@ std::optional<std::uint32_t> Dictionary::find(std::string_view text) const noexc
   return code;
 }
 
+std::pair<std::uint32_t, std::uint32_t> Dictionary::starting_with(std::string_view prefix) const noexcept {
+  const std::uint32_t first = lower_bound(prefix);
+  std::uint32_t low = first;
+  std::uint32_t high = size();
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (texts_[middle].starts_with(prefix)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return {first, low};
+}
+
 std::vector<std::uint32_t> Dictionary::codes_in(const Dictionary& other) const {
   std::vector<std::uint32_t> codes(size(), kAbsent);
   std::uint32_t theirs = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Dictionary {
   /// Returns the first code whose text is not less than `text`; size() if there is none.
   std::uint32_t lower_bound(std::string_view text) const noexcept;
   std::optional<std::uint32_t> find(std::string_view text) const noexcept;
+  /// Returns the codes of the texts that begin with `prefix`: [first, second).
+  std::pair<std::uint32_t, std::uint32_t> starting_with(std::string_view prefix) const noexcept;
   /// Returns, for each code of this dictionary, the code of the same text in `other`, or kAbsent.
   std::vector<std::uint32_t> codes_in(const Dictionary& other) const;
   const TextArena& texts() const noexcept { return texts_; }

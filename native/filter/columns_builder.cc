@@ -227,8 +227,8 @@ void ColumnsBuilder::set_strings(std::size_t field, std::span<const std::string_
 
 void ColumnsBuilder::set(std::size_t field, const Value& value) {
   if (field >= drafts_.size()) fail(Code::kInternal, "no such field");
-  const auto coerced = coerce(value, (*schema_)[field].type);
-  if (!coerced) refuse(field, std::string(type_name((*schema_)[field].type)), describe(value));
+  const auto coerced = coerce(value, (*schema_)[field]);
+  if (!coerced) refuse(field, std::string(expected_values((*schema_)[field])), describe(value));
   set(field, *coerced);
 }
 

@@ -201,7 +201,8 @@ std::vector<std::byte> schema_bytes(const Schema& schema) {
   for (std::size_t i = 0; i < schema.size(); ++i) {
     const Field& field = schema[i];
     write_text(writer, field.name);
-    writer.write(static_cast<std::uint8_t>(field.type));
+    writer.write(
+        static_cast<std::uint8_t>(static_cast<unsigned>(field.type) | static_cast<unsigned>(field.format) << 4));
     writer.write(std::uint8_t{field.filterable});
     writer.write(std::uint8_t{field.default_value.has_value()});
     if (field.default_value) std::visit(WriteDefault{writer}, *field.default_value);

@@ -60,6 +60,8 @@ class Evaluator {
       }
       case Node::Kind::kCompare: return present(node, compare(node));
       case Node::Kind::kIn: return present(node, contains(node));
+      case Node::Kind::kStartsWith: return present(node, starts_with(node));
+      case Node::Kind::kExists: return columns_[node.left.index].present.value_or(Bitmap(rows_, true));
     }
     fail(Code::kInternal, "unknown operator");
   }
@@ -214,6 +216,12 @@ class Evaluator {
     } else {
       fail(Code::kInternal, "fields of different types were compared");
     }
+  }
+
+  Bitmap starts_with(const Node& node) const {
+    const StringColumn& column = std::get<StringColumn>(columns_[node.left.index].data);
+    const auto [first, end] = column.dictionary.starting_with(std::get<std::string>(scalar(node.right)));
+    return scan_interval({std::int64_t{first}, std::int64_t{end} - 1}, column);
   }
 
   // -- in

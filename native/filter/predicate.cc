@@ -22,9 +22,9 @@ namespace {
 }
 
 Scalar checked_scalar(const VariableUse& use, const Value& value) {
-  const auto scalar = to_scalar(value);
+  const auto scalar = to_scalar(value, use.format);
   if (!scalar || type_class(*scalar) != use.type) {
-    refuse(use, "a " + std::string(type_class_name(use.type)) + (use.list ? " in its array" : ""), describe(value));
+    refuse(use, comparable_values(use.type, use.format) + (use.list ? " in its array" : ""), describe(value));
   }
   return *scalar;
 }
@@ -70,6 +70,17 @@ std::optional<Scalar> to_scalar(const Value& value) {
   if (const auto* text = value.as<std::string>()) return *text;
   if (const auto* flag = value.as<bool>()) return *flag;
   return std::nullopt;
+}
+
+std::optional<Scalar> to_scalar(const Value& value, IntFormat format) {
+  const auto* text = format == IntFormat::kNone ? nullptr : value.as<std::string>();
+  if (text == nullptr) return to_scalar(value);
+  if (const auto parsed = parse_iso(*text, format)) return *parsed;
+  return *text;
+}
+
+std::string comparable_values(TypeClass type, IntFormat format) {
+  return format == IntFormat::kNone ? "a " + std::string(type_class_name(type)) : std::string(format_values(format));
 }
 
 std::shared_ptr<const Predicate> Predicate::compile(const Value& json, std::shared_ptr<const Schema> schema) {

@@ -7,6 +7,9 @@
 //   {"and": [p, ...]}  {"or": [p, ...]}  {"not": p}
 //   {"==": [a, b]}  !=  <  <=  >  >=     a, b: {"knowledge": "field"}, {"variable": "name"} or a literal
 //   {"in": [needle, haystack]}           haystack: a set<string> field, an array of literals or a variable
+//   {"starts_with": [string field, prefix]}
+//   {"exists": {"knowledge": "field"}}
+//   {"field": {"<": b, ">=": c}}         short for {"and": [{"<": [field, b]}, {">=": [field, c]}]}
 // At least one side is a field.
 #pragma once
 
@@ -44,11 +47,11 @@ struct Operand {
 
 /// One operator. `left` of a comparison and one side of `in` are fields.
 struct Node {
-  enum class Kind { kAnd, kOr, kNot, kCompare, kIn };
+  enum class Kind { kAnd, kOr, kNot, kCompare, kIn, kStartsWith, kExists };
   Kind kind;
   Comparison comparison{};            // kCompare: field `left` against `right`
-  Operand left{};                     // kIn: the needle
-  Operand right{};                    // kIn: the haystack
+  Operand left{};                     // kIn: the needle; kStartsWith, kExists: the field
+  Operand right{};                    // kIn: the haystack; kStartsWith: the prefix, a constant
   std::vector<std::size_t> children;  // kAnd, kOr, kNot (one): positions in the list of nodes
 };
 
@@ -59,7 +62,8 @@ enum class TypeClass { kNumber, kString, kBool };
 struct VariableUse {
   std::string name;
   TypeClass type;
-  bool list;  // the haystack of an `in`
+  IntFormat format;  // of the field on the other side: its value may be a text of this format
+  bool list;         // the haystack of an `in`
   std::size_t constant;
   std::string path;  // in the predicate's JSON
 };
@@ -122,5 +126,9 @@ TypeClass type_class(FieldType type) noexcept;
 TypeClass type_class(const Scalar& scalar) noexcept;
 /// Returns the value as a scalar; nullopt for null, arrays, objects and non-finite numbers.
 std::optional<Scalar> to_scalar(const Value& value);
+/// The same, but converts a text of this format to an integer; other texts remain texts.
+std::optional<Scalar> to_scalar(const Value& value, IntFormat format);
+/// Describes a value that can be compared, for an error message: "a number", or the values of the format.
+std::string comparable_values(TypeClass type, IntFormat format);
 
 }  // namespace lorekeep::filter

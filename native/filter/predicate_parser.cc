@@ -20,9 +20,19 @@ namespace {
   fail(Code::kInvalidArgument, "filter: " + reason, std::move(details));
 }
 
+/// The first ones of operator_names().
+constexpr std::ptrdiff_t kLogicalOperators = 3;
+
 const std::vector<std::string>& operator_names() {
-  static const std::vector<std::string> names = {"and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "in"};
+  static const std::vector<std::string> names = {"and", "or", "not", "==", "!=",          "<",
+                                                 "<=",  ">",  ">=",  "in", "starts_with", "exists"};
   return names;
+}
+
+/// Operators with two operands, and those of {"field": {operator: operand}}, which has "exists" too.
+bool is_binary(std::string_view name) {
+  const auto& names = operator_names();
+  return std::find(names.begin() + kLogicalOperators, names.end() - 1, name) != names.end() - 1;
 }
 
 std::optional<Comparison> comparison_named(std::string_view name) {
@@ -55,10 +65,6 @@ bool is_order(Comparison comparison) {
   return comparison != Comparison::kEqual && comparison != Comparison::kNotEqual;
 }
 
-std::string a_value(TypeClass type) {
-  return "a " + std::string(type_class_name(type));
-}
-
 }  // namespace
 
 PredicateParser::PredicateParser(std::shared_ptr<const Schema> schema)
@@ -71,17 +77,24 @@ std::shared_ptr<const Predicate> PredicateParser::parse(const Value& json) && {
   return std::move(predicate_);
 }
 
+std::size_t PredicateParser::add(Node node, const JsonPath& path) {
+  if (++operators_ > kMaxPredicateOperators) {
+    refuse(path.text(), "at most " + std::to_string(kMaxPredicateOperators) + " operators in all", "more");
+  }
+  predicate_->nodes_.push_back(std::move(node));
+  return predicate_->nodes_.size() - 1;
+}
+
 std::size_t PredicateParser::parse_node(const Value& json, const JsonPath& path, std::size_t depth) {
   const auto* object = json.as<Object>();
   if (object == nullptr || object->size() != 1) refuse(path.text(), "an object with one operator", describe(json));
   if (depth > kMaxPredicateDepth) {
     refuse(path.text(), "at most " + std::to_string(kMaxPredicateDepth) + " nested operators", "more");
   }
-  if (++operators_ > kMaxPredicateOperators) {
-    refuse(path.text(), "at most " + std::to_string(kMaxPredicateOperators) + " operators in all", "more");
-  }
   const auto& [name, content] = object->front();
   const JsonPath below(path, name);
+  if (is_binary(name)) return add(parse_pair(name, content, below), path);
+  if (name == "exists") return parse_exists(content, below);
   Node node{};
   if (name == "and" || name == "or") {
     node.kind = name == "and" ? Node::Kind::kAnd : Node::Kind::kOr;
@@ -89,16 +102,10 @@ std::size_t PredicateParser::parse_node(const Value& json, const JsonPath& path,
   } else if (name == "not") {
     node.kind = Node::Kind::kNot;
     node.children = {parse_node(content, below, depth + 1)};
-  } else if (name == "in") {
-    node = parse_in(content, below);
-  } else if (const auto comparison = comparison_named(name)) {
-    node = parse_comparison(*comparison, content, below);
   } else {
-    refuse(path.text(), "an operator (and, or, not, ==, !=, <, <=, >, >=, in)", quoted(name),
-           nearest_name(name, operator_names()));
+    return parse_conditions(object->front(), path, depth);
   }
-  predicate_->nodes_.push_back(std::move(node));
-  return predicate_->nodes_.size() - 1;
+  return add(std::move(node), path);
 }
 
 std::vector<std::size_t> PredicateParser::parse_children(const Value& json, const JsonPath& path, std::size_t depth) {
@@ -111,39 +118,86 @@ std::vector<std::size_t> PredicateParser::parse_children(const Value& json, cons
   return children;
 }
 
-Node PredicateParser::parse_comparison(Comparison comparison, const Value& json, const JsonPath& path) {
-  const Array& sides = pair(json, path);
-  Side field = parse_side(sides[0], JsonPath(path, 0));
-  Side other = parse_side(sides[1], JsonPath(path, 1));
-  if (field.kind != Side::Kind::kField) {
-    std::swap(field, other);
-    comparison = mirrored(comparison);
-  }
-  if (field.kind != Side::Kind::kField) refuse(path.text(), "{\"knowledge\": field} on one side at least", "none");
-  const TypeClass type = scalar_type(field);
-  if (type == TypeClass::kBool && is_order(comparison)) {
-    refuse(path.text(), "== or != (bools have no order)", "an order of the bool field " + quoted(field.name));
-  }
-  Node node{};
-  node.kind = Node::Kind::kCompare;
-  node.comparison = comparison;
-  node.left = operand(field, type);
-  node.right = operand(other, type);
-  return node;
+std::size_t PredicateParser::parse_exists(const Value& json, const JsonPath& path) {
+  const Side field = parse_side(json, path);
+  if (field.kind != Side::Kind::kField) refuse(path.text(), "{\"knowledge\": field}", describe(json));
+  return add({.kind = Node::Kind::kExists, .left = {Operand::Kind::kField, field.field}}, path);
 }
 
-Node PredicateParser::parse_in(const Value& json, const JsonPath& path) {
+Node PredicateParser::parse_pair(const std::string& op, const Value& json, const JsonPath& path) {
   const Array& sides = pair(json, path);
-  const Side needle = parse_side(sides[0], JsonPath(path, 0));
-  const Side haystack = parse_side(sides[1], JsonPath(path, 1));
-  Node node{};
-  node.kind = Node::Kind::kIn;
+  return operation(op, parse_side(sides[0], JsonPath(path, 0)), parse_side(sides[1], JsonPath(path, 1)), path);
+}
+
+std::size_t PredicateParser::parse_conditions(const Member& member, const JsonPath& path, std::size_t depth) {
+  const auto& [name, content] = member;
+  const auto* conditions = content.as<Object>();
+  const bool conditional = conditions != nullptr && !conditions->empty() &&
+                           (is_binary(conditions->front().key) || conditions->front().key == "exists");
+  if (!conditional && !schema_->find(name)) {
+    refuse(path.text(), "a field, or an operator (and, or, not, ==, !=, <, <=, >, >=, in, starts_with, exists)",
+           quoted(name), nearest_name(name, operator_names()));
+  }
+  const JsonPath below(path, name);
+  const Side field{Side::Kind::kField, nullptr, name, parse_field(name, below), below.text()};
+  if (!conditional && (conditions == nullptr || conditions->empty())) {
+    refuse(below.text(), "an object of operators, such as {\"==\": value}", describe(content));
+  }
+  if (conditions->size() == 1) return parse_condition(field, conditions->front(), below);
+  if (depth == kMaxPredicateDepth) {
+    refuse(path.text(), "at most " + std::to_string(kMaxPredicateDepth) + " nested operators", "more");
+  }
+  Node both{.kind = Node::Kind::kAnd};
+  for (const Member& condition : *conditions) both.children.push_back(parse_condition(field, condition, below));
+  return add(std::move(both), path);
+}
+
+std::size_t PredicateParser::parse_condition(const Side& field, const Member& condition, const JsonPath& path) {
+  const auto& [op, content] = condition;
+  const JsonPath below(path, op);
+  if (op == "exists") {
+    const auto* there = content.as<bool>();
+    if (there == nullptr) refuse(below.text(), "true or false", describe(content));
+    const std::size_t exists = add({.kind = Node::Kind::kExists, .left = {Operand::Kind::kField, field.field}}, below);
+    return *there ? exists : add({.kind = Node::Kind::kNot, .children = {exists}}, below);
+  }
+  if (!is_binary(op)) {
+    refuse(path.text(), "an operator (==, !=, <, <=, >, >=, in, starts_with, exists)", quoted(op),
+           nearest_name(op, {operator_names().begin() + kLogicalOperators, operator_names().end()}));
+  }
+  return add(operation(op, field, parse_side(content, below), below), below);
+}
+
+Node PredicateParser::operation(const std::string& op, const Side& left, const Side& right, const JsonPath& path) {
+  if (op == "in") return membership(left, right, path);
+  if (op == "starts_with") return prefix(left, right, path);
+  return comparison(*comparison_named(op), left, right, path);
+}
+
+Node PredicateParser::comparison(Comparison comparison, const Side& left, const Side& right, const JsonPath& path) {
+  const bool swapped = left.kind != Side::Kind::kField;
+  const Side& field = swapped ? right : left;
+  const Side& other = swapped ? left : right;
+  if (field.kind != Side::Kind::kField) refuse(path.text(), "{\"knowledge\": field} on one side at least", "none");
+  const Expected expected = expected_beside(field);
+  if (swapped) comparison = mirrored(comparison);
+  if (expected.type == TypeClass::kBool && is_order(comparison)) {
+    refuse(path.text(), "== or != (bools have no order)", "an order of the bool field " + quoted(field.name));
+  }
+  return {.kind = Node::Kind::kCompare,
+          .comparison = comparison,
+          .left = {Operand::Kind::kField, field.field},
+          .right = operand(other, expected)};
+}
+
+Node PredicateParser::membership(const Side& needle, const Side& haystack, const JsonPath& path) {
+  Node node{.kind = Node::Kind::kIn};
   if (haystack.kind == Side::Kind::kField) {
     if ((*schema_)[haystack.field].type != FieldType::kStringSet) {
       refuse(haystack.path, "a set<string> field, an array or a variable as haystack",
              quoted(haystack.name) + ", a field of type " + std::string(type_name((*schema_)[haystack.field].type)));
     }
-    node.left = operand(needle, TypeClass::kString);
+    node.left = operand(needle, {TypeClass::kString});
     node.right = {Operand::Kind::kField, haystack.field};
     return node;
   }
@@ -153,10 +207,25 @@ Node PredicateParser::parse_in(const Value& json, const JsonPath& path) {
   if (needle.kind != Side::Kind::kField) {
     refuse(path.text(), "{\"knowledge\": field} as needle or as haystack", "none");
   }
-  const TypeClass type = scalar_type(needle);
-  node.left = operand(needle, type);
-  node.right = list_operand(haystack, type);
+  const Expected expected = expected_beside(needle);
+  node.left = operand(needle, expected);
+  node.right = list_operand(haystack, expected);
   return node;
+}
+
+Node PredicateParser::prefix(const Side& field, const Side& prefix, const JsonPath& path) {
+  if (field.kind != Side::Kind::kField) refuse(path.text(), "{\"knowledge\": field} as the first operand", "none");
+  const FieldType type = (*schema_)[field.field].type;
+  if (type != FieldType::kString) {
+    refuse(field.path, "a field of type string",
+           quoted(field.name) + ", a field of type " + std::string(type_name(type)));
+  }
+  if (prefix.kind == Side::Kind::kField) {
+    refuse(prefix.path, "a string or a variable", quoted(prefix.name) + ", a field");
+  }
+  return {.kind = Node::Kind::kStartsWith,
+          .left = {Operand::Kind::kField, field.field},
+          .right = operand(prefix, {TypeClass::kString})};
 }
 
 const Array& PredicateParser::pair(const Value& json, const JsonPath& path) const {
@@ -215,33 +284,49 @@ TypeClass PredicateParser::scalar_type(const Side& side) const {
   return type_class(type);
 }
 
-void PredicateParser::require_same_type(const Side& side, TypeClass expected) const {
-  if (side.kind == Side::Kind::kList) refuse(side.path, a_value(expected), describe(*side.value));
-  if (scalar_type(side) == expected) return;
-  refuse(side.path, a_value(expected),
-         side.kind == Side::Kind::kLiteral
-             ? describe(*side.value)
-             : quoted(side.name) + ", a field of type " + std::string(type_name((*schema_)[side.field].type)));
+PredicateParser::Expected PredicateParser::expected_beside(const Side& field) const {
+  return {scalar_type(field), (*schema_)[field.field].format};
 }
 
-Operand PredicateParser::operand(const Side& side, TypeClass expected) {
+void PredicateParser::require_same_type(const Side& side, Expected expected) const {
+  const std::string values = comparable_values(expected.type, expected.format);
+  if (side.kind == Side::Kind::kList) refuse(side.path, values, describe(*side.value));
+  if (side.kind == Side::Kind::kLiteral) {
+    if (type_class(*to_scalar(*side.value, expected.format)) != expected.type) {
+      refuse(side.path, values, describe(*side.value));
+    }
+    return;
+  }
+  const Field& field = (*schema_)[side.field];
+  if (scalar_type(side) != expected.type) {
+    refuse(side.path, "a " + std::string(type_class_name(expected.type)),
+           quoted(side.name) + ", a field of type " + std::string(type_name(field.type)));
+  }
+  const bool both = expected.format != IntFormat::kNone && field.format != IntFormat::kNone;
+  if (both && field.format != expected.format) {
+    refuse(side.path, "a field of format " + std::string(format_name(expected.format)),
+           quoted(side.name) + ", a field of format " + std::string(format_name(field.format)));
+  }
+}
+
+Operand PredicateParser::operand(const Side& side, Expected expected) {
   if (side.kind != Side::Kind::kVariable) require_same_type(side, expected);
   if (side.kind == Side::Kind::kField) return {Operand::Kind::kField, side.field};
   const std::size_t index = predicate_->constants_.size();
   if (side.kind == Side::Kind::kVariable) {
-    predicate_->variables_.push_back({side.name, expected, false, index, side.path});
+    predicate_->variables_.push_back({side.name, expected.type, expected.format, false, index, side.path});
     predicate_->constants_.emplace_back();
   } else {
-    predicate_->constants_.emplace_back(*to_scalar(*side.value));
+    predicate_->constants_.emplace_back(*to_scalar(*side.value, expected.format));
   }
   return {Operand::Kind::kConstant, index};
 }
 
-Operand PredicateParser::list_operand(const Side& side, TypeClass expected) {
+Operand PredicateParser::list_operand(const Side& side, Expected expected) {
   const std::size_t index = predicate_->constants_.size();
   ScalarList list;
   if (side.kind == Side::Kind::kVariable) {
-    predicate_->variables_.push_back({side.name, expected, true, index, side.path});
+    predicate_->variables_.push_back({side.name, expected.type, expected.format, true, index, side.path});
   } else {
     const Array& elements = *side.value->as<Array>();
     elements_ += elements.size();
@@ -249,9 +334,10 @@ Operand PredicateParser::list_operand(const Side& side, TypeClass expected) {
       refuse(side.path, "at most " + std::to_string(kMaxPredicateElements) + " elements in all arrays", "more");
     }
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto scalar = to_scalar(elements[i]);
-      if (!scalar || type_class(*scalar) != expected) {
-        refuse(side.path + "[" + std::to_string(i) + "]", a_value(expected), describe(elements[i]));
+      const auto scalar = to_scalar(elements[i], expected.format);
+      if (!scalar || type_class(*scalar) != expected.type) {
+        refuse(side.path + "[" + std::to_string(i) + "]", comparable_values(expected.type, expected.format),
+               describe(elements[i]));
       }
       list.push_back(*scalar);
     }

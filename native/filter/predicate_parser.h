@@ -28,19 +28,37 @@ class PredicateParser {
   };
 
   std::size_t parse_node(const Value& json, const JsonPath& path, std::size_t depth);
+  /// Returns the node's position. Throws if there are too many.
+  std::size_t add(Node node, const JsonPath& path);
   std::vector<std::size_t> parse_children(const Value& json, const JsonPath& path, std::size_t depth);
-  Node parse_comparison(Comparison comparison, const Value& json, const JsonPath& path);
-  Node parse_in(const Value& json, const JsonPath& path);
+  std::size_t parse_exists(const Value& json, const JsonPath& path);
+  Node parse_pair(const std::string& op, const Value& json, const JsonPath& path);
+
+  // {"field": {operator: operand, ...}}
+  std::size_t parse_conditions(const Member& member, const JsonPath& path, std::size_t depth);
+  std::size_t parse_condition(const Side& field, const Member& condition, const JsonPath& path);
+
+  // Operators with two operands: `path` is that of the operator.
+  Node operation(const std::string& op, const Side& left, const Side& right, const JsonPath& path);
+  Node comparison(Comparison comparison, const Side& left, const Side& right, const JsonPath& path);
+  Node membership(const Side& needle, const Side& haystack, const JsonPath& path);
+  Node prefix(const Side& field, const Side& prefix, const JsonPath& path);
 
   const Array& pair(const Value& json, const JsonPath& path) const;
   Side parse_side(const Value& json, const JsonPath& path) const;
   Side parse_reference(const Object& reference, const JsonPath& path) const;
   std::size_t parse_field(const std::string& name, const JsonPath& path) const;
 
+  /// The values that go with a field.
+  struct Expected {
+    TypeClass type;
+    IntFormat format = IntFormat::kNone;
+  };
   TypeClass scalar_type(const Side& side) const;
-  void require_same_type(const Side& side, TypeClass expected) const;
-  Operand operand(const Side& side, TypeClass expected);
-  Operand list_operand(const Side& side, TypeClass expected);
+  Expected expected_beside(const Side& field) const;
+  void require_same_type(const Side& side, Expected expected) const;
+  Operand operand(const Side& side, Expected expected);
+  Operand list_operand(const Side& side, Expected expected);
 
   std::shared_ptr<const Schema> schema_;
   std::shared_ptr<Predicate> predicate_;

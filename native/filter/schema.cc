@@ -58,14 +58,15 @@ class FieldParser {
     Field field;
     field.name = text(name_, "name");
     field.type = type();
+    field.format = format(field.type);
     field.filterable = flag(filterable_, "filterable", true);
     const bool optional = flag(optional_, "optional", false);
     if (optional == (default_ != nullptr)) {
       refuse(path_, "exactly one of \"default\" and \"optional\": true", optional ? "both" : "neither");
     }
     if (default_ != nullptr) {
-      field.default_value = coerce(*default_, field.type);
-      if (!field.default_value) refuse(path_ + ".default", std::string(type_name(field.type)), describe(*default_));
+      field.default_value = coerce(*default_, field);
+      if (!field.default_value) refuse(path_ + ".default", std::string(expected_values(field)), describe(*default_));
     }
     return field;
   }
@@ -74,6 +75,7 @@ class FieldParser {
   void take(const Member& member) {
     if (member.key == "name") name_ = &member.value;
     if (member.key == "type") type_ = &member.value;
+    if (member.key == "format") format_ = &member.value;
     if (member.key == "default") default_ = &member.value;
     if (member.key == "optional") optional_ = &member.value;
     if (member.key == "filterable") filterable_ = &member.value;
@@ -102,9 +104,22 @@ class FieldParser {
     refuse(path_ + ".type", "int, float, string, bool or set<string>", quoted(name));
   }
 
+  IntFormat format(FieldType type) const {
+    if (format_ == nullptr) return IntFormat::kNone;
+    const std::string path = path_ + ".format";
+    const auto* name = format_->as<std::string>();
+    for (const IntFormat format : {IntFormat::kDate, IntFormat::kDateTime}) {
+      if (name == nullptr || *name != format_name(format)) continue;
+      if (type != FieldType::kInt) refuse(path, "no format: only an int field has one", quoted(*name));
+      return format;
+    }
+    refuse(path, "date or date-time", describe(*format_));
+  }
+
   std::string path_;
   const Value* name_ = nullptr;
   const Value* type_ = nullptr;
+  const Value* format_ = nullptr;
   const Value* default_ = nullptr;
   const Value* optional_ = nullptr;
   const Value* filterable_ = nullptr;
@@ -136,6 +151,21 @@ std::optional<FieldValue> coerce(const Value& value, FieldType type) {
     case FieldType::kStringSet: return to_set(value);
   }
   return std::nullopt;
+}
+
+std::optional<FieldValue> coerce(const Value& value, const Field& field) {
+  if (field.format == IntFormat::kNone) return coerce(value, field.type);
+  if (const auto* text = value.as<std::string>()) {
+    const auto parsed = parse_iso(*text, field.format);
+    return parsed ? std::optional<FieldValue>(*parsed) : std::nullopt;
+  }
+  const auto coerced = coerce(value, field.type);
+  if (coerced && !in_iso_range(std::get<std::int64_t>(*coerced), field.format)) return std::nullopt;
+  return coerced;
+}
+
+std::string_view expected_values(const Field& field) noexcept {
+  return field.format == IntFormat::kNone ? type_name(field.type) : format_values(field.format);
 }
 
 Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) {

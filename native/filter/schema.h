@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "filter/iso_date.h"
 #include "filter/value.h"
 
 namespace lorekeep::filter {
@@ -31,19 +32,26 @@ struct Field {
   FieldType type = FieldType::kString;
   std::optional<FieldValue> default_value;  // value of records without the field; nullopt: the field is optional
   bool filterable = true;                   // false: display only, filters cannot use it
+  IntFormat format = IntFormat::kNone;      // of int fields only
 
   bool optional() const noexcept { return !default_value.has_value(); }
   friend bool operator==(const Field&, const Field&) = default;
 };
+
+/// Converts a value for this field: as above, and from a text of its format. With a format, the value is within the
+/// years of in_iso_range().
+std::optional<FieldValue> coerce(const Value& value, const Field& field);
+/// Describes the values of the field for an error message: its type, or the values of its format.
+std::string_view expected_values(const Field& field) noexcept;
 
 class Schema {
  public:
   Schema() = default;
   /// Throws Error(kInvalidArgument) for an empty name, a name used twice or a default of another type.
   explicit Schema(std::vector<Field> fields);
-  /// Parses a `fields` array: objects with name, type, exactly one of default and "optional": true, and filterable
-  /// (default true). Ignores other keys; the reader of the file warns about them. Throws Error(kInvalidArgument) with
-  /// the JSON path below `fields`, the expected and the found value.
+  /// Parses a `fields` array: objects with name, type, exactly one of default and "optional": true, filterable (default
+  /// true), and format (int fields; optional). Ignores other keys; the reader of the file warns about them. Throws
+  /// Error(kInvalidArgument) with the JSON path below `fields`, the expected and the found value.
   static Schema parse(const Value& fields);
 
   std::size_t size() const noexcept { return fields_.size(); }

@@ -119,27 +119,29 @@ class RecordFields {
       return;
     }
     const filter::Value parsed = to_value(value);
-    auto coerced = filter::coerce(parsed, field.type);
+    auto coerced = filter::coerce(parsed, field);
     // Of the doubles that such integers become, only -2^63 would be accepted as an int.
     const auto* real = rounded_ && field.type == filter::FieldType::kInt ? parsed.as<double>() : nullptr;
     if (coerced && (real == nullptr || *real > -0x1p63)) {
       record_.values.emplace_back(position, std::move(*coerced));
     } else {
-      refuse_value("metadata." + field.name, field.type, value, parsed);
+      refuse_value("metadata." + field.name, field, value, parsed);
     }
   }
 
-  void refuse_value(std::string name, filter::FieldType type, const dom::element& value, const filter::Value& parsed) {
+  void refuse_value(std::string name, const filter::Field& field, const dom::element& value,
+                    const filter::Value& parsed) {
+    const filter::FieldType type = field.type;
     const auto* elements = type == filter::FieldType::kStringSet ? parsed.as<filter::Array>() : nullptr;
     for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i) {
       const filter::Value& element = (*elements)[i];
       if (filter::coerce(element, filter::FieldType::kString)) continue;
       return refuse(name + "[" + std::to_string(i) + "]", "string", filter::describe(element));
     }
-    std::string expected(filter::type_name(type));
+    std::string expected(filter::expected_values(field));
     std::string found = filter::describe(parsed);
     const auto* real = parsed.as<double>();
-    if (type == filter::FieldType::kInt && real != nullptr && std::abs(*real) >= 0x1p63) {
+    if (expected == "int" && real != nullptr && std::abs(*real) >= 0x1p63) {
       expected += *real > 0 ? " of at most 9223372036854775807" : " of at least -9223372036854775808";
       std::uint64_t beyond = 0;  // exact, where a double would be rounded
       found = value.get(beyond) == simdjson::SUCCESS ? std::to_string(beyond) : "about " + found;

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "store/fusion.h"
+#include "store/lexical_search.h"
 #include "store/prepared_filter.h"
 #include "store/storage.h"
 
@@ -57,6 +58,7 @@ class Search {
 
   SearchResult run() && {
     select();
+    if (request_.lexical != nullptr && request_.mode != Mode::kDense) read_query();
     switch (request_.mode) {
       case Mode::kDense: find_dense(); break;
       case Mode::kLexical: find_lexical(); break;
@@ -74,12 +76,24 @@ class Search {
     result_.plan.matched = selected_->count();
   }
 
+  /// Resolves a query with operators. Its required and excluded clauses restrict both legs.
+  void read_query() {
+    const LexicalOptions& options = *request_.lexical;
+    texts_.emplace(storage_, options, request_.work);
+    extended_.emplace(texts_->texts(), request_.text, options.query, selected_, request_.work);
+  }
+
   std::vector<Scored> dense_leg(std::size_t depth) {
     vector::SearchOptions options;
     options.k = std::min(depth, storage_.size());
-    options.ef = request_.ef != 0 ? request_.ef : default_ef(depth);
+    options.ef = request_.ef;
+    options.usual_ef = usual_ef(depth);
     options.filter = selected_;
     if (selected_ != nullptr) options.filter_in_cell_order = &result_.matching->rows_in_cell_order;
+    if (extended_ && extended_->allowed() != nullptr) {
+      options.filter = extended_->allowed();
+      options.filter_in_cell_order = nullptr;
+    }
     options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
     options.work = request_.work;
     vector::SearchResult found = storage_.vectors()->search(request_.query, options);
@@ -97,12 +111,22 @@ class Search {
   /// Returns a width that finds the first top_k as well as a dense search does. Below top_k, ranks hardly matter in the
   /// fusion, and the graph search takes half of the time, so the depth is wide enough. With a filter 0, the index's
   /// own.
-  std::size_t default_ef(std::size_t depth) const noexcept {
-    if (selected_ != nullptr) return 0;
+  std::size_t usual_ef(std::size_t depth) const noexcept {
+    if (selected_ != nullptr || (extended_ && extended_->allowed() != nullptr)) return 0;
     return std::max(vector::default_ef(request_.top_k), std::min(depth, vector::kMaxEf));
   }
 
+  std::vector<Scored> extended_leg(std::size_t depth) {
+    StoragePlan& plan = result_.plan;
+    plan.lexical = true;
+    plan.lexical_tokens = extended_->tokens();
+    plan.lexical_terms = extended_->terms();
+    plan.lexical_scored = extended_->scored();
+    return extended_->search(depth);
+  }
+
   std::vector<Scored> lexical_leg(std::size_t depth) {
+    if (extended_) return extended_leg(depth);
     const text::TextQuery& query = text_query();
     text::TextSearchPlan found;
     std::vector<Scored> hits = query.search({std::min(depth, storage_.size()), selected_, request_.work.cancel}, found);
@@ -168,6 +192,7 @@ class Search {
       storage_.vectors()->score(request_.query, ordinals, distances);
     });
     complete(&Hit::bm25_score, [&](std::span<const std::uint32_t> ordinals, std::span<float> scores) {
+      if (extended_) return extended_->score(ordinals, scores);
       text_query().score(ordinals, scores);
     });
   }
@@ -192,6 +217,8 @@ class Search {
   const SearchRequest& request_;
   const Bitmap* selected_ = nullptr;  // the matching records; null: all
   std::optional<text::TextQuery> text_query_;
+  std::optional<LexicalTexts> texts_;  // of extended_
+  std::optional<text::ExtendedSearch> extended_;
   SearchResult result_;
 };
 

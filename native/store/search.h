@@ -14,6 +14,7 @@
 
 namespace lorekeep::store {
 
+struct LexicalOptions;
 struct MatchingRows;
 struct PreparedFilter;
 
@@ -43,9 +44,10 @@ struct SearchRequest {
   /// for top_k, or the leg's depth if it is larger.
   std::size_t ef = 0;
   RrfOptions rrf;
-  const PreparedFilter* filter = nullptr;  // null: all records match
-  bool exact = false;                      // dense leg: no graph search
-  Work work = {};                          // idle threads run the legs in parallel and share long scans
+  const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts
+  const PreparedFilter* filter = nullptr;   // null: all records match
+  bool exact = false;                       // dense leg: no graph search
+  Work work = {};                           // idle threads run the legs in parallel and share long scans
 };
 
 /// Returns the number of hits of each leg of a hybrid search.

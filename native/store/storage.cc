@@ -61,7 +61,7 @@ std::size_t Storage::heap_bytes() const noexcept {
   if (parts_.vectors) total += parts_.vectors->heap_bytes();
   if (parts_.text_index) total += parts_.text_index->memory_bytes();
   if (parts_.metadata) total += parts_.metadata->memory_bytes();
-  return total;
+  return total + field_texts_.memory_bytes();
 }
 
 }  // namespace lorekeep::store

@@ -9,6 +9,7 @@
 #include "core/mapped_file.h"
 #include "core/text_arena.h"
 #include "filter/columns.h"
+#include "store/field_texts.h"
 #include "store/search.h"
 #include "text/text_index.h"
 #include "vector/vector_index.h"
@@ -41,6 +42,8 @@ class Storage {
   const vector::VectorIndex* vectors() const noexcept { return parts_.vectors.get(); }
   const text::TextIndex* text_index() const noexcept { return parts_.text_index.get(); }
   const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
+  /// Indexes of string fields.
+  FieldTexts& field_texts() const noexcept { return field_texts_; }
   std::size_t memory_bytes() const noexcept;
   /// Like memory_bytes(), without vectors in a mapped file.
   std::size_t heap_bytes() const noexcept;
@@ -56,6 +59,7 @@ class Storage {
 
  private:
   StorageParts parts_;
+  mutable FieldTexts field_texts_;
 };
 
 }  // namespace lorekeep::store

@@ -14,6 +14,7 @@
 #include "text/index_builder.h"
 #include "text/index_check.h"
 #include "text/index_data.h"
+#include "text/sorted_terms.h"
 #include "text/text_query.h"
 
 namespace lorekeep::text {
@@ -59,12 +60,17 @@ class TextIndex {
   /// Returns the term's postings if the index contains it. Throws Error(kCorrupt) as search() does.
   std::optional<TermEntry> find(std::string_view term, const CancelToken* cancel = nullptr) const;
 
+  /// Returns all words, sorted. The first call makes the list: about 0.2 s for a million terms. Throws Error(kCorrupt)
+  /// as search() does, kCancelled.
+  const SortedTerms& sorted_terms(const CancelToken* cancel = nullptr) const { return sorted_terms_.of(*this, cancel); }
+
   const IndexData& data() const noexcept { return data_; }
 
  private:
   IndexData data_;
   std::shared_ptr<const void> owner_;
   std::unique_ptr<FirstUseCheck> check_;
+  mutable SortedTermsCache sorted_terms_;
 };
 
 }  // namespace lorekeep::text

@@ -7,9 +7,6 @@
 namespace lorekeep::vector {
 namespace {
 
-// If rows are normally distributed around their centres, one in 20,000 leads by more than the least margin. In real
-// texts, some rows lead by ten standard deviations; the found rows show it.
-constexpr float kLeastMarginStddevs = 3.9f;
 constexpr float kStddevsBeyondFound = 0.5f;
 constexpr float kWider = 1.5f;
 
@@ -50,8 +47,8 @@ std::vector<RankedCell> survey_cells(const Cells& cells, const Scorer& codes, st
 }
 
 /// Sorts only to a 256th of the range: a full sort would take as long as the rest of many searches.
-CellRanking::CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed)
-    : cells_(cells), margin_stddevs_(kLeastMarginStddevs), order_(surveyed.size()) {
+CellRanking::CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed, float margin_stddevs)
+    : cells_(cells), margin_stddevs_(margin_stddevs), order_(surveyed.size()) {
   std::vector<float> lower_bounds(surveyed.size());
   for (std::size_t i = 0; i < lower_bounds.size(); ++i) {
     lower_bounds[i] = surveyed[i].centre_distance - margin_stddevs_ * surveyed[i].stddev;

@@ -26,7 +26,8 @@ std::vector<RankedCell> survey_cells(const Cells& cells, const Scorer& codes, st
 /// than its centre by more than a margin of standard deviations. The margin grows with the found rows.
 class CellRanking {
  public:
-  CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed);
+  /// Starts with this margin.
+  CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed, float margin_stddevs);
 
   /// Returns the next cell that may contain a row nearer than `furthest`; nullopt after a whole pass without one.
   std::optional<RankedCell> next(float furthest);

@@ -23,7 +23,7 @@ CellScan::CellScan(const CellQuery& query) : query_(query) {
   shared->cells = survey_cells(query.cells, query.codes, query.query);
   surveyed_ = query.cells.size() + query.cells.sample().ordinals.size();
   if (query.sketches != nullptr) shared->sketches.emplace(*query.sketches, query.query);
-  ranking_ = std::make_unique<CellRanking>(query.cells, shared->cells);
+  ranking_ = std::make_unique<CellRanking>(query.cells, shared->cells, query.cell_margin);
   gathering_ = std::make_unique<CellGathering>(query.cells, query.filter, query.filter_in_cell_order);
   scoring_ = std::make_unique<CellScoring>(query, std::move(shared));
 }
@@ -86,6 +86,10 @@ std::size_t CellScan::rows_left() const noexcept {
 
 std::size_t CellScan::visited() const noexcept {
   return surveyed_ + scoring_->visited();
+}
+
+bool CellScan::sketches_mislead() const noexcept {
+  return scoring_->sketches_mislead();
 }
 
 std::vector<Scored> CellScan::rows() const {

@@ -17,10 +17,6 @@
 
 namespace lorekeep::vector {
 
-/// Margin for the error of sketches, in standard deviations. A row among the k nearest is missed if its estimate is off
-/// by more: with a probability of 1.8 % for the k-th nearest row, and far less for the others.
-inline constexpr float kSketchMarginStddevs = 2.1f;
-
 struct CellQuery {
   const Cells& cells;
   const GraphView& graph;    // of the same rows
@@ -28,6 +24,8 @@ struct CellQuery {
   const Scorer& codes;       // of the query, over the codes of the same rows
   std::span<const float> query;
   std::size_t k;
+  float cell_margin;                   // for skipping cells, in standard deviations (calibration.h)
+  float sketch_margin;                 // for ruling out rows, in standard deviations of their sketches
   float code_error;                    // largest difference between a distance and that of the codes
   const Bitmap& filter;                // of cells.members().size() bits
   const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: unknown
@@ -54,6 +52,9 @@ class CellScan {
   /// Call once advance() has returned false. Adds graph neighbours of the k nearest rows that belong to the k nearest
   /// too. Returns whether there were any; then more cells may contain near rows, and advance() continues.
   bool look_beyond();
+  /// Returns whether the k nearest rows were nearer than their sketches said more often than normal errors explain:
+  /// then the sketches may have ruled out others.
+  bool sketches_mislead() const noexcept;
   /// Estimates how many matching rows advance() may still score, assuming an even spread of the filter over the cells.
   std::size_t rows_left() const noexcept;
   /// Returns the number of distances computed, of any precision.

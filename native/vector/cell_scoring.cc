@@ -10,6 +10,10 @@ namespace {
 constexpr std::size_t kLikeliest = 64;
 constexpr float kFurthest = 3.0f;  // beyond every distance
 constexpr float kNoStddev = 1e-6f;
+// Two standard deviations at the usual margins: 2 % of normal errors exceed them.
+constexpr float kSurprise = 0.8f;
+constexpr std::size_t kLeastSurprising = 2;
+constexpr std::size_t kHitsPerSurprising = 8;
 
 bool contains(const std::vector<std::uint32_t>& sorted, std::uint32_t ordinal) noexcept {
   return std::binary_search(sorted.begin(), sorted.end(), ordinal);
@@ -33,7 +37,7 @@ CellScoring CellScoring::split_off() const {
 }
 
 void CellScoring::take_back(const CellScoring& part) {
-  for (const Candidate& found : part.found_) keep(found.row.score, found.row.ordinal, found.lead_over_centre);
+  for (const Candidate& found : part.found_) keep(found);
   visited_ += part.visited_;
 }
 
@@ -69,7 +73,7 @@ void CellScoring::estimate(const CellGathering& gathered) {
     likely_.resize(2 * rows);
     lower_bounds_.resize(2 * rows);
   }
-  shared_->sketches->estimate(places, gathered.centre_distances(), rows, kSketchMarginStddevs, likely_.data(),
+  shared_->sketches->estimate(places, gathered.centre_distances(), rows, query_.sketch_margin, likely_.data(),
                               lower_bounds_.data());
   visited_ += rows;
   const float furthest = this->furthest();
@@ -112,21 +116,24 @@ void CellScoring::score(std::span<const Pending> rows) {
     if (distances_[i] > limit() || contains(neighbours_, ordinals_[i])) continue;
     const RankedCell& cell = shared_->cells[rows[i].cell];
     const float lead = cell.centre_distance - distances_[i];
-    keep(distances_[i], ordinals_[i], cell.stddev > kNoStddev ? lead / cell.stddev : 0.0f);
+    const float reach = rows[i].likely - rows[i].lower_bound;
+    keep({{distances_[i], ordinals_[i]},
+          cell.stddev > kNoStddev ? lead / cell.stddev : 0.0f,
+          reach > kNoStddev ? (rows[i].likely - distances_[i]) / reach : 0.0f});
   }
 }
 
-void CellScoring::keep(float distance, std::uint32_t ordinal, float lead_over_centre) {
-  nearest_.push({distance, ordinal});
-  found_.push_back({{distance, ordinal}, lead_over_centre});
+void CellScoring::keep(const Candidate& row) {
+  nearest_.push(row.row);
+  found_.push_back(row);
 }
 
 std::optional<float> CellScoring::settle() {
   std::erase_if(found_, [furthest = limit()](const Candidate& found) { return found.row.score > furthest; });
   if (!nearest_.full()) return std::nullopt;
   float greatest = 0;
-  for (const auto& [row, lead] : found_) {
-    if (row.score <= nearest_.worst().score) greatest = std::max(greatest, lead);
+  for (const Candidate& found : found_) {
+    if (found.row.score <= nearest_.worst().score) greatest = std::max(greatest, found.lead_over_centre);
   }
   return greatest;
 }
@@ -134,7 +141,8 @@ std::optional<float> CellScoring::settle() {
 /// Returns the matching neighbours of the k nearest rows, except of rows whose neighbours were scored before.
 std::vector<std::uint32_t> CellScoring::unexpanded() {
   std::vector<std::uint32_t> expand;
-  for (const auto& [row, lead] : found_) {
+  for (const Candidate& found : found_) {
+    const Scored& row = found.row;
     if (row.score > nearest_.worst().score || contains(expanded_, row.ordinal)) continue;
     expand.push_back(row.ordinal);
     for (std::size_t i = 0; i < query_.graph.base_stride; i += kOrdinalsPerLine) {
@@ -172,11 +180,20 @@ bool CellScoring::take_neighbours() {
   missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several rows
   std::vector<std::uint32_t> taken;
   for (const Scored& row : missed) {
-    keep(row.score, row.ordinal, 0);  // its lead is unknown
+    keep({row, 0, 0});  // its lead is unknown
     taken.push_back(row.ordinal);
   }
   insert(neighbours_, taken);
   return !taken.empty();
+}
+
+bool CellScoring::sketches_mislead() const noexcept {
+  if (!shared_->sketches || !nearest_.full()) return false;
+  std::size_t surprising = 0;
+  for (const Candidate& found : found_) {
+    surprising += found.row.score <= nearest_.worst().score && found.surprise > kSurprise ? 1 : 0;
+  }
+  return surprising > kLeastSurprising + query_.k / kHitsPerSurprising;
 }
 
 std::vector<Scored> CellScoring::rows() const {

@@ -40,6 +40,9 @@ class CellScoring {
   /// centres, in standard deviations; nullopt before k rows were scored.
   std::optional<float> settle();
 
+  /// See CellScan.
+  bool sketches_mislead() const noexcept;
+
   std::size_t visited() const noexcept { return visited_; }
   std::vector<Scored> rows() const;
 
@@ -53,12 +56,13 @@ class CellScoring {
   struct Candidate {
     Scored row;
     float lead_over_centre;  // in standard deviations of its cell
+    float surprise;          // how much nearer it is than its sketch said, as a share of the margin
   };
 
   void estimate(const CellGathering& gathered);
   void score_likeliest();
   void score(std::span<const Pending> rows);
-  void keep(float distance, std::uint32_t ordinal, float lead_over_centre);
+  void keep(const Candidate& row);
   std::vector<std::uint32_t> unexpanded();
   float limit() const noexcept;
 

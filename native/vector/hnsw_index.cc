@@ -1,6 +1,7 @@
 #include "vector/hnsw_index.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/error.h"
@@ -53,7 +54,9 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
   const VectorMatrix& graph_rows = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
   parts.graph = build_graph(graph_rows, params, work, progress);
-  return std::make_shared<const HnswIndex>(std::move(parts));
+  const auto index = std::make_shared<HnswIndex>(std::move(parts));
+  index->parts_.calibration = calibrate(*index, work);
+  return index;
 }
 
 std::size_t HnswIndex::memory_bytes() const noexcept {
@@ -75,11 +78,20 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   VectorPlan& plan = result.plan;
   plan.matched = check_options(options);
-  const std::size_t ef = options.ef == 0 ? default_ef(options.k) : std::max(options.ef, options.k);
-  const PlanFacts facts{
-      options.path,         size(), plan.matched, options.k, filtered_ef(size(), plan.matched, ef, options.k),
-      !parts_.cells.empty()};
-  const Task task{query, options, facts, ef};
+  const Calibration& calibration = parts_.calibration;
+  const std::size_t usual = options.usual_ef == 0 ? default_ef(options.k) : std::max(options.usual_ef, options.k);
+  const std::size_t ef =
+      options.ef == 0 ? static_cast<std::size_t>(std::max(calibration.walk_factor, 1.0f) * static_cast<float>(usual))
+                      : std::max(options.ef, options.k);
+  const PlanFacts facts{.asked = options.path,
+                        .size = size(),
+                        .matched = plan.matched,
+                        .k = options.k,
+                        .width = filtered_ef(size(), plan.matched, ef, options.k),
+                        .has_cells = !parts_.cells.empty(),
+                        .may_walk = options.ef != 0 || calibration.walk_factor > 0};
+  const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
+  const Task task{query, options, facts, ef, breadth};
   SearchCounts counts;
   plan.path = choose_path(facts);
   if (plan.path == SearchPath::kGraph) {
@@ -87,7 +99,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
     plan.path = after_walk(facts, result.hits.size());
   }
   if (plan.path == SearchPath::kCells) result.hits = scan_cells(task, plan, counts);
-  if (plan.path == SearchPath::kExact) result.hits = scan_all(task, counts);
+  if (plan.path == SearchPath::kExact) result.hits = scan_all(task, counts);  // also after other paths failed
   plan.exact = plan.path == SearchPath::kExact;
   plan.visited = counts.visited;
   plan.hops = counts.hops;
@@ -117,6 +129,8 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .codes = codes,
       .query = task.query,
       .k = options.k,
+      .cell_margin = task.breadth * parts_.calibration.cell_margin,
+      .sketch_margin = task.breadth * parts_.calibration.sketch_margin,
       .code_error = kShareOfCodeError * parts_.codes.distance_error(codes),
       .filter = *options.filter,
       .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,
@@ -137,6 +151,10 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
     scan.share_rest();
   }
   counts.visited += scan.visited();
+  if (scan.sketches_mislead()) {
+    plan.path = SearchPath::kExact;
+    return {};
+  }
   std::vector<Scored> found = scan.rows();
   rescore(task.query, codes, options.k, found, counts);
   found.resize(std::min(found.size(), options.k));

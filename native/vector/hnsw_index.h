@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/mapped_file.h"
+#include "vector/calibration.h"
 #include "vector/codes.h"
 #include "vector/graph.h"
 #include "vector/graph_search.h"
@@ -26,6 +27,7 @@ struct HnswParts {
   Cells cells;        // of the codes, from kLeastCelledRows rows on, in files from version 5
   Sketches sketches;  // with cells, if codes are separate from the rows
   Graph graph;
+  Calibration calibration = {};            // in files from version 6
   std::shared_ptr<const MappedFile> file;  // mapped file with the rows; null: they are in memory
 };
 
@@ -71,12 +73,14 @@ class HnswIndex final : public VectorIndex {
     const SearchOptions& options;
     const PlanFacts facts;
     const std::size_t ef;  // differs from facts.width if the filter drops rows
+    const float breadth;   // factor of the margins of a cell scan
   };
 
   /// Searches the graph. Returns no rows if a filter drops rows and the matching ones were not reliably reached.
   std::vector<Scored> walk(const Task& task, SearchCounts& counts) const;
   std::vector<Scored> scan_all(const Task& task, SearchCounts& counts) const;
-  /// Scans cells, and changes to a graph search if it seems cheaper than the remaining cells.
+  /// Scans cells, and changes to a graph search if it seems cheaper than the remaining cells. Sets the path to kExact
+  /// if its estimates cannot be trusted.
   std::vector<Scored> scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const;
   /// Scores rows found by their codes exactly. Puts the k nearest first and drops rows that are certainly not among
   /// them.

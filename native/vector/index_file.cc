@@ -28,8 +28,9 @@ enum Section : std::uint32_t {
   kCellStarts = 14,
   kCellMembers = 15,
   kCellRadii = 16,
+  kCalibration = 17,  // from version 6
 };
-static_assert(kCellRadii == kIndexSections);
+static_assert(kCalibration == kIndexSections);
 
 constexpr std::uint32_t kMetricCosine = 0;
 // Flags.
@@ -39,6 +40,7 @@ constexpr std::uint32_t kHasCells = 4;     // from version 5
 constexpr std::uint32_t kTenBitVersion = 3;
 constexpr std::uint32_t kSketchVersion = 4;
 constexpr std::uint32_t kCellVersion = 5;
+constexpr std::uint32_t kCalibrationVersion = 6;
 
 std::uint32_t known_flags(std::uint32_t version) noexcept {
   if (version < kSketchVersion) return kHasCodes;
@@ -60,6 +62,7 @@ struct Header {
   std::uint32_t zero;
 };
 static_assert(sizeof(Header) == 56);
+static_assert(sizeof(Calibration) == 12);
 
 constexpr std::size_t kRowsPerPiece = 4096;
 
@@ -126,6 +129,7 @@ class Loader {
     parts.cells = cells();
     parts.sketches = sketches();
     parts.graph = graph();
+    parts.calibration = calibration();
     if (options_.verify_vectors) verify_vectors(parts);
     parts.file = file_.mapping();
     return {std::make_shared<const HnswIndex>(std::move(parts)), file_.fingerprint()};
@@ -213,6 +217,20 @@ class Loader {
     return Graph(view, copies);
   }
 
+  Calibration calibration() const {
+    Calibration read;
+    if (file_.version() < kCalibrationVersion) return read;
+    const auto bytes = sized(kCalibration, sizeof(Calibration));
+    file_.verify(kCalibration);
+    std::memcpy(&read, bytes.data(), sizeof(read));
+    const bool walks = read.walk_factor == 0 || (read.walk_factor >= 1 && read.walk_factor <= kMostWalkFactor);
+    const auto is_margin = [](float margin) { return margin >= 0 && margin <= kMostMargin; };
+    if (!walks || !is_margin(read.cell_margin) || !is_margin(read.sketch_margin)) {
+      refuse(file_.name(), "its calibration is out of range");
+    }
+    return read;
+  }
+
   SectionCopy copy(Section id) const {
     options_.work.check();
     return file_.copy(id);
@@ -281,6 +299,7 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
   file.section(kCellStarts, std::as_bytes(parts.cells.starts()), cancel);
   file.section(kCellMembers, std::as_bytes(parts.cells.members()), cancel);
   file.section(kCellRadii, std::as_bytes(parts.cells.radii()), cancel);
+  file.section(kCalibration, std::as_bytes(std::span(&parts.calibration, 1)), cancel);
 }
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
@@ -319,6 +338,7 @@ std::string_view index_section_name(std::uint32_t id) noexcept {
     case kCellStarts: return "cell starts";
     case kCellMembers: return "cell members";
     case kCellRadii: return "cell radii";
+    case kCalibration: return "calibration";
     default: return "";
   }
 }

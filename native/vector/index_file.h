@@ -15,11 +15,12 @@ namespace lorekeep::vector {
 
 inline constexpr Magic kIndexMagic{{'L', 'K', 'H', 'N', 'S', 'W', '\0', '\0'}};
 /// Version 2 allows sections of other modules after the index's own, version 3 adds the low bits of ten-bit rows,
-/// version 5 adds cells, and sketches by cell. Version 4 had sketches by row, which are ignored. All are readable.
-inline constexpr std::uint32_t kIndexVersion = 5;
+/// version 5 adds cells, and sketches by cell, version 6 the calibration. Version 4 had sketches by row, which are
+/// ignored. All are readable.
+inline constexpr std::uint32_t kIndexVersion = 6;
 inline constexpr std::uint32_t kOldestIndexVersion = 1;
 /// The index's own sections have the ids 1 to kIndexSections; those of other modules begin at kFirstOtherSection.
-inline constexpr std::uint32_t kIndexSections = 16;
+inline constexpr std::uint32_t kIndexSections = 17;
 inline constexpr std::uint32_t kFirstOtherSection = 32;
 
 /// `fingerprint` identifies the source of the rows (records and embedding model); 0: unknown. Writes a temporary file,

@@ -52,17 +52,19 @@ struct PlanFacts {
   std::size_t k = 0;
   std::size_t width = 0;  // filtered_ef()
   bool has_cells = false;
+  bool may_walk = true;  // walks of this index reach the nearest rows
 };
 
 /// Returns the first path of a search:
 ///   a path was requested   this path
 ///   many rows match        the cells, if there are any
-///   a scan costs less      every matching row
+///   a scan costs less      every matching row; also if walks do not reach the nearest rows
 ///   else                   the graph
 inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   if (facts.asked != SearchPath::kAuto) return facts.asked;
   if (scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
-  return scan_is_better(facts.size, facts.matched, facts.width) ? SearchPath::kExact : SearchPath::kGraph;
+  const bool scan = !facts.may_walk || scan_is_better(facts.size, facts.matched, facts.width);
+  return scan ? SearchPath::kExact : SearchPath::kGraph;
 }
 
 /// Returns the path for the hits after a walk that found `found` rows: the graph if they are enough, else the cells,
@@ -87,7 +89,7 @@ inline CellStep after_cells(const PlanFacts& facts, std::size_t step, std::size_
   if (step > kStepOfChoice) return CellStep::kAdvance;
   const double cost = (sketched ? kSketchCost : kScanCost) * static_cast<double>(rows_left);
   const bool cells_are_better = cost <= kVisitsPerEf * static_cast<double>(facts.width);
-  if (cells_are_better || facts.asked != SearchPath::kAuto) return CellStep::kShareRest;
+  if (cells_are_better || !facts.may_walk || facts.asked != SearchPath::kAuto) return CellStep::kShareRest;
   return step < kStepOfChoice ? CellStep::kAdvance : CellStep::kWalk;
 }
 

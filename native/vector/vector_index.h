@@ -25,7 +25,8 @@ enum class SearchPath {
 
 struct SearchOptions {
   std::size_t k = 10;                            // at least 1
-  std::size_t ef = 0;                            // width of a graph search, at least k; 0: default_ef(k)
+  std::size_t ef = 0;                            // breadth of the search, at least k; 0: as calibrated for usual_ef
+  std::size_t usual_ef = 0;                      // 0: default_ef(k)
   const Bitmap* filter = nullptr;                // candidate rows, size() bits; null: all
   const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
   SearchPath path = SearchPath::kAuto;
@@ -33,7 +34,8 @@ struct SearchOptions {
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
-/// Returns the default width of a graph search for k hits.
+/// Returns the width of a graph search for k hits in an index whose graph needs no more (calibration.h).
+/// With another `ef`, margins of cell scans grow with the root of their ratio.
 constexpr std::size_t default_ef(std::size_t k) noexcept {
   return std::max(kDefaultEf, 2 * k);
 }

@@ -38,6 +38,7 @@ export interface SearchPlaces {
   readonly text: string;
   readonly filter: string;
   readonly rrf: string;
+  readonly lexical: string;
   readonly invalid: 1004 | 4003;
 }
 
@@ -67,7 +68,8 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
     case 'rrf.weights':
       return told(places.invalid, `${places.rrf}.weights`, {});
     default:
-      return error;
+      if (typeof field !== 'string' || !/^lexical(\.|$)/.test(field)) return error;
+      return told(places.invalid, `${places.lexical}${field.slice('lexical'.length)}`, facts);
   }
 }
 

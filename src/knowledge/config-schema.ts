@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { lexicalSchema } from '../lexical/fields.js';
 import { fieldConditions } from './field-conditions.js';
-import { coerceDefault, expectedDefault, wellFormed } from './field-default.js';
+import { coerceDefault, expectedDefault, isoPatterns, wellFormed } from './field-default.js';
 
 const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
 
@@ -12,6 +13,12 @@ const fieldSchema = z
   .strictObject({
     name: text().describe('The key in records, and what filters call the field.'),
     type: z.enum(fieldTypes),
+    format: z
+      .enum(['date', 'date-time'])
+      .optional()
+      .describe(
+        'Of an int field: its values are dates, and records and filters may write them as ISO 8601 texts. date: days since 1970-01-01, as in "2024-05-31". date-time: milliseconds since 1970 in UTC, as in "2024-05-31T12:00:00Z".',
+      ),
     default: z
       .union([z.number(), z.string(), z.boolean(), z.array(z.string())], {
         error: 'a number, a string, true, false or an array of strings is expected',
@@ -26,9 +33,20 @@ const fieldSchema = z
   .refine((field) => (field.default !== undefined) !== (field.optional === true), {
     error: 'exactly one of "default" and "optional": true is expected',
   })
+  .refine((field) => field.format === undefined || field.type === 'int', {
+    path: ['format'],
+    error: 'only a field of type int has a format',
+  })
   .meta(fieldConditions)
   .transform(({ default: written, ...field }, context) => {
     if (written === undefined) return field;
+    if (
+      field.format !== undefined &&
+      typeof written === 'string' &&
+      isoPatterns[field.format].test(written)
+    ) {
+      return { ...field, default: written };
+    }
     const value = coerceDefault(written, field.type);
     if (value !== undefined) return { ...field, default: value };
     const message = `${expectedDefault[field.type]} is expected, because the type is ${field.type}`;
@@ -98,6 +116,9 @@ export const knowledgeBaseSchema = z.strictObject({
     .superRefine(uniqueNames)
     .optional()
     .describe("The records' typed metadata."),
+  lexical: lexicalSchema
+    .optional()
+    .describe('How searches with a lexical leg read their text, unless they say otherwise: docs/lexical.md.'),
   hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
   vector_type: z
     .enum(['f32', 'f16', 'i8'])

@@ -17,6 +17,12 @@ export const expectedDefault: Readonly<Record<FieldType, string>> = {
   'set<string>': 'an array of strings',
 };
 
+/** The form of a default of each format. The addon checks that there is such a day. */
+export const isoPatterns = {
+  date: /^\d{4}-\d{2}-\d{2}$/,
+  'date-time': /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/,
+};
+
 const largest = 2n ** 63n;
 export const integerText = /^-?\d{1,19}$/;
 export const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

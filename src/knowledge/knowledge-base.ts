@@ -1,4 +1,5 @@
 import type { Storage } from '../../lib/index.js';
+import { lexicalOptions } from '../lexical/fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import type { KnowledgeModel } from './model.js';
@@ -18,7 +19,7 @@ export class KnowledgeBase extends SearchableStorage {
 
   /** @internal Use openKnowledgeBase(). */
   constructor(storage: Storage, model: KnowledgeModel, { config, warnings, embeddings }: KnowledgeBaseFacts) {
-    super(storage, model, embeddings);
+    super(storage, model, embeddings, lexicalOptions(config.lexical));
     this.config = config;
     this.warnings = warnings;
   }

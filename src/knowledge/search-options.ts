@@ -1,5 +1,6 @@
 import {
   type FusionOptions,
+  type LexicalOptions,
   LorekeepError,
   type SearchMode,
   type StorageSearchOptions,
@@ -24,9 +25,19 @@ const known: OptionNames<KnowledgeSearchOptions> = {
   threshold: true,
   ef: true,
   rrf: true,
+  lexical: true,
+  highlight: true,
   filter: true,
   variables: true,
   signal: true,
+};
+
+const knownLexical: OptionNames<LexicalOptions> = {
+  querySyntax: true,
+  fuzziness: true,
+  boosts: true,
+  stopwords: true,
+  synonyms: true,
 };
 
 const knownFusion: OptionNames<FusionOptions> = { k: true, weights: true, candidates: true };
@@ -39,7 +50,8 @@ const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense
  */
 export function searchOptions(options: KnowledgeSearchOptions): CheckedSearchOptions {
   checkOptionNames(options, known, 'a search');
-  const { rrf } = options;
+  const { rrf, lexical } = options;
+  if (lexical !== undefined) checkOptionNames(lexical, knownLexical, 'a search', 'lexical.');
   if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
   if (rrf?.weights !== undefined) checkOptionNames(rrf.weights, knownWeights, 'a search', 'rrf.weights.');
   if (typeof options.text !== 'string') {

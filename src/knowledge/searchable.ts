@@ -4,11 +4,13 @@ import {
   type Filter,
   type FilterExpression,
   type FusionOptions,
+  type LexicalOptions,
   LorekeepError,
   type Storage,
   type StorageSearchOptions,
   type StorageSearchResult,
 } from '../../lib/index.js';
+import { textToEmbed } from '../../lib/internal.js';
 import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
@@ -30,14 +32,22 @@ export class SearchableStorage implements AsyncDisposable {
   readonly model: KnowledgeModel;
   /** Where the records' embeddings came from; undefined when an index file had them. */
   readonly embeddings: EmbeddingCounts | undefined;
+  /** Defaults of the options of the same name. */
+  readonly #lexical: LexicalOptions | undefined;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
   /** @internal Use openKnowledgeBase() or createStorage(). */
-  constructor(storage: Storage, model: KnowledgeModel, embeddings: EmbeddingCounts | undefined) {
+  constructor(
+    storage: Storage,
+    model: KnowledgeModel,
+    embeddings: EmbeddingCounts | undefined,
+    lexical?: LexicalOptions,
+  ) {
     this.storage = storage;
     this.model = model;
     this.embeddings = embeddings;
+    this.#lexical = lexical;
   }
 
   get size(): number {
@@ -61,14 +71,16 @@ export class SearchableStorage implements AsyncDisposable {
   /**
    * Checks what does not change from search to search, and gives the compiled filter: the storage keeps the latest, for
    * searches that give the same expression. It is not the caller's to close.
-   * @throws INVALID_ARGUMENT with `detail.field` "filter" or "rrf.weights"
+   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf.weights" or "lexical..."
    */
   check({
     mode = 'hybrid',
     rrf,
+    lexical,
     filter,
-  }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'filter'>): Filter | undefined {
+  }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'lexical' | 'filter'>): Filter | undefined {
     if (mode === 'hybrid') checkWeights(this.#fusion(rrf));
+    this.storage.checkLexical(lexical);
     return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
   }
 
@@ -95,15 +107,14 @@ export class SearchableStorage implements AsyncDisposable {
   async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     const started = performance.now();
     const rrf = options.mode === 'hybrid' ? this.#fusion(options.rrf) : undefined;
-    const lexical = rrf && wordsAlone(rrf);
-    const embedded =
-      options.mode === 'lexical' ? undefined : await this.#embed(options, lexical !== undefined);
+    const alone = rrf && wordsAlone(rrf);
+    const lexical = this.#lexicalOptions(options);
+    const toEmbed = { ...options, text: textToEmbed(options.text, lexical) };
+    const embedded = options.mode === 'lexical' ? undefined : await this.#embed(toEmbed, alone !== undefined);
     const embedMs = performance.now() - started;
-    const fusion = (embedded === undefined ? lexical : undefined) ?? rrf;
-    const result = await this.storage.searchInTurns(
-      { ...options, rrf: fusion, vector: this.#vector(embedded) },
-      turn,
-    );
+    const fusion = (embedded === undefined ? alone : undefined) ?? rrf;
+    const vector = this.#vector(embedded);
+    const result = await this.storage.searchInTurns({ ...options, rrf: fusion, lexical, vector }, turn);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;
@@ -121,6 +132,12 @@ export class SearchableStorage implements AsyncDisposable {
       if (unseenIsFine && isUnseenText(error)) return undefined;
       throw error;
     }
+  }
+
+  /** The storage's own defaults apply in modes with a lexical leg. */
+  #lexicalOptions({ mode, lexical }: CheckedSearchOptions): LexicalOptions | undefined {
+    if (this.#lexical === undefined || mode === 'dense') return lexical;
+    return { ...this.#lexical, ...definedOf(lexical ?? {}) };
   }
 
   /** A leg of weight 0 needs a vector, too. */
@@ -141,6 +158,11 @@ export class SearchableStorage implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** An option that is undefined keeps its default. */
+function definedOf(options: LexicalOptions): LexicalOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 function checkWeights({ weights }: FusionOptions): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ineffectiveOptions } from '../../lib/search-mode.js';
 import { fusionFields } from '../fusion/fields.js';
+import { lexicalSchema } from '../lexical/fields.js';
 
 const { weight, k, candidates } = fusionFields;
 
@@ -30,6 +31,12 @@ export const retrievalFields = {
       'Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.',
     ),
   rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode. Refused in other modes.'),
+  lexical: lexicalSchema
+    .optional()
+    .describe(
+      'How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base. Refused in dense mode.',
+    ),
+  highlight: z.boolean().default(false).describe('Adds `snippet` to the hits.'),
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };
 
@@ -78,6 +85,10 @@ export const hitFields = {
   bm25_score: z.number().optional(),
   dense_rank: z.int().optional().describe('Position in the dense leg, from 1.'),
   lexical_rank: z.int().optional().describe('Position in the lexical leg, from 1.'),
+  snippet: z
+    .array(z.object({ text: z.string(), match: z.boolean().describe('Whether the query matches it.') }))
+    .optional()
+    .describe('With `highlight`: the part of the text with most words of the query, in pieces.'),
   metadata: z
     .record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.array(z.string())]))
     .optional()

@@ -129,8 +129,14 @@ export class Session {
   search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
     const template = new QueryTemplate(request.query, 'query', 1004);
     const text = template.render(new Interaction(request.text, request.variables));
-    const storage = { where: 'name', value: name };
-    const places = { storage, text: template.origin, filter: 'filter', rrf: 'rrf', invalid: 1004 } as const;
+    const places = {
+      storage: { where: 'name', value: name },
+      text: template.origin,
+      filter: 'filter',
+      rrf: 'rrf',
+      lexical: 'lexical',
+      invalid: 1004,
+    } as const;
     return this.#pending.track(this.#search(name, { ...request, text }, places, outlet));
   }
 

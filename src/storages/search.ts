@@ -1,6 +1,7 @@
 import type { Filter, FilterExpression } from '../../lib/index.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import { lexicalOptions } from '../lexical/fields.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { loopTurn, mapInTurns } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
@@ -30,9 +31,10 @@ export class StorageSearch {
   constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
     const { filter, ...rest } = retrieval;
     const { mode, rrf } = rest;
+    const lexical = lexicalOptions(rest.lexical);
     checkFilterSize(filter, places.filter, places.invalid);
     try {
-      this.#filter = pin.value.check({ mode, rrf, filter: filter as FilterExpression | undefined });
+      this.#filter = pin.value.check({ mode, rrf, lexical, filter: filter as FilterExpression | undefined });
     } catch (error) {
       throw searchError(error, places);
     }
@@ -55,10 +57,11 @@ export class StorageSearch {
     signal: AbortSignal,
   ): Promise<WireOutcome> {
     checkQueryLength(text, this.#places.text);
-    const { mode, top_k: topK, threshold, rrf } = this.#retrieval;
+    const { mode, top_k: topK, threshold, rrf, highlight } = this.#retrieval;
+    const lexical = lexicalOptions(this.#retrieval.lexical);
     const filter = this.#filter;
     const used = filter && usedVariables(filter, variables);
-    const options = { text, mode, topK, threshold, rrf, filter, variables: used, signal };
+    const options = { text, mode, topK, threshold, rrf, lexical, highlight, filter, variables: used, signal };
     const leave = await this.#threads.enter(signal);
     const turn = () => {
       // The thread has found the hits; the event loop converts them.

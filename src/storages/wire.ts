@@ -3,7 +3,7 @@ import type { Hit } from '../protocol/retrieval.js';
 
 /** Converts a hit to its protocol form. */
 export function wireHit(hit: StorageHit): Hit {
-  const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank } = hit;
+  const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
   return {
     id,
     text,
@@ -13,6 +13,7 @@ export function wireHit(hit: StorageHit): Hit {
     bm25_score: bm25Score,
     dense_rank: denseRank,
     lexical_rank: lexicalRank,
+    snippet,
     metadata: metadata && wireMetadata(metadata),
   };
 }

@@ -162,6 +162,12 @@ describe('the config file', () => {
     ],
     [{ fields: [{ name: 'a', type: 'set<string>', default: [1] }] }, 'fields[0].default'],
     [{ fields: [{ name: 'a', ...optional, filterable: 1 }] }, 'fields[0].filterable: '],
+    [
+      { fields: [{ name: 'a', type: 'float', format: 'date', optional: true }] },
+      'fields[0].format: only a field of type int has a format',
+    ],
+    [{ fields: [{ name: 'a', type: 'int', format: 'day', optional: true }] }, 'fields[0].format: '],
+    [{ fields: [{ name: 'a', type: 'int', format: 'date', default: 'soon' }] }, 'fields[0].default: '],
     [{ version: '1' }, 'version: '],
     [{ index_file: '' }, 'index_file: '],
     [{ hnsw: [] }, 'hnsw: '],
@@ -193,6 +199,16 @@ describe('the config file', () => {
     ['set<string>', 'x', ['x']],
   ])('a default of type %s may be written as %j', async (type, written, value) => {
     const fields = [{ name: 'a', type, default: written }];
+    expect((await load({ ...least, fields })).config.fields?.[0]).toMatchObject({ default: value });
+  });
+
+  test.each([
+    ['date', '2024-05-31', '2024-05-31'],
+    ['date', '5', 5],
+    ['date-time', '2024-05-31T10:00:00Z', '2024-05-31T10:00:00Z'],
+    ['date-time', '2024-05-31', '2024-05-31'],
+  ])('a default of format %s may be written as %j', async (format, written, value) => {
+    const fields = [{ name: 'a', type: 'int', format, default: written }];
     expect((await load({ ...least, fields })).config.fields?.[0]).toMatchObject({ default: value });
   });
 

@@ -25,8 +25,10 @@ test('a field needs exactly one of default and "optional": true, and a default t
   const schema = JSON.parse(jsonSchemas()['knowledge-base.schema.json'] ?? '');
   const field = schema.properties.fields.items;
   expect(field.oneOf.map((one: { required: string[] }) => one.required)).toEqual([['default'], ['optional']]);
-  const types = field.allOf.map((rule: { if: typeof field }) => rule.if.properties.type.const);
-  expect(types).toEqual(field.properties.type.enum);
+  const valuesOf = (name: string) =>
+    field.allOf.flatMap((rule: { if: typeof field }) => rule.if.properties[name]?.const ?? []);
+  expect(valuesOf('type')).toEqual(field.properties.type.enum);
+  expect(valuesOf('format')).toEqual(field.properties.format.enum);
   for (const rule of field.allOf) expect(rule.then.properties.default).not.toEqual({});
 });
 

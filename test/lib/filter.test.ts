@@ -63,6 +63,13 @@ describe('a filter', () => {
     ],
     ['of an empty and lets all through', { and: [] }, ['a', 'b', 'c', 'd']],
     ['of an empty or lets none through', { or: [] }, []],
+    ['asks whether a field is there', { exists: field('author') }, ['a', 'c']],
+    ['or is not', { author: { exists: false } }, ['b', 'd']],
+    ['finds a default there', { exists: field('tags') }, ['a', 'b', 'c', 'd']],
+    ['compares the beginning of a string', { starts_with: [field('author'), 'A'] }, ['a']],
+    ['which may be empty', { author: { starts_with: '' } }, ['a', 'c']],
+    ['has a short form', { year: { '>=': 2001, '<': 3000 } }, ['a']],
+    ['which takes lists', { author: { in: ['Ada', 'Bo'] } }, ['a', 'c']],
   ])('%s', async (_, filter, ids) => {
     expect(await found(filter)).toEqual(ids);
   });
@@ -78,6 +85,18 @@ describe('a filter', () => {
     expect(error.message).toContain('who');
     await compiled.close();
     await rejection(storage.search({ vector, filter: compiled, variables: { who: 'Bo' } }), 'CLOSED');
+  });
+
+  test('takes variables in every operator', async () => {
+    const filter: FilterExpression = {
+      or: [{ author: { starts_with: { variable: 'start' } } }, { year: { '==': { variable: 'year' } } }],
+    };
+    expect(await found(filter, { start: 'B', year: 2001 })).toEqual(['a', 'c']);
+    const error = await rejection(
+      storage.search({ vector, filter, variables: { start: 1, year: 1 } }),
+      'INVALID_ARGUMENT',
+    );
+    expect(error.message).toContain('$.or[0].author.starts_with.variable');
   });
 
   test('says in the plan how many records it let through', async () => {
@@ -107,6 +126,61 @@ describe('a filter', () => {
   test('is refused by a storage without fields', async () => {
     await using bare = await Storage.build([{ id: 'a', text: 'b' }], vector, 2);
     expect(() => bare.compileFilter({ '==': [field('year'), 1] })).toThrow(/year/);
+  });
+});
+
+describe('dates', () => {
+  const dated: FieldDefinition[] = [
+    { name: 'day', type: 'int', format: 'date', optional: true },
+    { name: 'at', type: 'int', format: 'date-time', default: '2000-01-01' },
+  ];
+  const build = (metadata: Record<string, unknown>[]) =>
+    Storage.build(
+      metadata.map((one, i) => ({
+        id: String(i),
+        text: 'words',
+        metadata: one as StorageRecord['metadata'],
+      })),
+      new Float32Array(2 * metadata.length).fill(1),
+      2,
+      { fields: dated },
+    );
+
+  test('are written as ISO texts or numbers, and read as texts', async () => {
+    await using dates = await build([
+      { day: '2024-02-29', at: '2024-02-29T13:00:00.25+01:00' },
+      { day: -1 },
+      { at: 0 },
+    ]);
+    const { hits } = await dates.search({ vector });
+    expect(hits.map((hit) => hit.metadata)).toEqual([
+      { day: '2024-02-29', at: '2024-02-29T12:00:00.250Z' },
+      { day: '1969-12-31', at: '2000-01-01T00:00:00.000Z' },
+      { at: '1970-01-01T00:00:00.000Z' },
+    ]);
+    const ids = async (filter: FilterExpression, variables?: Record<string, unknown>) =>
+      (await dates.search({ vector, filter, variables })).hits.map((hit) => hit.id);
+    expect(await ids({ day: { '<': '2000-01-01' } })).toEqual(['1']);
+    expect(
+      await ids({ at: { '>': '2000-01-01', '<=': { variable: 'end' } } }, { end: '2024-03-01' }),
+    ).toEqual(['0']);
+    expect(await ids({ day: { in: { variable: 'days' } } }, { days: ['2024-02-29', 5] })).toEqual(['0']);
+    const error = await rejection(
+      dates.search({ vector, filter: { day: { '<': { variable: 'end' } } }, variables: { end: 'soon' } }),
+      'INVALID_ARGUMENT',
+    );
+    expect(error.message).toMatch(/"soon"/);
+    expect(() => dates.compileFilter({ day: { '<': '2023-02-29' } })).toThrow(/2023-02-29/);
+  });
+
+  test.each([
+    { day: '2023-02-29' },
+    { day: 3_000_000 },
+    { day: '2024-01-01T00:00:00Z' },
+    { at: '2024-01-01T10:00' },
+  ])('refuses %j', async (metadata) => {
+    const error = await rejection(build([metadata]), 'INVALID_ARGUMENT');
+    expect(error.message).toMatch(/such as "2024-05-31/);
   });
 });
 

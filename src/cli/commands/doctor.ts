@@ -4,6 +4,7 @@ import type { DoctorFlags } from '../doctor/doctor.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
+    .argument('[file]', "a knowledge base's config: also measures the recall of its searches")
     .description('Find out what keeps lorekeep from working on this machine, and what to do about it.')
     .option('--config <path>', 'the server config (default: as for serve)')
     .option('--json', 'one JSON result on stdout')
@@ -11,8 +12,8 @@ export function addDoctor(program: Command): void {
       'after',
       '\nExit status: 0 nothing failed (there may be warnings), 1 something did, 2 wrong command line.',
     )
-    .action(async (flags: DoctorFlags) => {
+    .action(async (file: string | undefined, flags: DoctorFlags) => {
       const { doctor } = await import('../doctor/doctor.js');
-      await doctor(flags);
+      await doctor(file, flags);
     });
 }

@@ -13,6 +13,7 @@ import { type Finding, failed, ok, warning } from './finding.js';
 import { checkAccess, checkPort, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
+import { checkRecall } from './recall.js';
 
 export interface DoctorFlags {
   config?: string;
@@ -20,13 +21,14 @@ export interface DoctorFlags {
 }
 
 /** `lorekeep doctor`: checks everything that the server needs, and continues after a failed check. */
-export async function doctor(flags: DoctorFlags): Promise<void> {
+export async function doctor(file: string | undefined, flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
     const machine = [checkNode(), ...(await checkAddon())];
     const tryOut = machine.every(({ status }) => status !== 'failed');
     const installation = await checkInstallation(flags.config, { tryOut, signal });
     // Last, because trying a model measures it.
     const findings = [...machine, ...installation, ...(tryOut ? await checkEmbedding() : [])];
+    if (file !== undefined && tryOut) findings.push(...(await checkRecall(file, flags.config, signal)));
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ ok: failures === 0, findings });

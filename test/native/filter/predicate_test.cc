@@ -98,6 +98,38 @@ TEST("every mistake in a predicate is refused with its path") {
       {R"({"in": [{"knowledge": "year"}, [1, 2, "3"]]})", "$.in[1][2]", ""},
       {R"({"in": [{"knowledge": "lang"}, ["en", null]]})", "$.in[1][1]", ""},
       {R"({"in": [{"knowledge": "lang"}, ["en", {"variable": "v"}]]})", "$.in[1][1]", ""},
+      // starts_with, exists
+      {R"({"starts_with": [{"knowledge": "lang"}]})", "$.starts_with", ""},
+      {R"({"starts_with": ["e", {"knowledge": "lang"}]})", "$.starts_with", ""},
+      {R"({"starts_with": [{"knowledge": "lang"}, 1]})", "$.starts_with[1]", ""},
+      {R"({"starts_with": [{"knowledge": "lang"}, ["e"]]})", "$.starts_with[1]", ""},
+      {R"({"starts_with": [{"knowledge": "lang"}, {"knowledge": "region"}]})", "$.starts_with[1].knowledge", ""},
+      {R"({"starts_with": [{"knowledge": "year"}, "1"]})", "$.starts_with[0].knowledge", ""},
+      {R"({"starts_with": [{"knowledge": "tags"}, "a"]})", "$.starts_with[0].knowledge", ""},
+      {R"({"startswith": [{"knowledge": "lang"}, "e"]})", "$", "starts_with"},
+      {R"({"exists": "lang"})", "$.exists", ""},
+      {R"({"exists": [{"knowledge": "lang"}]})", "$.exists", ""},
+      {R"({"exists": {"variable": "lang"}})", "$.exists", ""},
+      {R"({"exists": {"knowledge": "source"}})", "$.exists.knowledge", ""},
+      {R"({"exists": {"knowledge": "lnag"}})", "$.exists.knowledge", "lang"},
+      // operators of a field
+      {R"({"year": 1990})", "$.year", ""},
+      {R"({"year": {}})", "$.year", ""},
+      {R"({"year": null})", "$.year", ""},
+      {R"({"year": [{">=": 1}]})", "$.year", ""},
+      {R"({"yaer": {">=": 1}})", "$.yaer", "year"},
+      {R"({"source": {"==": "x"}})", "$.source", ""},
+      {R"({"year": {">=": 1, "=<": 2}})", "$.year", "=="},
+      {R"({"year": {"and": []}})", "$.year", ""},
+      {R"({"year": {">=": "1990"}})", R"($.year[">="])", ""},
+      {R"({"year": {">=": 1}, "lang": {"==": "en"}})", "$", ""},
+      {R"({"year": {"exists": 1}})", "$.year.exists", ""},
+      {R"({"year": {"starts_with": "1"}})", "$.year", ""},
+      {R"({"lang": {"in": "en"}})", "$.lang.in", ""},
+      {R"({"lang": {"in": ["en", 1]}})", "$.lang.in[1]", ""},
+      {R"({"tags": {"==": "a"}})", "$.tags", ""},
+      {R"({"draft": {"<": true}})", R"($.draft["<"])", ""},
+      {R"({"year": {"year": {">=": 1}}})", "$.year", ""},
   };
   for (const Refusal& refusal : kRefusals) {
     try {
@@ -137,6 +169,27 @@ Value nested(std::size_t depth) {
   Value value(Object{{"and", Array{}}});
   for (std::size_t i = 1; i < depth; ++i) value = Value(Object{{"not", std::move(value)}});
   return value;
+}
+
+TEST("operators of one field count as nested and as operators") {
+  const Value two = json(R"({"year": {">": 1, "<": 9}})");
+  Value value = two;
+  for (std::size_t i = 2; i < kMaxPredicateDepth; ++i) value = Value(Object{{"not", std::move(value)}});
+  CHECK(Predicate::compile(value, sample_schema()) != nullptr);
+  value = Value(Object{{"not", std::move(value)}});
+  CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(value, sample_schema()));
+
+  const std::size_t most = (kMaxPredicateOperators - 1) / 3;
+  CHECK(Predicate::compile(Object{{"and", Array(most, two)}}, sample_schema()) != nullptr);
+  CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(Object{{"and", Array(most + 1, two)}}, sample_schema()));
+}
+
+TEST("an operator is one also where a field has its name") {
+  const auto schema = std::make_shared<const Schema>(Schema::parse(
+      json(R"([{"name": "in", "type": "int", "default": 1}, {"name": "not", "type": "int", "default": 1}])")));
+  CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(json(R"({"in": {"==": 1}})"), schema));
+  CHECK_FAILS(Code::kInvalidArgument, Predicate::compile(json(R"({"not": {"==": 1}})"), schema));
+  CHECK(Predicate::compile(json(R"({"==": [{"knowledge": "in"}, 1]})"), schema) != nullptr);
 }
 
 TEST("depth, operators and elements have limits") {

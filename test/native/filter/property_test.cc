@@ -70,7 +70,8 @@ class Generator {
   }
 
   Value predicate(const Schema& schema, Record& variables, int depth) {
-    const std::size_t choice = below(depth > 0 ? 10 : 7);
+    const std::size_t choice = below(depth > 0 ? 13 : 7);
+    if (choice >= 10) return choice == 10 ? existence(schema) : conditions(schema, variables);
     if (choice == 7) return Object{{"not", predicate(schema, variables, depth - 1)}};
     if (choice > 7) {
       Array parts;
@@ -81,11 +82,32 @@ class Generator {
     if (schema[field].type == FieldType::kStringSet) {
       return Object{{"in", Array{operand(schema, FieldType::kString, variables), reference(schema, field)}}};
     }
+    if (choice == 3 && schema[field].type == FieldType::kString) {
+      Value prefix = chance(30) ? variable(text(), variables) : Value(text());
+      return Object{{"starts_with", Array{reference(schema, field), std::move(prefix)}}};
+    }
     return choice < 2 ? membership(schema, field, variables) : comparison(schema, field, variables);
   }
 
  private:
   static Value reference(const Schema& schema, std::size_t field) { return Object{{"knowledge", schema[field].name}}; }
+
+  Value existence(const Schema& schema) { return Object{{"exists", reference(schema, below(schema.size()))}}; }
+
+  /// {"field": {operator: operand, ...}} of up to three operators.
+  Value conditions(const Schema& schema, Record& variables) {
+    static const std::vector<std::string> kOperators = {"==", "!=", "<", "<=", ">", ">="};
+    const std::size_t field = below(schema.size());
+    const FieldType type = schema[field].type;
+    Object all;
+    if (type == FieldType::kStringSet || chance(30)) all.push_back({"exists", chance(50)});
+    if (type != FieldType::kStringSet && (all.empty() || chance(50))) {
+      const std::string& op = kOperators[below(type == FieldType::kBool ? 2 : 6)];
+      all.push_back({op, operand(schema, type, variables)});
+    }
+    if (type == FieldType::kString && chance(30)) all.push_back({"starts_with", text()});
+    return Object{{schema[field].name, std::move(all)}};
+  }
 
   static bool comparable(FieldType a, FieldType b) {
     return a == b || (a <= FieldType::kFloat && b <= FieldType::kFloat);

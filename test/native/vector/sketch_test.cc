@@ -175,7 +175,7 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
         const double error = (exact[i] - likely[i]) / (likely[i] - nearest[i]);
         errors += error;
         squares += error * error;
-        beyond += error < -static_cast<double>(kSketchMarginStddevs) ? 1 : 0;
+        beyond += error < -static_cast<double>(kMargin) ? 1 : 0;
       }
     }
     constexpr double kAll = kRows * kQueries;
@@ -194,8 +194,7 @@ TEST("sketches: rows that are all the same, or zero, have no spread and no error
     std::vector<float> likely(3000);
     std::vector<float> nearest(3000);
     SketchQuery(sample.sketches, query)
-        .estimate(places.data(), sample.origins(query).data(), 3000, kSketchMarginStddevs, likely.data(),
-                  nearest.data());
+        .estimate(places.data(), sample.origins(query).data(), 3000, kMargin, likely.data(), nearest.data());
     for (std::size_t i = 0; i < 3000; ++i) {
       CHECK(std::fabs(likely[i] - (1 - value)) < 1e-2f && std::fabs(nearest[i] - (1 - value)) < 1e-2f);
     }

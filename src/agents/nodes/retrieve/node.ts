@@ -30,6 +30,7 @@ export const node: NodeType = {
             text: query.origin,
             filter: `${where}.params.filter`,
             rrf: `${where}.params.rrf`,
+            lexical: `${where}.params.lexical`,
             invalid: 4003,
           } as const;
           const search = new StorageSearch(pin, checked, places, threads);

@@ -1,0 +1,97 @@
+/** Shows where a text matches a query. */
+
+/** A part of a snippet. */
+export interface SnippetPart {
+  text: string;
+  /** Whether the query matches it. */
+  match: boolean;
+}
+
+/** A match in a text, in UTF-16 code units, and the number of the query's clause. */
+interface Match {
+  begin: number;
+  end: number;
+  clause: number;
+}
+
+/** Longest snippet, without the marks of omitted text. */
+const snippetLength = 240;
+/** Text before the first match of a snippet. */
+const leadIn = 40;
+const omitted = '…';
+
+/** Reads the addon's numbers: of each text the number of matches, then begin, end and clause of each. */
+export function readMatches(numbers: Uint32Array, texts: number): Match[][] {
+  const all: Match[][] = [];
+  let next = 0;
+  const number = () => numbers[next++] as number;
+  for (let text = 0; text < texts; text++) {
+    all.push(Array.from({ length: number() }, () => ({ begin: number(), end: number(), clause: number() })));
+  }
+  return all;
+}
+
+/** Returns the part of the text that matches most clauses, then most often, cut between words. */
+export function snippetOf(text: string, matches: readonly Match[]): SnippetPart[] {
+  const [begin, end] = text.length <= snippetLength ? [0, text.length] : bestWindow(text, matches);
+  const parts: SnippetPart[] = [];
+  const add = (part: string, match: boolean) => {
+    if (part !== '') parts.push({ text: part, match });
+  };
+  if (begin > 0) add(omitted, false);
+  let at = begin;
+  for (const match of matches) {
+    if (match.begin < begin || match.end > end) continue;
+    add(text.slice(at, match.begin), false);
+    add(text.slice(match.begin, match.end), true);
+    at = match.end;
+  }
+  add(text.slice(at, end), false);
+  if (end < text.length) add(omitted, false);
+  return parts;
+}
+
+function bestWindow(text: string, matches: readonly Match[]): [number, number] {
+  let best: [number, number] = [0, snippetLength];
+  let most = -1;
+  for (const [i, first] of matches.entries()) {
+    const begin = Math.max(0, Math.min(first.begin - leadIn, text.length - snippetLength));
+    const within = [];
+    for (let j = i; j < matches.length && (matches[j] as Match).end <= begin + snippetLength; j++)
+      within.push(matches[j] as Match);
+    const value = new Set(within.map(({ clause }) => clause)).size * snippetLength + within.length;
+    if (value > most) {
+      most = value;
+      best = [begin, begin + snippetLength];
+    }
+  }
+  return betweenWords(text, best, matches);
+}
+
+/** Narrows a window to whole words, unless a match would be cut or most of it lost. */
+function betweenWords(
+  text: string,
+  [begin, end]: [number, number],
+  matches: readonly Match[],
+): [number, number] {
+  const inside = matches.filter((match) => match.begin >= begin && match.end <= end);
+  const first = inside[0]?.begin ?? begin + leadIn;
+  const last = inside.at(-1)?.end ?? end - leadIn;
+  let from = begin;
+  if (begin > 0) {
+    const blank = text.slice(begin, first).search(/\s/);
+    from = blank < 0 ? onCharacter(text, begin) : begin + blank + 1;
+  }
+  let to = end;
+  if (end < text.length) {
+    const blank = text.slice(last, end + 1).search(/\s\S*$/);
+    to = blank < 0 ? onCharacter(text, end) : last + blank;
+  }
+  return [from, to];
+}
+
+/** Moves a position off the middle of a surrogate pair. */
+function onCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}

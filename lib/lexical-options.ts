@@ -1,0 +1,82 @@
+import { choiceArgument, integerArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError } from './errors.js';
+import type { NativeLexicalOptions } from './native.js';
+import { describe } from './native-call.js';
+
+const querySyntaxes = ['words', 'extended'] as const;
+export type QuerySyntax = (typeof querySyntaxes)[number];
+
+/** How the lexical leg reads a query. Without any of these, the query is words, scored by BM25. */
+export interface LexicalOptions {
+  /** "extended": "phrases", prefixes (word*), +required and -excluded words count. Default "words". */
+  querySyntax?: QuerySyntax | undefined;
+  /** 1: rare words also match words that differ by one edit. Default 0. */
+  fuzziness?: number | undefined;
+  /** String fields whose words count too, with the factor of their BM25 score, above 0 up to 1000. */
+  boosts?: Readonly<Record<string, number>> | undefined;
+  /** Words of queries that are ignored, besides those that the tokenizer drops. */
+  stopwords?: readonly string[] | undefined;
+  /** Groups of words that count as one. */
+  synonyms?: readonly (readonly string[])[] | undefined;
+}
+
+/** Most boosted fields, and most stop words or synonyms. */
+const mostBoosts = 16;
+const mostWords = 10_000;
+const mostBoost = 1000;
+
+function refuse(field: string, expected: string, found: unknown): never {
+  const reason = `${expected} is expected, not ${typeof found === 'number' ? found : describe(found)}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field, reason });
+}
+
+function words(field: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.some((word) => typeof word !== 'string'))
+    refuse(field, 'an array of strings', value);
+  if (value.length > mostWords) refuse(field, `an array of at most ${mostWords} words`, value.length);
+  return value;
+}
+
+function groups(value: unknown): string[][] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) refuse('lexical.synonyms', 'an array of arrays of strings', value);
+  const all = value.map((group) => words('lexical.synonyms', group ?? null));
+  const count = all.reduce((sum, group) => sum + group.length, 0);
+  if (count > mostWords) refuse('lexical.synonyms', `at most ${mostWords} words`, count);
+  return all;
+}
+
+/** Returns the options for the addon, or undefined if they change nothing. @throws INVALID_ARGUMENT */
+export function nativeLexical(options: LexicalOptions | undefined): NativeLexicalOptions | undefined {
+  if (options === undefined) return undefined;
+  if (typeof options !== 'object' || options === null) refuse('lexical', 'an object', options);
+  const syntax = choiceArgument('lexical.querySyntax', options.querySyntax, 'words', querySyntaxes);
+  const fuzziness = integerArgument('lexical.fuzziness', options.fuzziness, 0, 0, 1);
+  const boosts = Object.entries(options.boosts ?? {});
+  if (boosts.length > mostBoosts)
+    refuse('lexical.boosts', `an object of at most ${mostBoosts} fields`, boosts.length);
+  for (const [field, boost] of boosts) {
+    if (!(typeof boost === 'number' && boost > 0 && boost <= mostBoost)) {
+      refuse(`lexical.boosts.${field}`, `a number above 0, at most ${mostBoost},`, boost);
+    }
+  }
+  const stopwords = words('lexical.stopwords', options.stopwords);
+  const synonyms = groups(options.synonyms);
+  if (syntax === 'words' && fuzziness === 0 && boosts.length + stopwords.length + synonyms.length === 0)
+    return undefined;
+  return {
+    extended: syntax === 'extended',
+    fuzziness: fuzziness === 1,
+    boostedFields: boosts.map(([field]) => field),
+    boosts: Float64Array.from(boosts, ([, boost]) => boost),
+    stopwords,
+    synonyms,
+  };
+}
+
+/** Returns the text that an embedding model should see: without operators and excluded words. */
+export function textToEmbed(text: string, options: LexicalOptions | undefined): string {
+  return options?.querySyntax === 'extended' ? binding.plainText(text) : text;
+}

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "store/lexical_options.h"
+
+namespace lorekeep::binding {
+
+/// Reads {syntax, fuzziness, boosts, stopwords, synonyms} of lib/native.ts; null for undefined. Throws
+/// Error(kInvalidArgument).
+std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value& value);
+
+/// plainText(query): the words of a query in extended syntax that are not excluded.
+Napi::Value plain_text(const Napi::CallbackInfo& info);
+
+}  // namespace lorekeep::binding

@@ -1,0 +1,36 @@
+// The lexical leg of a search with LexicalOptions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "store/lexical_options.h"
+#include "store/storage.h"
+#include "text/extended_search.h"
+#include "text/highlight.h"
+
+namespace lorekeep::store {
+
+/// The texts of a storage that a query searches. The storage must outlive it.
+class LexicalTexts {
+ public:
+  /// Throws as FieldTexts::index().
+  LexicalTexts(const Storage& storage, const LexicalOptions& options, const Work& work);
+
+  const std::vector<text::SearchedTexts>& texts() const noexcept { return texts_; }
+  std::vector<const text::TextIndex*> indexes() const;
+
+ private:
+  std::vector<std::shared_ptr<const text::TextIndex>> fields_;
+  std::vector<text::SearchedTexts> texts_;
+};
+
+/// Returns, for each record, the words of its text that match the query. Throws as text::analyse_query().
+std::vector<std::vector<text::Highlight>> highlights(const Storage& storage, std::string_view query,
+                                                     const LexicalOptions& options,
+                                                     std::span<const std::uint32_t> ordinals, const Work& work);
+
+}  // namespace lorekeep::store

@@ -1,0 +1,191 @@
+#include "text/extended_search.h"
+
+#include <algorithm>
+
+#include "text/query_term_postings.h"
+
+namespace lorekeep::text {
+namespace {
+
+constexpr std::size_t kBlocksPerPoll = 64;
+constexpr std::size_t kDocumentsPerPiece = 64;
+
+/// Returns whether the tokens follow each other in the text.
+bool contains_phrase(std::string_view text, Tokenizer tokenizer, std::span<const std::string> phrase) {
+  std::size_t position = 0;
+  std::vector<std::size_t> open;  // tokens matched so far, of every start that may still become the phrase
+  bool found = false;
+  for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
+    if (found || kind != TokenKind::kWord) return;
+    ++position;
+    open.push_back(0);
+    std::size_t kept = 0;
+    for (const std::size_t matched : open) {
+      if (phrase[matched] != token) continue;
+      if (matched + 1 == phrase.size()) {
+        found = true;
+        return;
+      }
+      open[kept++] = matched + 1;
+    }
+    open.resize(kept);
+  });
+  return found;
+}
+
+template <class Visit>
+void for_each_posting_of(const TermEntry& entry, std::uint32_t blocks, const Work& work, Visit&& visit) {
+  const QueryTermPostings postings({entry, 1.0f}, blocks);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    if (block % kBlocksPerPoll == 0) work.check();
+    const QueryTermPostings::Body body = postings.find(block);
+    if (body.size == 0) continue;
+    for_each_posting(body.data, body.size, [&](std::uint32_t local, std::uint32_t frequency) {
+      visit(block * kBlockDocuments + local, frequency);
+    });
+  }
+}
+
+std::vector<const TextIndex*> indexes_of(std::span<const SearchedTexts> texts) {
+  std::vector<const TextIndex*> indexes;
+  for (const SearchedTexts& text : texts) indexes.push_back(text.index);
+  return indexes;
+}
+
+}  // namespace
+
+ExtendedSearch::ExtendedSearch(std::span<const SearchedTexts> texts, std::string_view query,
+                               const QueryOptions& options, const Bitmap* candidates, const Work& work)
+    : documents_(texts.front().index->documents()),
+      candidates_(candidates),
+      clauses_(analyse_query(indexes_of(texts), query, options, work.cancel)),
+      frequencies_(documents_) {
+  for (const QueryClause& clause : clauses_) add(clause, texts, work);
+  add_scores();
+  constrain(texts, work);
+  frequencies_ = {};
+}
+
+void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
+  if (clause.sign == Clause::Sign::kExcluded) return;
+  tokens_ += clause.phrase.empty() ? clause.occurrences : clause.phrase.size();
+  bool known = false;
+  for (const TermUnion& all : clause.unions) {
+    bool found = false;
+    for (const SearchedTexts& text : texts) {
+      Part part{0, all.terms.front(), text.index, postings_of(*text.index, all.terms, work)};
+      if (part.postings.empty()) continue;
+      found = true;
+      part.weight = text.boost * (all.share * bm25_weight(documents_, part.postings.size(), clause.occurrences));
+      parts_.push_back(std::move(part));
+    }
+    if (!clause.phrase.empty()) terms_ += found ? 1 : 0;
+    known = known || found;
+  }
+  if (clause.phrase.empty()) terms_ += known ? 1 : 0;
+}
+
+/// Returns the documents with any of the terms, ascending, and how often these occur together.
+std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const TextIndex& index,
+                                                                 std::span<const std::string> terms, const Work& work) {
+  std::vector<Posting> postings;
+  for (const std::string& term : terms) {
+    const auto entry = index.find(term, work.cancel);
+    if (!entry) continue;
+    for_each_posting_of(*entry, index.data().blocks(), work, [&](std::uint32_t document, std::uint32_t frequency) {
+      if (frequencies_[document] == 0) postings.push_back({document, 0});
+      frequencies_[document] = std::min(frequencies_[document] + frequency, kMaxTermFrequency);
+    });
+  }
+  for (Posting& posting : postings) posting.frequency = std::exchange(frequencies_[posting.document], 0);
+  if (terms.size() > 1) {
+    std::sort(postings.begin(), postings.end(),
+              [](const Posting& a, const Posting& b) { return a.document < b.document; });
+  }
+  return postings;
+}
+
+void ExtendedSearch::add_scores() {
+  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.first_term < b.first_term;
+  });
+  scores_.assign(documents_, 0.0f);
+  for (const Part& part : parts_) {
+    const IndexData& data = part.index->data();
+    const Bm25Norm norm = data.norm();
+    for (const Posting& posting : part.postings) {
+      float& score = scores_[posting.document];
+      scored_ += score == 0 ? 1 : 0;
+      score += part.weight * norm.fraction(posting.frequency, data.lengths[posting.document]);
+    }
+  }
+  parts_.clear();
+}
+
+Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
+  Bitmap all(documents_);
+  for (const SearchedTexts& text : texts) {
+    if (!clause.phrase.empty()) {
+      all.unite(with_phrase(clause, text, work));
+      continue;
+    }
+    for (const TermUnion& any : clause.unions) {
+      if (!any.binding) continue;
+      for (const Posting& posting : postings_of(*text.index, any.terms, work)) all.set(posting.document);
+    }
+  }
+  return all;
+}
+
+Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work) {
+  Bitmap candidates(documents_, true);
+  if (allowed_) candidates.intersect(*allowed_);
+  for (const TermUnion& any : clause.unions) {
+    Bitmap with_word(documents_);
+    for (const Posting& posting : postings_of(*texts.index, any.terms, work)) with_word.set(posting.document);
+    candidates.intersect(with_word);
+  }
+  std::vector<std::uint32_t> documents;
+  candidates.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
+  std::vector<std::uint8_t> found(documents.size());
+  parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      found[i] = contains_phrase(texts.text_of(documents[i]), texts.index->tokenizer(), clause.phrase);
+    }
+  });
+  Bitmap with(documents_);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (found[i] != 0) with.set(documents[i]);
+  }
+  return with;
+}
+
+/// Sets allowed_. Phrases come last, because they read texts.
+void ExtendedSearch::constrain(std::span<const SearchedTexts> texts, const Work& work) {
+  for (const bool phrases : {false, true}) {
+    for (const QueryClause& clause : clauses_) {
+      if (clause.sign == Clause::Sign::kNone || clause.phrase.empty() == phrases) continue;
+      if (!allowed_) allowed_ = candidates_ != nullptr ? *candidates_ : Bitmap(documents_, true);
+      Bitmap found = matching(clause, texts, work);
+      if (clause.sign == Clause::Sign::kExcluded) found.complement();
+      allowed_->intersect(found);
+    }
+  }
+}
+
+std::vector<Scored> ExtendedSearch::search(std::size_t k) const {
+  const Bitmap* const selected = allowed_ ? &*allowed_ : candidates_;
+  TopK<HighestFirst> best(std::min<std::size_t>(k, documents_));
+  for (std::uint32_t document = 0; document < documents_; ++document) {
+    if (scores_[document] > 0 && (selected == nullptr || selected->test(document))) {
+      best.push({scores_[document], document});
+    }
+  }
+  return best.take_sorted();
+}
+
+void ExtendedSearch::score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept {
+  for (std::size_t i = 0; i < ordinals.size(); ++i) scores[i] = scores_[ordinals[i]];
+}
+
+}  // namespace lorekeep::text

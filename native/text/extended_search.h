@@ -1,0 +1,85 @@
+// Scores a query with operators (query_analysis.h) against the texts of the documents and, with a boost, other texts
+// of theirs, such as titles. Reads whole posting lists; a query of plain words is faster by TextQuery, with the same
+// scores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bitmap.h"
+#include "core/top_k.h"
+#include "core/work.h"
+#include "text/query_analysis.h"
+#include "text/text_index.h"
+#include "text/text_query.h"
+
+namespace lorekeep::text {
+
+/// One text of every document.
+struct SearchedTexts {
+  const TextIndex* index;
+  TextOf text_of;   // for phrases
+  float boost = 1;  // factor of its BM25 score
+};
+
+class ExtendedSearch {
+ public:
+  /// `texts`: at least one, of the same documents and with the same tokenizer. `candidates`: of all documents, or null.
+  /// Throws as analyse_query() and TextQuery.
+  ExtendedSearch(std::span<const SearchedTexts> texts, std::string_view query, const QueryOptions& options,
+                 const Bitmap* candidates, const Work& work);
+
+  /// Documents that required and excluded clauses allow, within the candidates; null if there are no such clauses.
+  const Bitmap* allowed() const noexcept { return allowed_ ? &*allowed_ : nullptr; }
+
+  /// Returns the k best allowed documents in HighestFirst order. A document needs at least one clause that is not
+  /// excluded.
+  std::vector<Scored> search(std::size_t k) const;
+  /// Sets scores[i] to the score of document ordinals[i], allowed or not; 0 if no clause matches.
+  void score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept;
+
+  /// Tokens of the clauses that are not excluded, and the distinct ones in any document.
+  std::size_t tokens() const noexcept { return tokens_; }
+  std::size_t terms() const noexcept { return terms_; }
+  /// Documents with a score.
+  std::size_t scored() const noexcept { return scored_; }
+
+ private:
+  struct Posting {
+    std::uint32_t document;
+    std::uint32_t frequency;
+  };
+  /// A union of terms in one text, with its part of the score.
+  struct Part {
+    float weight;
+    std::string_view first_term;  // breaks ties in the order of addition
+    const TextIndex* index;
+    std::vector<Posting> postings;
+  };
+
+  void add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
+  std::vector<Posting> postings_of(const TextIndex& index, std::span<const std::string> terms, const Work& work);
+  void add_scores();
+  Bitmap matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
+  Bitmap with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work);
+  void constrain(std::span<const SearchedTexts> texts, const Work& work);
+
+  std::uint32_t documents_;
+  const Bitmap* candidates_;
+  std::vector<QueryClause> clauses_;
+  std::vector<Part> parts_;
+  std::vector<float> scores_;               // by document
+  std::vector<std::uint32_t> frequencies_;  // by document; zeros between calls
+  std::optional<Bitmap> allowed_;
+  std::size_t tokens_ = 0;
+  std::size_t terms_ = 0;
+  std::size_t scored_ = 0;
+};
+
+}  // namespace lorekeep::text

@@ -1,0 +1,50 @@
+// Finds the words of a query in a text, for showing them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "text/query_analysis.h"
+#include "text/tokenizer.h"
+
+namespace lorekeep::text {
+
+/// A matching part of a text, in UTF-16 code units: [begin, end).
+struct Highlight {
+  std::uint32_t begin;
+  std::uint32_t end;
+  std::uint32_t clause;  // number of the query's clause
+  friend bool operator==(const Highlight&, const Highlight&) = default;
+};
+
+/// Immutable; may be shared between threads.
+class Highlighter {
+ public:
+  /// Throws as analyse_query().
+  Highlighter(std::span<const TextIndex* const> indexes, std::string_view query, const QueryOptions& options,
+              const CancelToken* cancel);
+
+  /// Returns the words that match a clause that is not excluded, in order and without overlap. Adjacent pairs of
+  /// characters, in scripts without spaces, are joined.
+  std::vector<Highlight> find(std::string_view utf8) const;
+
+ private:
+  struct Run;
+
+  void match(const Run& run, std::vector<Highlight>& found) const;
+  void match_pairs(const Run& run, std::vector<Highlight>& found) const;
+  /// Returns the clause that a piece of text matches by any of its tokens, or kNone.
+  std::uint32_t clause_of(std::string_view piece) const;
+
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  Tokenizer tokenizer_;
+  std::unordered_map<std::string, std::uint32_t> clauses_;  // by term
+};
+
+}  // namespace lorekeep::text

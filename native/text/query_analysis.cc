@@ -1,0 +1,189 @@
+#include "text/query_analysis.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/error.h"
+#include "text/query_weights.h"
+#include "text/text_index.h"
+
+namespace lorekeep::text {
+namespace {
+
+// A correction counts less than the word as typed; more if no document has that.
+constexpr float kCorrectionOfRare = 0.3f;
+constexpr float kCorrectionOfUnknown = 0.6f;
+
+std::size_t letters(std::string_view word) noexcept {
+  return static_cast<std::size_t>(std::count_if(
+      word.begin(), word.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+class Analysis {
+ public:
+  Analysis(std::span<const TextIndex* const> indexes, const QueryOptions& options, const CancelToken* cancel)
+      : indexes_(indexes), tokenizer_(indexes.front()->tokenizer()), options_(options), cancel_(cancel) {
+    for (const std::string& text : options.stopwords) {
+      for (std::string& token : tokens(text)) stopwords_.insert(std::move(token));
+    }
+    for (const auto& group : options.synonyms) add_synonyms(group);
+  }
+
+  std::vector<QueryClause> run(std::string_view query) {
+    if (!options_.syntax) {
+      add_words(query, Clause::Sign::kNone);
+    } else {
+      for (const Clause& clause : parse_clauses(query)) add(clause);
+    }
+    return std::move(clauses_);
+  }
+
+ private:
+  std::vector<std::string> tokens(std::string_view text) const { return tokenize(text, tokenizer_); }
+
+  void add_synonyms(const std::vector<std::string>& group) {
+    std::vector<std::string> words;
+    for (const std::string& text : group) {
+      std::vector<std::string> found = tokens(text);
+      if (found.size() != 1) {
+        const std::string reason = "\"" + text + "\" is " + std::to_string(found.size()) +
+                                   " words to the tokenizer, but a synonym is one word";
+        fail(Code::kInvalidArgument, "lexical.synonyms: " + reason,
+             {{"field", "lexical.synonyms"}, {"reason", reason}});
+      }
+      words.push_back(std::move(found.front()));
+    }
+    for (const std::string& word : words) {
+      auto& known = synonyms_[word];
+      for (const std::string& other : words) {
+        if (other != word && std::find(known.begin(), known.end(), other) == known.end()) known.push_back(other);
+      }
+    }
+  }
+
+  void add(const Clause& clause) {
+    if (clause.phrase) return add_phrase(clause);
+    if (clause.prefix) return add_prefix(clause);
+    if (clause.sign == Clause::Sign::kNone) return add_words(clause.text, clause.sign);
+    std::vector<std::string> found = tokens(clause.text);
+    if (found.size() > 1) return add_phrase(clause);  // +well-known
+    for (const std::string& word : found) clauses_.push_back(word_clause(word, clause.sign));
+  }
+
+  /// Adds a clause per distinct token.
+  void add_words(std::string_view text, Clause::Sign sign) {
+    for (const std::string& word : tokens(text)) {
+      if (stopwords_.contains(word)) continue;
+      const auto [at, added] = optional_.try_emplace(word, clauses_.size());
+      if (added) {
+        clauses_.push_back(word_clause(word, sign));
+      } else {
+        ++clauses_[at->second].occurrences;
+      }
+    }
+  }
+
+  void add_phrase(const Clause& clause) {
+    QueryClause phrase;
+    phrase.sign = clause.sign == Clause::Sign::kNone ? Clause::Sign::kRequired : clause.sign;
+    phrase.phrase = tokens(clause.text);
+    if (phrase.phrase.empty()) return;
+    std::unordered_set<std::string_view> known;
+    for (const std::string& word : phrase.phrase) {
+      if (known.insert(word).second) phrase.unions.push_back({{word}});
+    }
+    if (phrase.phrase.size() == 1) phrase.phrase.clear();
+    clauses_.push_back(std::move(phrase));
+  }
+
+  void add_prefix(const Clause& clause) {
+    // Suffixes are stripped from the index's terms, not from a prefix; the word itself matches too.
+    const bool stems = tokenizer_ == Tokenizer::kEnhanced;
+    std::vector<std::string> words = stems ? tokenize(clause.text, Tokenizer::kBasic) : tokens(clause.text);
+    if (words.empty()) return;
+    const std::string prefix = std::move(words.back());
+    words.pop_back();
+    for (const std::string& word : words) {
+      for (const std::string& token : tokens(word)) clauses_.push_back(word_clause(token, clause.sign));
+    }
+    QueryClause found{.sign = clause.sign};
+    TermUnion all;
+    std::set<std::string_view> starting;
+    for (const TextIndex* index : indexes_) {
+      const auto found_here = index->sorted_terms(cancel_).starting_with(prefix);
+      starting.insert(found_here.begin(), found_here.end());
+    }
+    all.terms.assign(starting.begin(), starting.end());
+    for (std::string& token : tokens(prefix)) {
+      if (!token.starts_with(prefix)) all.terms.push_back(std::move(token));
+    }
+    if (all.terms.empty()) all.terms.push_back(prefix);
+    found.unions.push_back(std::move(all));
+    clauses_.push_back(std::move(found));
+  }
+
+  QueryClause word_clause(const std::string& word, Clause::Sign sign) {
+    QueryClause clause{.sign = sign};
+    TermUnion& own = clause.unions.emplace_back();
+    own.terms.push_back(word);
+    if (sign == Clause::Sign::kExcluded) return clause;
+    if (const auto found = synonyms_.find(word); found != synonyms_.end()) {
+      own.terms.insert(own.terms.end(), found->second.begin(), found->second.end());
+    }
+    const std::uint32_t documents = documents_with(word);
+    if (tokenizer_ == Tokenizer::kMultilingual) {
+      for (Variant& variant : variants_of(word, documents > 0)) {
+        clause.unions.push_back({{std::move(variant.term)}, variant.share, false});
+      }
+    }
+    if (options_.fuzziness) add_corrections(word, documents, clause);
+    return clause;
+  }
+
+  void add_corrections(const std::string& word, std::uint32_t documents, QueryClause& clause) {
+    if (letters(word) < kLeastFuzzyLetters || documents > indexes_.front()->documents() / kRareShare) return;
+    std::set<std::string_view> near;
+    for (const TextIndex* index : indexes_) {
+      const auto near_here = index->sorted_terms(cancel_).one_edit_from(word, cancel_);
+      near.insert(near_here.begin(), near_here.end());
+    }
+    std::vector<std::pair<std::uint32_t, std::string_view>> found;
+    for (const std::string_view term : near) found.emplace_back(documents_with(term), term);
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    found.resize(std::min(found.size(), kMostCorrections));
+    if (found.empty()) return;
+    TermUnion& corrections = clause.unions.emplace_back();
+    corrections.share = documents > 0 ? kCorrectionOfRare : kCorrectionOfUnknown;
+    for (const auto& [count, term] : found) corrections.terms.emplace_back(term);
+  }
+
+  std::uint32_t documents_with(std::string_view term) const {
+    std::uint32_t most = 0;
+    for (const TextIndex* index : indexes_) {
+      if (const auto entry = index->find(term, cancel_)) most = std::max(most, entry->documents);
+    }
+    return most;
+  }
+
+  std::span<const TextIndex* const> indexes_;
+  Tokenizer tokenizer_;
+  const QueryOptions& options_;
+  const CancelToken* cancel_;
+  std::unordered_set<std::string> stopwords_;
+  std::unordered_map<std::string, std::vector<std::string>> synonyms_;
+  std::unordered_map<std::string, std::size_t> optional_;  // word -> its clause
+  std::vector<QueryClause> clauses_;
+};
+
+}  // namespace
+
+std::vector<QueryClause> analyse_query(std::span<const TextIndex* const> indexes, std::string_view query,
+                                       const QueryOptions& options, const CancelToken* cancel) {
+  return Analysis(indexes, options, cancel).run(query);
+}
+
+}  // namespace lorekeep::text

@@ -1,0 +1,35 @@
+// What an index learns from its own rows when it is built: how wide its searches must be to find 99 % of the nearest.
+//
+// Approximate searches stop by rules that assume something about the rows: that the graph leads to near rows, that
+// rows are spread around the centres of their cells evenly, that the errors of sketches are normal. How far these
+// assumptions hold differs from one set of vectors to another, so the margins are measured: by queries near the rows,
+// with held-back filters that are independent of the cells, follow them, or exclude the nearest.
+#pragma once
+
+#include <cstddef>
+
+#include "core/work.h"
+
+namespace lorekeep::vector {
+
+class HnswIndex;
+
+struct Calibration {
+  /// Width of a walk in units of default_ef(); 0: no width is worth it, and searches without `ef` scan instead.
+  float walk_factor = 1;
+  /// Margin for skipping cells, in standard deviations (cell_ranking.h).
+  float cell_margin = 3.9f;
+  /// Margin for ruling out rows by their sketches, in standard deviations.
+  float sketch_margin = 2.6f;
+
+  friend bool operator==(const Calibration&, const Calibration&) = default;
+};
+
+inline constexpr float kMostWalkFactor = 64;
+inline constexpr float kMostMargin = 1000;
+
+/// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 400 exact
+/// searches. The result depends on the index only. Grain of cancellation: one query.
+Calibration calibrate(const HnswIndex& index, const Work& work);
+
+}  // namespace lorekeep::vector

@@ -1,0 +1,238 @@
+// Queries with operators: how they are read, and that their results are those of the slow twin.
+#include "text/extended_search.h"
+
+#include <cmath>
+#include <random>
+
+#include "core/error.h"
+#include "harness.h"
+#include "naive_extended.h"
+#include "text/highlight.h"
+#include "text/one_edit.h"
+
+namespace {
+
+using namespace lorekeep;
+using namespace lorekeep::text;
+using Sign = Clause::Sign;
+
+std::shared_ptr<const TextIndex> index_of(const std::vector<std::string>& texts, Tokenizer tokenizer) {
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  return TextIndex::build(views, {tokenizer, {}});
+}
+
+TextOf text_of(const std::vector<std::string>& texts) {
+  return [&texts](std::size_t document) -> std::string_view { return texts[document]; };
+}
+
+TEST("extended syntax: signs, quotes and asterisks count where a word follows or precedes") {
+  const std::vector<std::pair<const char*, std::vector<Clause>>> cases = {
+      {"", {}},
+      {"  \t ", {}},
+      {"sea lamp", {{Sign::kNone, false, false, "sea"}, {Sign::kNone, false, false, "lamp"}}},
+      {"+sea -lamp", {{Sign::kRequired, false, false, "sea"}, {Sign::kExcluded, false, false, "lamp"}}},
+      {"+ sea - lamp",
+       {{Sign::kNone, false, false, "+"},
+        {Sign::kNone, false, false, "sea"},
+        {Sign::kNone, false, false, "-"},
+        {Sign::kNone, false, false, "lamp"}}},
+      {"well-known c++", {{Sign::kNone, false, false, "well-known"}, {Sign::kNone, false, false, "c++"}}},
+      {"\"the sea\" -\"a lamp\"", {{Sign::kNone, true, false, "the sea"}, {Sign::kExcluded, true, false, "a lamp"}}},
+      {"\"not closed", {{Sign::kNone, true, false, "not closed"}}},
+      {"\"\" + -\"\"", {{Sign::kNone, false, false, "+"}}},
+      {"lamp* +se* *", {{Sign::kNone, false, true, "lamp"}, {Sign::kRequired, false, true, "se"}}},
+      {"a\"b c\"d",
+       {{Sign::kNone, false, false, "a"}, {Sign::kNone, true, false, "b c"}, {Sign::kNone, false, false, "d"}}},
+      {"--a ++", {{Sign::kExcluded, false, false, "-a"}, {Sign::kRequired, false, false, "+"}}},
+  };
+  for (const auto& [query, clauses] : cases) CHECK(parse_clauses(query) == clauses);
+  CHECK_EQ(plain_text("+sea -lamp \"the keeper\" bo* -\"a b\""), "sea the keeper bo");
+  std::string many;
+  for (std::size_t i = 0; i < kMaxClauses; ++i) many += "a ";
+  CHECK_EQ(parse_clauses(many).size(), kMaxClauses);
+  CHECK_FAILS(Code::kInvalidArgument, parse_clauses(many + "a"));
+}
+
+TEST("extended syntax: one edit is what the table of distances says") {
+  std::mt19937_64 random(lorekeep::test::seed());
+  std::size_t edits = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::u32string a, b;
+    for (std::size_t i = random() % 6; i > 0; --i) a.push_back(U"abé"[random() % 3]);
+    b = a;
+    if (!b.empty() && random() % 2 == 0) b.erase(random() % b.size(), 1);
+    if (random() % 2 == 0)
+      b.insert(b.begin() + static_cast<std::ptrdiff_t>(random() % (b.size() + 1)), U"abé"[random() % 3]);
+    if (b.size() > 1 && random() % 2 == 0) std::swap(b[0], b[1]);
+    CHECK_EQ(is_one_edit(a, b), lorekeep::text::test::naive_one_edit(a, b));
+    edits += is_one_edit(a, b) ? 1 : 0;
+  }
+  CHECK(edits > 2000);
+}
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  std::size_t below(std::size_t limit) { return static_cast<std::size_t>(random_() % limit); }
+
+  /// Words share beginnings, and some are one edit apart.
+  std::string word() {
+    static const std::vector<std::string> kWords = {"lamp",   "lamps",   "lump", "lantern", "sea",     "seas", "seal",
+                                                    "ship",   "ships",   "shop", "keeper",  "keep",    "keen", "the",
+                                                    "Straße", "strasse", "café", "cafe",    "running", "runs"};
+    return kWords[std::min(below(kWords.size()), below(kWords.size()))];
+  }
+  std::string text(std::size_t most) {
+    std::string text;
+    for (std::size_t i = below(most + 1); i > 0; --i) text += word() + (below(6) == 0 ? ". " : " ");
+    return text;
+  }
+  std::string query() {
+    static const char* const kSigns[] = {"", "", "", "+", "-"};
+    std::string query;
+    for (std::size_t i = 1 + below(4); i > 0; --i) {
+      query += kSigns[below(5)];
+      switch (below(5)) {
+        case 0: query += '"' + word() + ' ' + word() + (below(3) == 0 ? ' ' + word() : "") + '"'; break;
+        case 1: query += word().substr(0, 1 + below(4)) + '*'; break;
+        case 2: query += below(2) == 0 ? "lammp" : "seka"; break;
+        default: query += word();
+      }
+      query += ' ';
+    }
+    return query;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+void compare(Generator& generator, Tokenizer tokenizer, int round) {
+  namespace naive = lorekeep::text::test;
+  std::vector<naive::NaiveTexts> texts(1 + generator.below(2));
+  const std::size_t documents = 1 + generator.below(150);
+  for (std::size_t t = 0; t < texts.size(); ++t) {
+    for (std::size_t i = 0; i < documents; ++i) texts[t].texts.push_back(generator.text(t == 0 ? 12 : 3));
+    if (t > 0) texts[t].boost = 2.5;
+  }
+  QueryOptions options{.syntax = generator.below(5) > 0, .fuzziness = generator.below(2) == 0};
+  if (generator.below(2) == 0) options.synonyms = {{"lamp", "lantern"}, {"sea", "seal", "ship"}};
+  if (generator.below(3) == 0) options.stopwords = {"the", "Keep"};
+  std::vector<std::shared_ptr<const TextIndex>> indexes;
+  std::vector<SearchedTexts> searched;
+  for (const auto& text : texts) {
+    indexes.push_back(index_of(text.texts, tokenizer));
+    searched.push_back({indexes.back().get(), text_of(text.texts), static_cast<float>(text.boost)});
+  }
+  const std::string query = generator.query();
+  Bitmap filter(documents, true);
+  for (std::size_t i = 0; i < documents; ++i) {
+    if (generator.below(4) == 0) filter.reset(i);
+  }
+  const bool filtered = generator.below(2) == 0;
+  auto expected = naive::naive_extended(texts, tokenizer, query, options);
+  if (filtered) std::erase_if(expected, [&filter](const auto& hit) { return !filter.test(hit.first); });
+
+  const ExtendedSearch search(searched, query, options, filtered ? &filter : nullptr, {});
+  const auto hits = search.search(documents);
+  bool same = hits.size() == expected.size();
+  for (std::size_t i = 0; same && i < hits.size(); ++i) {
+    const auto found = expected.find(hits[i].ordinal);
+    same = found != expected.end() && std::fabs(hits[i].score - found->second) < 1e-4 * (1 + found->second);
+    same = same && (i == 0 || hits[i - 1].score >= hits[i].score);
+  }
+  if (!same) lorekeep::test::report_failure(__FILE__, __LINE__, "round " + std::to_string(round) + ": " + query);
+  const auto first = search.search(3);
+  CHECK(std::equal(first.begin(), first.end(), hits.begin()));
+}
+
+TEST("extended search: finds and scores what the slow twin does, on random texts and queries") {
+  for (int round = 0; round < 1500; ++round) {
+    Generator generator(lorekeep::test::seed() + static_cast<std::uint64_t>(round));
+    compare(generator, round % 2 == 0 ? Tokenizer::kBasic : Tokenizer::kEnhanced, round);
+  }
+}
+
+TEST("extended search: a query of words has the scores of a plain search, to the bit, in every tokenizer") {
+  Generator generator(lorekeep::test::seed());
+  std::vector<std::string> texts;
+  for (int i = 0; i < 700; ++i) texts.push_back(generator.text(30) + (i % 3 == 0 ? " 北京大学 naïve houses" : ""));
+  for (const Tokenizer tokenizer : kTokenizers) {
+    const auto index = index_of(texts, tokenizer);
+    const SearchedTexts searched{index.get(), text_of(texts), 1};
+    for (int round = 0; round < 40; ++round) {
+      const std::string query = generator.text(5) + (round % 4 == 0 ? " 北京 house sea sea" : "");
+      const auto plain = index->search(query, {.k = 20});
+      const ExtendedSearch extended({&searched, 1}, query, {.syntax = true}, nullptr, {});
+      CHECK(extended.search(20) == plain.hits);
+      std::vector<std::uint32_t> ordinals(texts.size());
+      for (std::uint32_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i;
+      std::vector<float> ours(texts.size()), theirs(texts.size());
+      extended.score(ordinals, ours);
+      TextQuery(*index, query).score(ordinals, theirs);
+      CHECK(ours == theirs);
+    }
+  }
+}
+
+TEST("extended search: synonyms are single words, and a cancelled search ends") {
+  const std::vector<std::string> texts = {"new york", "lamp"};
+  const auto index = index_of(texts, Tokenizer::kBasic);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  const auto search = [&](const QueryOptions& options, const Work& work) {
+    return ExtendedSearch({&searched, 1}, "lamp", options, nullptr, work).search(5);
+  };
+  CHECK_FAILS(Code::kInvalidArgument, search({.synonyms = {{"lamp", "new york"}}}, {}));
+  CHECK_FAILS(Code::kInvalidArgument, search({.synonyms = {{"lamp", ""}}}, {}));
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, search({.fuzziness = true}, {.cancel = &cancel}));
+}
+
+std::string marked(const std::string& text, const std::string& query, Tokenizer tokenizer,
+                   QueryOptions options = {.syntax = true}) {
+  const auto index = index_of({text, "lamps lampoon"}, tokenizer);
+  const TextIndex* const indexes[] = {index.get()};
+  // All texts of this test are ASCII or in the Basic Multilingual Plane: a unit is a character.
+  std::vector<std::string> units;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t size = 1;
+    while (at + size < text.size() && (static_cast<unsigned char>(text[at + size]) & 0xC0) == 0x80) ++size;
+    units.push_back(text.substr(at, size));
+    at += size;
+  }
+  std::string out;
+  std::size_t unit = 0;
+  for (const Highlight& found : Highlighter(indexes, query, options, nullptr).find(text)) {
+    for (; unit < found.begin; ++unit) out += units[unit];
+    out += '[';
+    for (; unit < found.end; ++unit) out += units[unit];
+    out += ']';
+  }
+  for (; unit < units.size(); ++unit) out += units[unit];
+  return out;
+}
+
+TEST("highlights: the words of a text that match, whatever their form") {
+  CHECK_EQ(marked("The Lamp, a lamp; lamplight.", "lamp", Tokenizer::kBasic), "The [Lamp], a [lamp]; lamplight.");
+  CHECK_EQ(marked("The Lamp, a lamp; lamplight.", "lamp*", Tokenizer::kBasic), "The [Lamp], a [lamp]; [lamplight].");
+  CHECK_EQ(marked("lamp and ship", "lamp -ship", Tokenizer::kBasic), "[lamp] and ship");
+  CHECK_EQ(marked("the old lamp", "\"old lamp\"", Tokenizer::kBasic), "the [old] [lamp]");
+  CHECK_EQ(marked("STRASSE Straße", "straße", Tokenizer::kBasic), "[STRASSE] [Straße]");
+  CHECK_EQ(marked("He was running, she runs", "run", Tokenizer::kEnhanced), "He was [running], she [runs]");
+  CHECK_EQ(marked("a lamp", "lammp", Tokenizer::kBasic, {.fuzziness = true}), "a [lamp]");
+  CHECK_EQ(marked("a lamp", "ship", Tokenizer::kBasic, {.synonyms = {{"ship", "lamp"}}}), "a [lamp]");
+  CHECK_EQ(marked("我在北京大学。", "北京", Tokenizer::kMultilingual), "我在[北京]大学。");
+  CHECK_EQ(marked("第3章 naïve", "naive 3", Tokenizer::kMultilingual), "第[3]章 [naïve]");
+  CHECK_EQ(marked("", "lamp", Tokenizer::kBasic), "");
+}
+
+TEST("highlights: positions count UTF-16 units") {
+  const std::vector<std::string> texts = {"\xF0\x9F\x98\x80 lamp"};
+  const auto index = index_of(texts, Tokenizer::kBasic);
+  const TextIndex* const indexes[] = {index.get()};
+  const auto found = Highlighter(indexes, "lamp", {}, nullptr).find(texts.front());
+  CHECK(found == std::vector<Highlight>({{3, 7, 0}}));
+}
+
+}  // namespace
