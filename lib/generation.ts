@@ -1,9 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { choiceArgument, integerArgument, numberArgument } from './arguments.js';
 import { AbortError, LorekeepError, translateError } from './errors.js';
-import type { NativeGenerationRequest, NativeGenerationResult, NativeLanguageModel } from './native.js';
+import type {
+  NativeGenerationRequest,
+  NativeGenerationResult,
+  NativeLanguageModel,
+  NativeMessage,
+} from './native.js';
 import { describe, signalArgument } from './native-call.js';
 import { Prefix } from './prefix.js';
+import { schemaGrammar } from './schema-grammar.js';
 
 /**
  * Who consumes a reply. `interactive_visible` (default): somebody reads it as it appears; `interactive_buffered`: somebody
@@ -69,15 +75,18 @@ export interface GenerateRequest {
   seed?: number | undefined;
   /** The reply ends before the first of these texts. At most 64, of at most 1024 bytes. */
   stop?: readonly string[] | undefined;
-  /** A JSON Schema that the reply conforms to. */
+  /** A JSON Schema that the reply conforms to, after thinking. A keyword that cannot be enforced is refused. */
   schema?: object | undefined;
-  /** A GBNF grammar that the reply conforms to. */
+  /** A GBNF grammar (llama.cpp) that the reply conforms to, after thinking. */
   grammar?: string | undefined;
-  /** Whatever the reply has between `open` and `close` is a span of one of the texts. */
+  /** Whatever the reply has between `open` and `close` is a span of one of the texts. Of schema, grammar and quotes, one. */
   quotes?: { open: string; close: string; texts: readonly string[] } | undefined;
   /** Added to the logits of tokens; -Infinity excludes a token. */
   logitBias?: Readonly<Record<number, number>> | undefined;
-  /** `{ budget }`: after so many tokens of thinking, its end is forced. Default: as the template has it. */
+  /**
+   * With messages or a rendered prompt. `{ budget }`: after this many tokens of thinking, its end is forced. Default: as
+   * the template has it; a quarter of maxTokens is left for the reply in any case.
+   */
   thinking?: 'off' | 'on' | { budget: number } | undefined;
   /** Returns log-probabilities: of each token, and of this many most likely alternatives. 0 to 100. Default: none. */
   logprobs?: number | undefined;
@@ -228,14 +237,38 @@ function biasArgument(bias: Readonly<Record<number, number>> = {}, vocabularySiz
   };
 }
 
-function promptArgument(request: GenerateRequest, vocabularySize: number): string | Int32Array {
+const roles = ['system', 'user', 'assistant'] as const;
+const thinkingModes = ['default', 'on', 'off'] as const;
+
+export function messagesArgument(messages: readonly ChatMessage[]): NativeMessage[] {
+  if (!Array.isArray(messages)) refuse('messages', `an array is expected, not ${describe(messages)}`);
+  if (messages.length === 0) refuse('messages', 'it is empty');
+  return messages.map((message: ChatMessage, index) => {
+    if (typeof message?.content !== 'string')
+      refuse(`messages[${index}].content`, `a string is expected, not ${describe(message?.content)}`);
+    choiceArgument(`messages[${index}].role`, message.role, 'user', roles);
+    return { role: roles.indexOf(message.role), content: message.content };
+  });
+}
+
+export const thinkingArgument = (thinking: 'on' | 'off' | undefined): number =>
+  thinkingModes.indexOf(choiceArgument('thinking', thinking, 'default', thinkingModes));
+
+function budgetArgument(thinking: GenerateRequest['thinking']) {
+  if (typeof thinking !== 'object')
+    return { thinking: thinkingArgument(thinking), thinkingBudget: undefined };
+  const budget = integerArgument('thinking.budget', thinking?.budget, 0, 0, mostTokens);
+  return { thinking: thinkingArgument('on'), thinkingBudget: budget };
+}
+
+function promptArgument(request: GenerateRequest, vocabularySize: number) {
   const { prompt, messages } = request;
   if ((prompt === undefined) === (messages === undefined))
     refuse('prompt', 'either prompt or messages is expected');
   if (messages !== undefined)
-    throw new LorekeepError('UNSUPPORTED', 'messages: chat templates are not available yet; use prompt');
-  const found =
-    typeof prompt === 'string' || prompt instanceof Int32Array ? prompt : (prompt as RenderedPrompt)?.tokens;
+    return { prompt: undefined, messages: messagesArgument(messages), parts: undefined };
+  const rendered = typeof prompt === 'string' || prompt instanceof Int32Array ? undefined : prompt;
+  const found = rendered ? rendered.tokens : (prompt as string | Int32Array);
   if (typeof found !== 'string' && !(found instanceof Int32Array))
     refuse('prompt', `a string, an Int32Array or a rendered prompt is expected, not ${describe(prompt)}`);
   if (found.length === 0) refuse('prompt', 'it is empty');
@@ -243,16 +276,37 @@ function promptArgument(request: GenerateRequest, vocabularySize: number): strin
     const bad = found.findIndex((token) => token < 0 || token >= vocabularySize);
     if (bad >= 0) refuse(`prompt[${bad}]`, `a token from 0 to ${vocabularySize - 1} is expected`);
   }
-  return found;
+  return { prompt: found, messages: undefined, parts: rendered?.parts };
+}
+
+function quotesArgument(quotes: GenerateRequest['quotes']): GenerateRequest['quotes'] {
+  if (quotes === undefined) return undefined;
+  for (const name of ['open', 'close'] as const) {
+    if (typeof quotes[name] !== 'string') refuse(`quotes.${name}`, 'a string is expected');
+  }
+  if (!Array.isArray(quotes.texts) || quotes.texts.some((text) => typeof text !== 'string'))
+    refuse('quotes.texts', 'an array of strings is expected');
+  return quotes;
+}
+
+function replyArgument({ schema, grammar, quotes }: GenerateRequest) {
+  if (grammar !== undefined && typeof grammar !== 'string') refuse('grammar', 'a string is expected');
+  if (schema !== undefined && (typeof schema !== 'object' || schema === null))
+    refuse('schema', `an object is expected, not ${describe(schema)}`);
+  const given = Object.entries({ schema, grammar, quotes }).filter(([, value]) => value !== undefined);
+  if (given.length > 1) refuse(given[1]?.[0] as string, `it cannot be combined with ${given[0]?.[0]}`);
+  return {
+    grammar: schema === undefined ? grammar : schemaGrammar(schema),
+    quotes: quotesArgument(quotes),
+  };
 }
 
 function nativeRequest(request: GenerateRequest, vocabularySize: number): NativeGenerationRequest {
-  for (const name of ['schema', 'grammar', 'quotes', 'thinking'] as const) {
-    if (request[name] !== undefined) throw new LorekeepError('UNSUPPORTED', `${name}: not available yet`);
-  }
   const { deadlineMs, logprobs, seed } = request;
   return {
-    prompt: promptArgument(request, vocabularySize),
+    ...promptArgument(request, vocabularySize),
+    ...budgetArgument(request.thinking),
+    ...replyArgument(request),
     class: consumerClasses.indexOf(
       choiceArgument('class', request.class, 'interactive_visible', consumerClasses),
     ),

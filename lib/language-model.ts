@@ -2,12 +2,17 @@ import { choiceArgument, integerArgument, mostThreads, stringArgument } from './
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import {
+  type ChatMessage,
   type ConsumerClass,
   type GenerateRequest,
   type Generation,
+  messagesArgument,
   type Prompt,
+  type RenderedPrompt,
+  type RenderOptions,
   startGeneration,
   startPrefix,
+  thinkingArgument,
 } from './generation.js';
 import { Handle } from './handle.js';
 import type { NativeLanguageModel, NativeLanguageModelOptions } from './native.js';
@@ -73,6 +78,8 @@ export interface LanguageModelFacts {
   readonly fileBytes: number;
   /** Whether the file has a chat template, which `messages` need. */
   readonly chatTemplate: boolean;
+  /** Whether the chat template knows thinking. */
+  readonly thinking: boolean;
 }
 
 /** The KV cache of a language model, in cells (one per token), and its requests. */
@@ -137,6 +144,21 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
     return this.run(signal, (native) => native.countTokens(text));
+  }
+
+  /**
+   * Renders a conversation with the model's chat template. Contents of messages are tokenized as plain text: they cannot
+   * spell a control token.
+   * @throws UNSUPPORTED (no chat template), MODEL_INVALID (the template fails), INVALID_ARGUMENT (it refuses these
+   * messages), TEXT_TOO_LONG
+   */
+  async render(
+    messages: readonly ChatMessage[],
+    { thinking, addGenerationPrompt = true }: RenderOptions = {},
+  ): Promise<RenderedPrompt> {
+    const native = messagesArgument(messages);
+    const mode = thinkingArgument(thinking);
+    return this.run(undefined, (model) => model.render(native, mode, addGenerationPrompt));
   }
 
   /**

@@ -182,12 +182,28 @@ export interface NativeLanguageModelFacts {
   parameters: number;
   fileBytes: number;
   chatTemplate: boolean;
+  thinking: boolean;
+}
+
+export interface NativeMessage {
+  /** 0 system, 1 user, 2 assistant. */
+  role: number;
+  content: string;
 }
 
 /** Every field is checked by lib/generation.ts. */
 export interface NativeGenerationRequest {
-  /** Plain text, or tokens. */
-  prompt: string | Int32Array;
+  /** Plain text, or tokens; undefined with messages. */
+  prompt: string | Int32Array | undefined;
+  messages: readonly NativeMessage[] | undefined;
+  /** Of a rendered prompt. */
+  parts: readonly { text: string; input: boolean }[] | undefined;
+  /** 0 as the template has it, 1 on, 2 off. */
+  thinking: number;
+  thinkingBudget: number | undefined;
+  /** GBNF. */
+  grammar: string | undefined;
+  quotes: { open: string; close: string; texts: readonly string[] } | undefined;
   /** Index into consumerClasses. */
   class: number;
   maxTokens: number;
@@ -271,6 +287,15 @@ export interface NativeLanguageModel extends NativeHandle {
     request: NativeGenerationRequest,
     onPiece: (text: string, thinking: boolean) => void,
   ): [result: Promise<NativeGenerationResult>, cancel: () => void];
+  render(
+    messages: readonly NativeMessage[],
+    thinking: number,
+    addGenerationPrompt: boolean,
+  ): Promise<{
+    tokens: Int32Array;
+    parts: { text: string; input: boolean; message?: number }[];
+    messageTokens: number[];
+  }>;
   /** `request.maxTokens` is 0. */
   prefix(
     request: NativeGenerationRequest,

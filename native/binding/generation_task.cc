@@ -21,8 +21,17 @@ constexpr std::uint64_t kMostTokens = 1 << 24;
 constexpr std::uint64_t kMostAlternatives = 100;
 constexpr double kMostSeconds = 1e7;
 
-/// The prompt as it arrives: text or tokens.
-using PromptArgument = std::variant<std::string, std::vector<lm::Token>>;
+using Messages = std::vector<lm::ChatMessage>;
+
+/// The prompt as it arrives: text, tokens, or a conversation.
+using PromptArgument = std::variant<std::string, std::vector<lm::Token>, Messages>;
+
+/// What the reply must obey, as texts.
+struct ReplyArgument {
+  lm::ReplyOptions options;
+  std::string grammar;                // GBNF; empty: none
+  std::vector<lm::PromptPart> parts;  // of a rendered prompt
+};
 
 float number_argument(const Napi::Value& value, const char* name) {
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : std::nan("");
@@ -84,9 +93,65 @@ lm::GenerationInput input_argument(const Napi::Object& request) {
   return input;
 }
 
-PromptArgument prompt_argument(const Napi::Value& value) {
+lm::Thinking thinking_argument(const Napi::Value& value) {
+  return static_cast<lm::Thinking>(integer_argument(value, "thinking", 0, 2));
+}
+
+Messages messages_argument(const Napi::Value& value) {
+  if (!value.IsArray()) fail(Code::kInvalidArgument, "messages: an array is expected");
+  const auto array = value.As<Napi::Array>();
+  Messages messages;
+  for (std::uint32_t i = 0; i < array.Length(); ++i) {
+    Napi::HandleScope scope(value.Env());
+    const Napi::Object message = object_argument(array.Get(i), "messages");
+    messages.push_back({static_cast<lm::Role>(integer_argument(message.Get("role"), "role", 0, 2)),
+                        string_argument(message.Get("content"), "content")});
+  }
+  return messages;
+}
+
+std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
+  std::vector<lm::PromptPart> parts;
+  if (value.IsUndefined()) return parts;
+  if (!value.IsArray()) fail(Code::kInvalidArgument, "parts: an array is expected");
+  const auto array = value.As<Napi::Array>();
+  for (std::uint32_t i = 0; i < array.Length(); ++i) {
+    Napi::HandleScope scope(value.Env());
+    const Napi::Object part = object_argument(array.Get(i), "parts");
+    parts.push_back({string_argument(part.Get("text"), "text"), part.Get("input").ToBoolean(), -1});
+  }
+  return parts;
+}
+
+ReplyArgument reply_argument(const Napi::Object& request) {
+  ReplyArgument reply;
+  reply.options.thinking = thinking_argument(request.Get("thinking"));
+  if (!request.Get("thinkingBudget").IsUndefined()) {
+    reply.options.thinking_budget =
+        static_cast<std::uint32_t>(integer_argument(request.Get("thinkingBudget"), "thinking.budget", 0, kMostTokens));
+  }
+  if (!request.Get("grammar").IsUndefined()) reply.grammar = string_argument(request.Get("grammar"), "grammar");
+  if (!request.Get("quotes").IsUndefined()) {
+    const Napi::Object quotes = object_argument(request.Get("quotes"), "quotes");
+    reply.options.quotes = {string_argument(quotes.Get("open"), "quotes.open"),
+                            string_argument(quotes.Get("close"), "quotes.close"),
+                            texts_argument(quotes.Get("texts"), "quotes.texts")};
+  }
+  reply.parts = parts_argument(request.Get("parts"));
+  return reply;
+}
+
+PromptArgument prompt_argument(const Napi::Object& request) {
+  if (!request.Get("messages").IsUndefined()) return messages_argument(request.Get("messages"));
+  const Napi::Value value = request.Get("prompt");
   if (value.IsString()) return string_argument(value, "prompt");
   return tokens_argument(value, "prompt");
+}
+
+Napi::Value to_js_tokens(Napi::Env env, const std::vector<lm::Token>& tokens) {
+  auto array = Napi::Int32Array::New(env, tokens.size());
+  std::copy(tokens.begin(), tokens.end(), array.Data());
+  return array;
 }
 
 Napi::Array to_js_log_probabilities(Napi::Env env, const std::vector<std::vector<lm::LogProbability>>& tokens) {
@@ -124,9 +189,7 @@ Napi::Value to_js_result(Napi::Env env, const lm::GenerationResult& result) {
   object.Set("finish", std::string(lm::finish_name(result.finish)));
   object.Set("text", to_js_text(env, result.text));
   object.Set("thinking", to_js_text(env, result.thinking));
-  auto tokens = Napi::Int32Array::New(env, result.tokens.size());
-  std::copy(result.tokens.begin(), result.tokens.end(), tokens.Data());
-  object.Set("tokens", tokens);
+  object.Set("tokens", to_js_tokens(env, result.tokens));
   object.Set("seed", static_cast<double>(result.seed));
   object.Set("numbers", to_js_numbers(env, result.numbers));
   object.Set("logprobs", to_js_log_probabilities(env, result.log_probabilities));
@@ -186,18 +249,33 @@ struct Started {
   std::shared_ptr<lm::GenerationRequest> request;
   lm::GenerationInput input;
   PromptArgument prompt;
+  ReplyArgument reply;
 };
+
+// Fills the prompt and returns its parts, if it was rendered.
+std::vector<lm::PromptPart> fill_prompt(Started& started) {
+  if (const auto* text = std::get_if<std::string>(&started.prompt)) {
+    started.input.prompt = started.model->model().tokenize_prompt(*text);
+    return {};
+  }
+  if (auto* tokens = std::get_if<std::vector<lm::Token>>(&started.prompt)) {
+    started.input.prompt = std::move(*tokens);
+    return std::move(started.reply.parts);
+  }
+  lm::RenderedPrompt rendered =
+      started.model->text().render(std::get<Messages>(started.prompt), {true, started.reply.options.thinking});
+  started.input.prompt = std::move(rendered.tokens);
+  return std::move(rendered.parts);
+}
 
 // On a pool thread: tokenizes the prompt and hands the request to the inference thread.
 void submit(Started& started) {
   const auto& request = started.request;
   try {
     if (request->ended()) return;
-    if (const auto* text = std::get_if<std::string>(&started.prompt)) {
-      started.input.prompt = started.model->model().tokenize_prompt(*text);
-    } else {
-      started.input.prompt = std::get<std::vector<lm::Token>>(std::move(started.prompt));
-    }
+    const std::vector<lm::PromptPart> parts = fill_prompt(started);
+    if (!started.reply.grammar.empty()) started.reply.options.grammar = lm::Grammar::parse(started.reply.grammar);
+    started.model->text().prepare(started.input, started.reply.options, parts);
     if (started.input.max_tokens == 0) started.input.pin = std::make_shared<lm::PinnedPrefix>(started.input.prompt);
     request->set_pin(started.input.pin);
     started.model->submit(request, std::move(started.input));
@@ -237,7 +315,25 @@ Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared
 std::shared_ptr<Started> started_argument(const Napi::Value& value, std::shared_ptr<lm::GenerationModel> model) {
   const Napi::Object given = object_argument(value, "request");
   return std::make_shared<Started>(Started{std::move(model), std::make_shared<lm::GenerationRequest>(),
-                                           input_argument(given), prompt_argument(given.Get("prompt"))});
+                                           input_argument(given), prompt_argument(given), reply_argument(given)});
+}
+
+Napi::Object to_js_rendered(Napi::Env env, const lm::RenderedPrompt& rendered) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("tokens", to_js_tokens(env, rendered.tokens));
+  Napi::Array parts = Napi::Array::New(env, rendered.parts.size());
+  for (std::uint32_t i = 0; i < rendered.parts.size(); ++i) {
+    Napi::Object part = Napi::Object::New(env);
+    part.Set("text", to_js_text(env, rendered.parts[i].text));
+    part.Set("input", rendered.parts[i].input);
+    if (rendered.parts[i].message >= 0) part.Set("message", rendered.parts[i].message);
+    parts.Set(i, part);
+  }
+  object.Set("parts", parts);
+  Napi::Array messages = Napi::Array::New(env, rendered.message_tokens.size());
+  for (std::uint32_t i = 0; i < rendered.message_tokens.size(); ++i) messages.Set(i, rendered.message_tokens[i]);
+  object.Set("messageTokens", messages);
+  return object;
 }
 
 Napi::Value to_js_prefix(Napi::Env env, std::shared_ptr<PrefixHolder> holder) {
@@ -262,6 +358,17 @@ Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner,
                  if (result.finish != lm::Finish::kLength) fail(Code::kCancelled, "the operation was aborted");
                  return to_js_prefix(env, std::move(holder));
                });
+}
+
+Napi::Value render_messages(const Napi::CallbackInfo& info, HandleBase* owner,
+                            std::shared_ptr<lm::GenerationModel> model) {
+  return promise_task<lm::RenderedPrompt>(
+      info.Env(), {Lane::kQuick, nullptr, owner, {}},
+      [model, messages = messages_argument(info[0]), thinking = thinking_argument(info[1]),
+       reply = info[2].ToBoolean().Value()](const TaskContext&) {
+        return model->text().render(messages, {reply, thinking});
+      },
+      [](Napi::Env env, lm::RenderedPrompt&& rendered) { return to_js_rendered(env, rendered); });
 }
 
 Napi::Value load_prefix(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<lm::GenerationModel> model) {
@@ -298,12 +405,7 @@ Napi::Value PrefixBinding::save(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value PrefixBinding::tokens(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::vector<lm::Token>& tokens = peek().prefix->tokens();
-    auto array = Napi::Int32Array::New(info.Env(), tokens.size());
-    std::copy(tokens.begin(), tokens.end(), array.Data());
-    return array;
-  });
+  return guarded(info.Env(), [&]() -> Napi::Value { return to_js_tokens(info.Env(), peek().prefix->tokens()); });
 }
 
 }  // namespace lorekeep::binding

@@ -6,6 +6,7 @@
 #include "binding/arguments.h"
 #include "binding/generation_task.h"
 #include "binding/promise_task.h"
+#include "core/utf8_path.h"
 #include "lm/memory_estimate.h"
 
 namespace lorekeep::binding {
@@ -14,7 +15,8 @@ namespace {
 constexpr std::uint64_t kMostContext = 1 << 24;
 constexpr std::uint64_t kMostBatch = 1 << 16;
 
-Napi::Object to_js_facts(Napi::Env env, const lm::LanguageModelFacts& facts) {
+Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
+  const lm::LanguageModelFacts& facts = model.model().facts();
   Napi::Object object = Napi::Object::New(env);
   object.Set("name", facts.name);
   object.Set("architecture", facts.architecture);
@@ -29,6 +31,7 @@ Napi::Object to_js_facts(Napi::Env env, const lm::LanguageModelFacts& facts) {
   object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("fileBytes", static_cast<double>(facts.size_bytes));
   object.Set("chatTemplate", !facts.chat_template.empty());
+  object.Set("thinking", model.text().thinks());
   return object;
 }
 
@@ -43,6 +46,17 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
   object.Set("promptTokens", static_cast<double>(numbers.prompt_tokens));
   object.Set("cachedTokens", static_cast<double>(numbers.prompt_tokens_cached));
   return object;
+}
+
+// Names the file in errors.
+std::shared_ptr<lm::GenerationModel> make_cache(const std::filesystem::path& path,
+                                                std::shared_ptr<lm::InferenceThread> thread,
+                                                std::shared_ptr<lm::LanguageModel> model) {
+  try {
+    return std::make_shared<lm::GenerationModel>(std::move(thread), std::move(model));
+  } catch (const Error& error) {
+    fail_file(error.code(), utf8_path(path), error.what());
+  }
 }
 
 Napi::Array to_js_estimate(Napi::Env env, const std::vector<lm::DeviceMemory>& estimate) {
@@ -79,6 +93,7 @@ Napi::Function LanguageModelBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("generate", &LanguageModelBinding::generate),
+                         InstanceMethod("render", &LanguageModelBinding::render),
                          InstanceMethod("prefix", &LanguageModelBinding::prefix),
                          InstanceMethod("loadPrefix", &LanguageModelBinding::load_prefix),
                          InstanceMethod("countTokens", &LanguageModelBinding::count_tokens),
@@ -89,6 +104,10 @@ Napi::Function LanguageModelBinding::define(Napi::Env env) {
 
 Napi::Value LanguageModelBinding::generate(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return start_generation(info, this, use()); });
+}
+
+Napi::Value LanguageModelBinding::render(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return render_messages(info, this, use()); });
 }
 
 Napi::Value LanguageModelBinding::prefix(const Napi::CallbackInfo& info) {
@@ -112,7 +131,7 @@ Napi::Value LanguageModelBinding::count_tokens(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value LanguageModelBinding::facts(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek().model().facts()); });
+  return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek()); });
 }
 
 Napi::Value LanguageModelBinding::numbers(const Napi::CallbackInfo& info) {
@@ -148,7 +167,9 @@ Napi::Value load_language_model(const Napi::CallbackInfo& info) {
         [path = path_argument(info[0]), load, thread = lm::InferenceThread::acquire()](const TaskContext& task) {
           auto model = lm::LanguageModel::load(path, load, engine::Backends::acquire(addon_folder()), &task.cancel,
                                                [&task](float fraction) { task.report(fraction); });
-          return std::make_shared<lm::GenerationModel>(thread, std::move(model));
+          const Loaded loaded = make_cache(path, thread, std::move(model));
+          loaded->text().thinks();  // parses the chat template here rather than on the JavaScript thread
+          return loaded;
         },
         [](Napi::Env env, Loaded&& model) {
           auto& constructor = Environment::of(env).constructors.language_model;

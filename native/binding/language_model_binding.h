@@ -17,6 +17,7 @@ class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::Gener
 
  private:
   Napi::Value generate(const Napi::CallbackInfo& info);
+  Napi::Value render(const Napi::CallbackInfo& info);
   Napi::Value prefix(const Napi::CallbackInfo& info);
   Napi::Value load_prefix(const Napi::CallbackInfo& info);
   Napi::Value count_tokens(const Napi::CallbackInfo& info);

@@ -37,7 +37,7 @@ std::exception_ptr closed() {
 }  // namespace
 
 GenerationModel::GenerationModel(std::shared_ptr<InferenceThread> thread, std::shared_ptr<const LanguageModel> model)
-    : thread_(std::move(thread)), model_(std::move(model)), id_(thread_->next_model_++) {
+    : thread_(std::move(thread)), model_(std::move(model)), text_(model_), id_(thread_->next_model_++) {
   auto context = std::make_shared<std::unique_ptr<GenerationContext>>(std::make_unique<GenerationContext>(model_));
   thread_->post([thread = thread_.get(), id = id_, context] {
     thread->sessions_.push_back(std::make_unique<ModelSession>(id, std::move(*context)));

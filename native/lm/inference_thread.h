@@ -15,6 +15,7 @@
 
 #include "lm/generation_request.h"
 #include "lm/language_model.h"
+#include "lm/model_text.h"
 #include "lm/session_numbers.h"
 #include "scheduler/control.h"
 #include "scheduler/scheduler.h"
@@ -36,6 +37,7 @@ class GenerationModel {
   GenerationModel& operator=(const GenerationModel&) = delete;
 
   const LanguageModel& model() const noexcept { return *model_; }
+  const ModelText& text() const noexcept { return text_; }
   const std::shared_ptr<InferenceThread>& shared_thread() const noexcept { return thread_; }
 
   void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
@@ -51,6 +53,7 @@ class GenerationModel {
 
   std::shared_ptr<InferenceThread> thread_;
   std::shared_ptr<const LanguageModel> model_;
+  ModelText text_;
   scheduler::ModelId id_;
 };
 

@@ -128,7 +128,10 @@ void Sampler::keep_likely(std::span<const float> logits) {
   }
   std::size_t sorted = 0;
   double covered = 0;
-  for (std::size_t part = kFirstPart; sorted < candidates_.size() && covered < options_.top_p * total_; part *= 8) {
+  const auto enough = [&] {
+    return sorted == candidates_.size() || (sorted > 0 && covered >= options_.top_p * total_);
+  };
+  for (std::size_t part = kFirstPart; !enough(); part *= 8) {
     const auto begin = candidates_.begin() + static_cast<std::ptrdiff_t>(sorted);
     const std::size_t end = std::min(candidates_.size(), part);
     std::partial_sort(begin, candidates_.begin() + static_cast<std::ptrdiff_t>(end), candidates_.end(),

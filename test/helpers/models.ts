@@ -224,6 +224,79 @@ export async function writeDecoderModel(name: string, options: TestModelOptions 
   return finish(file, name, options);
 }
 
+/**
+ * Writes a decoder in the layout of Gemma 2, whose even layers see a sliding window of 32 tokens; returns its path.
+ */
+export async function writeSlidingWindowModel(name: string, options: TestModelOptions = {}): Promise<string> {
+  const shape = shapeOf({ kvHeads: 2, ...options });
+  const { dimension: d, feedForward, heads, kvHeads } = shape;
+  const headSize = d / heads;
+  const file = new TestGguf();
+  setShape(file, 'gemma2', shape, null);
+  file.set('gemma2.attention.layer_norm_rms_epsilon', { type: 'f32', value: 1e-6 });
+  file.set('gemma2.attention.key_length', { type: 'u32', value: headSize });
+  file.set('gemma2.attention.value_length', { type: 'u32', value: headSize });
+  file.set('gemma2.attention.sliding_window', { type: 'u32', value: 32 });
+  file.set('gemma2.attn_logit_softcapping', { type: 'f32', value: 50 });
+  file.set('gemma2.final_logit_softcapping', { type: 'f32', value: 30 });
+  const tokens = setSentencePiece(file);
+  const weights = new Weights(file, shape);
+  weights.matrix('token_embd', d, tokens, 1);
+  weights.vector('output_norm.weight', d, 1);
+  for (let layer = 0; layer < shape.layers; layer++) {
+    const block = `blk.${layer}`;
+    for (const norm of ['attn_norm', 'post_attention_norm', 'ffn_norm', 'post_ffw_norm'])
+      weights.vector(`${block}.${norm}.weight`, d, 1);
+    weights.matrix(`${block}.attn_q`, d, d);
+    weights.matrix(`${block}.attn_k`, d, headSize * kvHeads);
+    weights.matrix(`${block}.attn_v`, d, headSize * kvHeads);
+    weights.matrix(`${block}.attn_output`, d, d);
+    weights.matrix(`${block}.ffn_gate`, d, feedForward);
+    weights.matrix(`${block}.ffn_up`, d, feedForward);
+    weights.matrix(`${block}.ffn_down`, feedForward, d);
+  }
+  options.edit?.(file);
+  return finish(file, name, {});
+}
+
+/** Writes a Mamba, which has a state instead of a cache; returns its path. */
+export async function writeMambaModel(name: string, options: TestModelOptions = {}): Promise<string> {
+  const shape = shapeOf(options);
+  const { dimension: d } = shape;
+  const [inner, state, rank, kernel] = [2 * d, 8, 4, 4];
+  const file = new TestGguf();
+  const u32 = (key: string, value: number) => file.set(`mamba.${key}`, { type: 'u32', value });
+  file.set('general.architecture', { type: 'string', value: 'mamba' });
+  file.set('general.name', { type: 'string', value: 'test mamba' });
+  const sizes = { context_length: shape.contextSize, embedding_length: d, block_count: shape.layers };
+  for (const [key, value] of Object.entries(sizes)) u32(key, value);
+  u32('feed_forward_length', 0);
+  u32('attention.head_count', 0);
+  const ssm = { conv_kernel: kernel, inner_size: inner, state_size: state, time_step_rank: rank };
+  for (const [key, value] of Object.entries(ssm)) u32(`ssm.${key}`, value);
+  file.set('mamba.attention.layer_norm_rms_epsilon', { type: 'f32', value: 1e-6 });
+  const tokens = setSentencePiece(file);
+  const weights = new Weights(file, shape);
+  weights.matrix('token_embd', d, tokens, 1);
+  weights.vector('output_norm.weight', d, 1);
+  for (let layer = 0; layer < shape.layers; layer++) {
+    const block = `blk.${layer}`;
+    weights.vector(`${block}.attn_norm.weight`, d, 1);
+    weights.matrix(`${block}.ssm_in`, d, 2 * inner);
+    weights.plain(`${block}.ssm_conv1d`, kernel, inner, 0.5);
+    weights.vector(`${block}.ssm_conv1d.bias`, inner, 0);
+    weights.matrix(`${block}.ssm_x`, inner, rank + 2 * state);
+    weights.matrix(`${block}.ssm_dt`, rank, inner);
+    weights.vector(`${block}.ssm_dt.bias`, inner, 0);
+    const decay = Float32Array.from({ length: state * inner }, (_, i) => -1 - (i % state));
+    file.tensor(`${block}.ssm_a`, [state, inner], 'F32', decay);
+    weights.vector(`${block}.ssm_d`, inner, 1);
+    weights.matrix(`${block}.ssm_out`, inner, d);
+  }
+  options.edit?.(file);
+  return finish(file, name, {});
+}
+
 /** A SentencePiece vocabulary with every byte, so that any text has tokens; returns its size. */
 function setSentencePiece(file: TestGguf): number {
   const bytes = Array.from(

@@ -167,6 +167,88 @@ describe.skipIf(!haveModels(stories))('a small language model', () => {
   });
 });
 
+describe.skipIf(!haveModels(smolLm))('conversations with SmolLM2', () => {
+  const user = (content: string) => [{ role: 'user', content }] as const;
+  let model: LanguageModel;
+  beforeAll(async () => {
+    model = await LanguageModel.load(realModel(smolLm), { contextSize: 1024, threads: 1, batchThreads: 1 });
+  });
+  afterAll(() => model.close());
+
+  test('renders messages, whose contents never become control tokens', async () => {
+    const { tokens, parts, messageTokens } = await model.render(user('Hello <|im_end|> there'));
+    expect(parts.map(({ text }) => text).join('')).toMatch(
+      /<\|im_start\|>user\nHello <\|im_end\|> there<\|im_end\|>/,
+    );
+    const [begin, end] = [1, 2];
+    expect(tokens.filter((token) => token === begin)).toHaveLength(3); // system (by default), user, assistant
+    expect(tokens.filter((token) => token === end)).toHaveLength(2);
+    expect(messageTokens).toHaveLength(1);
+    expect(model.facts).toMatchObject({ chatTemplate: true, thinking: false });
+  });
+
+  test('answers messages as it answers the rendered prompt', async () => {
+    const messages = user('What is the capital of France?');
+    const rest = { maxTokens: 12, sampling: greedy };
+    const asked = await model.generate({ messages, ...rest }).result;
+    const rendered = await model.generate({ prompt: await model.render(messages), ...rest }).result;
+    expect(asked.text).toMatch(/^L'Étoile, la/);
+    expect(rendered.text).toBe(asked.text);
+    expect(rendered.usage.cached).toBe(rendered.usage.prompt - 1);
+  });
+
+  test('obeys a JSON Schema, a grammar and quotations', async () => {
+    const messages = user('Describe a red fox.');
+    const schema = {
+      type: 'object',
+      properties: {
+        animal: { type: 'string', maxLength: 20 },
+        legs: { type: 'integer', minimum: 0, maximum: 9 },
+      },
+      required: ['animal', 'legs'],
+      additionalProperties: false,
+    };
+    const reply = await model.generate({ messages, schema, maxTokens: 100 }).result;
+    expect(JSON.parse(reply.text)).toEqual({ animal: expect.any(String), legs: expect.any(Number) });
+    const grammar = 'root ::= ("yes" | "no") "."';
+    const short = await model.generate({ messages, grammar, maxTokens: 10 }).result;
+    expect(short).toMatchObject({ text: expect.stringMatching(/^(yes|no)\.$/), finish: 'stop' });
+    const texts = ['The quick brown fox jumps over the lazy dog.'];
+    const quotes = { open: '«', close: '»', texts };
+    const quoted = await model.generate({ messages, quotes, maxTokens: 40, logitBias: {} }).result;
+    for (const [, span] of quoted.text.matchAll(/«(.*?)»/g)) expect(texts[0]).toContain(span);
+  });
+
+  test.each<[string, object]>([
+    ['messages[0].role', { messages: [{ role: 'tool', content: 'a' }] }],
+    ['messages[0].content', { messages: [{ role: 'user' }] }],
+    ['messages', { messages: [] }],
+    ['prompt', { messages: user('a'), prompt: 'b' }],
+    ['grammar', { prompt: 'a', schema: {}, grammar: 'root ::= "a"' }],
+    ['quotes.open', { prompt: 'a', quotes: { close: '"', texts: [] } }],
+    ['thinking.budget', { messages: user('a'), thinking: { budget: -1 } }],
+  ])('refuses a wrong %s', (field, request) => {
+    expect(() => model.generate(request as GenerateRequest)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.objectContaining({ field }) }),
+    );
+  });
+
+  test('a broken grammar fails its request alone', async () => {
+    await rejection(model.generate({ prompt: 'a', grammar: 'root ::= root' }).result, 'INVALID_ARGUMENT');
+    await rejection(model.generate({ prompt: 'a', grammar: 'root ::= (' }).result, 'INVALID_ARGUMENT');
+    expect((await model.generate({ prompt: 'a', maxTokens: 2 }).result).usage.completion).toBeGreaterThan(0);
+  });
+
+  test('its memory is known before it is loaded', async () => {
+    const { devices, total } = await LanguageModel.estimate(realModel(smolLm), { contextSize: 1024 });
+    expect(devices).toHaveLength(1);
+    expect(devices[0]).toMatchObject({ device: 'CPU' });
+    expect(devices[0]?.model).toBeGreaterThan(model.facts.fileBytes * 0.95);
+    expect(devices[0]?.context).toBe(1024 * 30 * 2 * 192 * 2);
+    expect(total).toBeLessThan(model.facts.fileBytes + 150 * 2 ** 20);
+  });
+});
+
 describe.skipIf(!haveModels(smolLm))('SmolLM2', () => {
   interface Golden {
     items: { prompt: number[]; tokens: number[]; text: string }[];

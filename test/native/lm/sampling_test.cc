@@ -58,7 +58,7 @@ std::vector<double> expected(std::vector<double> logits, const SamplingOptions& 
   const std::vector<double> before = softmax(kept, 1);
   double sum = 0;
   std::size_t count = 0;
-  while (count < kept.size() && (options.top_p >= 1 || sum < options.top_p)) sum += before[count++];
+  while (count < kept.size() && (count == 0 || options.top_p >= 1 || sum < options.top_p)) sum += before[count++];
   while (count > 1 && before[count - 1] < options.min_p * before[0]) --count;
   kept.resize(count);
   const std::vector<double> after = softmax(kept, options.temperature);

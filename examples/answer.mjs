@@ -1,0 +1,29 @@
+// Answers a question about a file: finds the paragraphs that match, and streams a reply grounded in them.
+// node examples/answer.mjs MODEL.gguf [file] [question]
+import { readFile } from 'node:fs/promises';
+import { LanguageModel, TextIndex } from 'lorekeep';
+
+const file = process.argv[3] ?? new URL('../docs/protocol.md', import.meta.url);
+const question = process.argv[4] ?? 'Which replies may come in any order?';
+const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
+
+const words = await TextIndex.build(paragraphs);
+const { ordinals } = await words.search(question, { k: 3 });
+const facts = [...ordinals].map((row, i) => `[${i + 1}] ${paragraphs[row]}`).join('\n');
+
+// Any GGUF model with a chat template. Contents of messages are plain text: they cannot spell a control token.
+const model = await LanguageModel.load(process.argv[2]);
+const reply = model.generate({
+  messages: [
+    { role: 'system', content: 'Answer in one or two sentences, only with the facts you are given.' },
+    { role: 'user', content: `${facts}\n\nQuestion: ${question}` },
+  ],
+  maxTokens: 120,
+  sampling: { temperature: 0 },
+});
+for await (const piece of reply) process.stdout.write(piece.text);
+const { finish, usage, timing } = await reply.result;
+console.log(
+  `\n\n(${finish}; ${usage.prompt} + ${usage.completion} tokens, first after ${timing.firstMs.toFixed()} ms)`,
+);
+await model.close();

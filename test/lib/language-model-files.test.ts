@@ -1,0 +1,106 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { LanguageModel, LorekeepError } from '../../lib/index.js';
+import { rejection } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { type TestGguf, writeDecoderModel, writeMambaModel } from '../helpers/models.js';
+import { testSeed } from '../helpers/random.js';
+
+const folder = temporaryFolder();
+const options = { threads: 1, batchThreads: 1, contextSize: 64 };
+
+/** Loads a file that may be broken, and uses it if it loads. Returns the error's code. */
+async function attempt(path: string): Promise<string> {
+  try {
+    const model = await LanguageModel.load(path, options);
+    try {
+      await model.generate({ prompt: Int32Array.of(3, 4, 5), maxTokens: 3, seed: 1 }).result;
+    } finally {
+      await model.close();
+    }
+    return 'loaded';
+  } catch (error) {
+    if (!(error instanceof LorekeepError)) throw error;
+    expect(error.message.length).toBeLessThan(2000);
+    return error.code;
+  }
+}
+
+const u32 = (key: string, value: number) => (file: TestGguf) => {
+  file.set(key, { type: 'u32', value });
+};
+
+describe('a broken language model is an error', () => {
+  test.each<[string, (file: TestGguf) => unknown]>([
+    ['no attention heads', u32('qwen3.attention.head_count', 0)],
+    ['heads that do not divide', u32('qwen3.attention.head_count_kv', 3)],
+    ['a head of no size', u32('qwen3.attention.key_length', 0)],
+    ['a huge head', u32('qwen3.attention.key_length', 1 << 30)],
+    ['no layers', u32('qwen3.block_count', 0)],
+    ['too many layers', u32('qwen3.block_count', 100_000)],
+    ['no dimension', u32('qwen3.embedding_length', 0)],
+    ['another dimension', u32('qwen3.embedding_length', 128)],
+    ['experts that are not there', u32('qwen3.expert_count', 4)],
+    ['an odd rotation', u32('qwen3.rope.dimension_count', 7)],
+    ['a missing tensor', (file) => file.omitted.add('blk.1.attn_q.weight')],
+    ['a missing embedding', (file) => file.omitted.add('token_embd.weight')],
+    [
+      'half an embedding',
+      (file) =>
+        file.replaced.set('token_embd.weight', { shape: [64, 10], type: 'F32', data: new Float32Array(640) }),
+    ],
+    [
+      'a norm in another type',
+      (file) =>
+        file.replaced.set('output_norm.weight', { shape: [64], type: 'F16', data: new Float32Array(64) }),
+    ],
+    [
+      'weights that are not numbers',
+      (file) =>
+        file.replaced.set('output_norm.weight', {
+          shape: [64],
+          type: 'F32',
+          data: new Float32Array(64).fill(Number.NaN),
+        }),
+    ],
+    ['one part of a split model', u32('split.count', 2)],
+    [
+      'another architecture',
+      (file) => file.set('general.architecture', { type: 'string', value: 'nothing' }),
+    ],
+    ['no vocabulary', (file) => file.set('tokenizer.ggml.model', { type: 'string', value: 'none' })],
+  ])('%s', async (name, edit) => {
+    const path = await writeDecoderModel(`${name.replaceAll(' ', '-')}.gguf`, { pooling: null, edit });
+    const error = await LanguageModel.load(path, options).catch((reason) => reason);
+    expect(error).toBeInstanceOf(LorekeepError);
+    expect(['MODEL_INVALID', 'UNSUPPORTED']).toContain(error.code);
+    expect(error.message).toContain('.gguf');
+  });
+
+  test('a recurrent model without a state', async () => {
+    const edit = u32('mamba.ssm.state_size', 0);
+    await rejection(LanguageModel.load(await writeMambaModel('no-state.gguf', { edit })), 'MODEL_INVALID');
+  });
+});
+
+test('truncated and mutated files end in an error or a model, never in a crash', async () => {
+  const bytes = readFileSync(await writeDecoderModel('to-mutate.gguf', { pooling: null }));
+  const path = folder('mutated.gguf');
+  const codes = new Set<string>();
+  let state = testSeed;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const header = 16 * 1024; // metadata and the table of tensors
+  for (let round = 0; round < 150; round++) {
+    const mutant = Buffer.from(bytes);
+    const flips = 1 + random(4);
+    for (let i = 0; i < flips; i++) mutant[random(header)] = random(256);
+    writeFileSync(path, round % 10 === 0 ? mutant.subarray(0, random(mutant.length)) : mutant);
+    codes.add(await attempt(path));
+  }
+  expect([...codes].sort()).toEqual(expect.arrayContaining(['MODEL_INVALID', 'loaded']));
+  for (const code of codes)
+    expect(['MODEL_INVALID', 'UNSUPPORTED', 'OUT_OF_MEMORY', 'loaded']).toContain(code);
+});
