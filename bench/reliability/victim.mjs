@@ -45,7 +45,7 @@ export class Victim {
       pingP99: p(this.pings, 0.99),
       searchP50: p(this.searches, 0.5),
       searchP99: p(this.searches, 0.99),
-      slowest: Math.max(0, ...this.pings, ...this.searches),
+      slowest: [...this.pings, ...this.searches].reduce((most, ms) => Math.max(most, ms), 0),
     };
   }
 
