@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { autoOrInteger, boolean, choice, fieldFacts, integer, object } from './field-types.js';
 
-const generation = { later: 'generation' } as const;
-
 /** Returns the schema for one class of consumers that share a model. */
 function consumerClass(quantum: number, scaling: boolean, pause: number) {
   return object({
@@ -47,24 +45,23 @@ export const llmEngineSchema = object({
     .register(fieldFacts, { flag: '--llm-backend <value>', later: 'GPU plugins', holdsFor: ['auto', 'cpu'] }),
   n_threads: integer(0, 1024)
     .default(0)
-    .describe('Threads for generation; 0: all available processors.')
-    .register(fieldFacts, generation),
+    .describe('Threads that generate tokens; 0: all available processors.'),
   n_threads_batch: integer(0, 1024)
     .default(0)
     .describe('Threads for embedding and prompt processing; 0: all available processors.'),
   inference: object({
     default_n_ctx: integer(1, 1_048_576)
       .default(8192)
-      .describe('Default context size, in tokens.')
-      .register(fieldFacts, generation),
-    n_batch: integer(1, 1_048_576)
+      .describe(
+        "Context of language models in tokens where neither the node nor the catalog has one, at most the model's own.",
+      ),
+    n_batch: integer(1, 65_536)
       .default(512)
-      .describe('Largest batch of prompt tokens.')
-      .register(fieldFacts, generation),
+      .describe('Most tokens that a language model computes in one step.'),
     offload_kqv: boolean()
       .default(true)
       .describe('Keeps the KQV buffers on the GPU.')
-      .register(fieldFacts, generation),
+      .register(fieldFacts, { later: 'GPU plugins' }),
     scheduler,
   }).prefault({}),
   embedding: object({

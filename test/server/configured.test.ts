@@ -65,6 +65,7 @@ const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep
 
 const scheduling = 'engines.llm_engine.inference.scheduler';
 const options = 'test/config/scheduler-options.test.ts';
+const modelOptions = 'test/config/language-model-options.test.ts';
 
 const effects: Record<string, Effect | Elsewhere> = {
   port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },
@@ -166,6 +167,9 @@ const effects: Record<string, Effect | Elsewhere> = {
       await expect(long).rejects.toMatchObject({ code: 8003, details: { limit: 40 } });
     },
   },
+  'engines.llm_engine.n_threads': { value: 1, elsewhere: modelOptions },
+  'engines.llm_engine.inference.default_n_ctx': { value: 1000, elsewhere: modelOptions },
+  'engines.llm_engine.inference.n_batch': { value: 100, elsewhere: modelOptions },
   [`${scheduling}.enabled`]: { value: false, elsewhere: options },
   [`${scheduling}.prefill_yield_enabled`]: { value: false, elsewhere: options },
   [`${scheduling}.prefill_quantum_tokens`]: { value: 100, elsewhere: options },

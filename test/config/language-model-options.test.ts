@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { languageModelOptions } from '../../src/config/language-model-options.js';
+import { configSchema } from '../../src/config/schema.js';
+
+/** What language models are loaded with, by a config with these fields of `engines.llm_engine`. */
+const optionsOf = (llm_engine: object) =>
+  languageModelOptions(configSchema.parse({ engines: { llm_engine } }));
+
+it('n_threads decodes, and n_threads_batch processes prompts', () => {
+  expect(optionsOf({ n_threads: 3, n_threads_batch: 5 })).toMatchObject({ threads: 3, batchThreads: 5 });
+  expect(optionsOf({})).toMatchObject({ threads: 0, batchThreads: 0 });
+});
+
+it('default_n_ctx is the context where nothing else says one, and n_batch the largest step', () => {
+  const inference = { default_n_ctx: 1234, n_batch: 99 };
+  expect(optionsOf({ inference })).toMatchObject({ defaultContext: 1234, batchSize: 99 });
+  expect(optionsOf({})).toMatchObject({ defaultContext: 8192, batchSize: 512 });
+});
+
+it('n_batch is at most what a model can be loaded with', () => {
+  expect(() => optionsOf({ inference: { n_batch: 65_537 } })).toThrow('65536');
+});
