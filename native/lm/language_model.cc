@@ -194,8 +194,10 @@ std::size_t LanguageModel::max_text_bytes() const noexcept {
 
 std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
   if (text.size() > max_text_bytes()) {
-    fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
-                                 std::to_string(max_text_bytes()) + " can be tokenized");
+    fail(Code::kTextTooLong,
+         "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(max_text_bytes()) +
+             " can be tokenized",
+         {{"bytes", static_cast<std::int64_t>(text.size())}, {"limit", static_cast<std::int64_t>(max_text_bytes())}});
   }
   return static_cast<std::uint32_t>(impl_->tokens->tokenize(text, false).size());
 }
@@ -203,8 +205,10 @@ std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
 std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text) const {
   const std::size_t at_least = text.size() / impl_->tokens->longest();
   if (text.size() > max_text_bytes() || at_least > impl_->options.context_size) {
-    fail(Code::kTextTooLong, "the prompt has " + std::to_string(text.size()) + " bytes and does not fit a context of " +
-                                 std::to_string(impl_->options.context_size) + " tokens");
+    fail(Code::kTextTooLong,
+         "the prompt has " + std::to_string(text.size()) + " bytes and does not fit a context of " +
+             std::to_string(impl_->options.context_size) + " tokens",
+         {{"bytes", static_cast<std::int64_t>(text.size())}, {"context", std::int64_t{impl_->options.context_size}}});
   }
   std::vector<Token> found = impl_->tokens->tokenize(text, false);
   impl_->tokens->add_begin(found);

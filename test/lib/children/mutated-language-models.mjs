@@ -1,0 +1,70 @@
+// Loads truncated and mutated copies of a language model and generates with those that load: node mutated-language-models.mjs MODEL FOLDER
+// SEED COUNT. Sends the seed of each copy before it is loaded, and at the end the number of copies by outcome.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Random } from '../../../bench/harness/numbers.mjs';
+import { LanguageModel, LorekeepError } from '../../../dist/lib/index.js';
+
+const [model, folder, firstSeed, count] = process.argv.slice(2);
+const source = readFileSync(model);
+/** Metadata and tensor table, where most damage has consequences. */
+const headerBytes = 21_000;
+const path = join(folder, `mutated-${process.pid}.gguf`);
+const outcomes = {};
+
+for (let seed = Number(firstSeed); seed < Number(firstSeed) + Number(count); seed++) {
+  process.send({ seed });
+  writeFileSync(path, mutated(new Random(seed)));
+  const outcome = await outcomeOf();
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+}
+rmSync(path);
+process.send({ outcomes }, () => process.exit());
+
+async function outcomeOf() {
+  try {
+    const loaded = await LanguageModel.load(path, {
+      contextSize: 64,
+      threads: 1,
+      batchThreads: 1,
+      placement: 'ram',
+    });
+    const { result } = loaded.generate({ prompt: 'Once upon a time', maxTokens: 4 });
+    await result;
+    await loaded.close();
+    return 'loaded';
+  } catch (error) {
+    if (error instanceof LorekeepError) return error.code;
+    throw error;
+  }
+}
+
+function mutated(random) {
+  const kind = random.integer(4);
+  if (kind === 0) return source.subarray(0, random.integer(source.length));
+  const bytes = Buffer.from(source);
+  const changes = [1, 1, 4, 30][kind];
+  for (let left = 1 + random.integer(changes); left > 0; left--) change(bytes, random);
+  return bytes;
+}
+
+function change(bytes, random) {
+  const at = random.integer(random.uniform() < 0.8 ? headerBytes : bytes.length - 8);
+  const pick = (list) => list[random.integer(list.length)];
+  switch (random.integer(4)) {
+    case 0:
+      bytes[at] = random.integer(256);
+      return;
+    case 1:
+      bytes[at] = pick([0, 1, 0x7f, 0x80, 0xff]);
+      return;
+    case 2:
+      bytes.writeUInt32LE(pick([0, 1, 2, 3, 7, 65_536, 1_000_000, 0x7fffffff, 0xffffffff]), at);
+      return;
+    default:
+      bytes.writeBigUInt64LE(
+        pick([0n, 1n, 1n << 32n, 1n << 40n, 0x7fffffffffffffffn, 0xffffffffffffffffn]),
+        at,
+      );
+  }
+}

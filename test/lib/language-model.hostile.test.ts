@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LanguageModel } from '../../lib/index.js';
+import { runChild } from '../helpers/children.js';
+import { rejection } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { randomNumbers } from '../helpers/models.js';
+import { haveModels, realModel, stories } from '../helpers/real-models.js';
+
+const inFolder = temporaryFolder();
+const seed = Number(process.env.LOREKEEP_TEST_SEED ?? 20_240_229);
+const copies = 150;
+const cancels = 500;
+
+const greedy = { temperature: 0 };
+const sentence = { prompt: 'Once upon a time there was a cat', maxTokens: 12, sampling: greedy };
+
+describe.skipIf(!haveModels(stories))('a language model', () => {
+  let model: LanguageModel;
+  let undisturbed: string;
+  beforeAll(async () => {
+    // Deterministic, so that what runs beside a request cannot change its text.
+    const options = { threads: 1, batchThreads: 1, contextSize: 512, deterministic: true };
+    model = await LanguageModel.load(realModel(stories), options);
+    undisturbed = (await model.generate(sentence).result).text;
+  });
+  afterAll(() => model.close());
+
+  it('truncated and mutated, is refused or generates, and never ends the process', async () => {
+    const args = [realModel(stories), inFolder('.'), `${seed}`, `${copies}`];
+    const { code, signal, output, messages } = await runChild(
+      '../../lib/children/mutated-language-models.mjs',
+      args,
+    );
+    const last = messages.at(-1) as { outcomes?: Record<string, number> } | undefined;
+    expect([code, signal], `after ${JSON.stringify(last)}: ${output}`).toEqual([0, null]);
+    const { outcomes = {} } = last ?? {};
+    expect(Object.values(outcomes).reduce((sum, one) => sum + one, 0)).toBe(copies);
+    expect(outcomes.MODEL_INVALID).toBeGreaterThan(copies / 3);
+    expect(outcomes.INTERNAL).toBeUndefined();
+  });
+
+  it('refuses a prompt of ten million characters with both numbers, and goes on', async () => {
+    const other = model.generate(sentence);
+    const prompt = 'All work and no play makes Jack a dull boy. '.repeat(230_000);
+    const error = await rejection(model.generate({ prompt, maxTokens: 5 }).result, 'TEXT_TOO_LONG');
+    expect(error.detail).toMatchObject({ bytes: prompt.length, context: 512 });
+    expect((await other.result).text).toBe(undisturbed);
+  });
+
+  it('survives cancels at random moments, and others read the same text', async () => {
+    const random = randomNumbers(seed);
+    const below = (limit: number) => Math.floor(((random() + 1) / 2) * limit) % limit;
+    const finishes = new Map<string, number>();
+    let others = Promise.resolve();
+    for (let i = 0; i < cancels; i++) {
+      const prompt = Int32Array.from({ length: 1 + below(400) }, () => 3 + below(500));
+      const generation = model.generate({ prompt, maxTokens: 100, sampling: greedy });
+      // Before it is submitted, while it is queued, in its prompt, or after some tokens of its reply.
+      const when = below(3);
+      let pieces = below(4);
+      if (when === 1) await new Promise((resolve) => setImmediate(resolve));
+      if (when === 2) for await (const _ of generation) if (pieces-- === 0) break;
+      generation.cancel();
+      if (i % 50 === 0) others = checkOther(others);
+      const { finish } = await generation.result;
+      finishes.set(finish, (finishes.get(finish) ?? 0) + 1);
+    }
+    await others;
+    expect(finishes.get('cancelled')).toBeGreaterThan(cancels / 2);
+    expect((await model.generate(sentence).result).text).toBe(undisturbed);
+    // A request leaves the cache a moment after its reply has ended.
+    const left = { running: 0, queued: 0, cellsReserved: 0 };
+    await vi.waitFor(async () => expect(await model.numbers()).toMatchObject(left), 10_000);
+  });
+
+  /** After `before`, generates beside the cancelled requests. */
+  async function checkOther(before: Promise<void>): Promise<void> {
+    await before;
+    expect((await model.generate(sentence).result).text).toBe(undisturbed);
+  }
+
+  it('closed during a decode, ends its requests', async () => {
+    const options = { threads: 1, batchThreads: 1, contextSize: 512 };
+    const closing = await LanguageModel.load(realModel(stories), options);
+    const running = [1, 2, 3].map(() => closing.generate({ prompt: 'Once', maxTokens: 400 }));
+    const [first] = running;
+    for await (const _ of first as (typeof running)[number]) break;
+    const ends = running.map(({ result }) =>
+      result.then(
+        ({ finish }) => finish,
+        (error: { code: string }) => error.code,
+      ),
+    );
+    await closing.close();
+    for (const end of await Promise.all(ends))
+      expect(['cancelled', 'CLOSED', 'length', 'stop']).toContain(end);
+    await rejection(
+      Promise.resolve().then(() => closing.generate(sentence).result),
+      'CLOSED',
+    );
+  });
+});
