@@ -7,8 +7,8 @@ import { Random } from '../../../bench/reliability/random.mjs';
 import { Sample } from '../../../bench/reliability/sample.mjs';
 import { startServer } from '../../../bench/server/server-process.mjs';
 
-const attackMs = 150;
-const lastLook = 30_000;
+const attackMs = 100;
+const lastLook = 120_000;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const sample = await new Sample(join(process.argv[2], 'kb'), { seed: 1, records: 300 }).write();
