@@ -81,6 +81,13 @@ export const trials = [
     },
   },
   {
+    name: 'models',
+    what: 'the two models in the package: loading, texts per second and one query, beside node-llama-cpp',
+    program: 'embedding/bundled.mjs',
+    full: { args: [], minutes: 2, limit: 20 },
+    quick: { args: ['--titles', '50', '--passages', '10', '--rounds', '1'], minutes: 0.3, limit: 6 },
+  },
+  {
     name: 'open',
     what: 'opening a knowledge base of 10,000 to 500,000 records; a vector index alone, beside the peers',
     program: 'storage/open.mjs',

@@ -4,10 +4,13 @@ import { EmbeddingModel } from '../../lorekeep.mjs';
 import { timeBulk, timeEach } from '../timing.mjs';
 
 const { model: path, load = {} } = contestantOptions();
+const started = performance.now();
 const model = await EmbeddingModel.load(path, load);
+const loadMs = performance.now() - started;
 
 serve({
   facts: () => model.facts,
+  loadMs: () => ({ loadMs }),
   configurations: () => ['own choice'],
   bulk: ({ texts }) =>
     timeBulk(texts, async () => {

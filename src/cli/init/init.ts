@@ -92,7 +92,7 @@ async function shippedModel(): Promise<ShippedModel> {
   if (entry === undefined || path === undefined || found === undefined) {
     throw new CommandError(
       'NOT_FOUND',
-      `${file}: the model ${sampleConfig.embedding_model} is not there: reinstall lorekeep`,
+      `${file}: the model ${sampleConfig.embedding_model} is not there: put its file where the catalog says, or reinstall lorekeep`,
     );
   }
   return { path, entry };
