@@ -32,6 +32,20 @@ function compose() {
     '## In the native addon',
     'Compiled into the addon, or into the libraries beside it. Their sources and licence texts travel in the package.',
     nativeTable(),
+    '## Models',
+    'Weights in `data/models/`.',
+    table(
+      ['model', 'by', 'licence', 'changes', 'licence text'],
+      [
+        [
+          'all-MiniLM-L6-v2',
+          'the sentence-transformers project, after MiniLM of Microsoft Research (MIT)',
+          'Apache-2.0',
+          'quantised (tools/models)',
+          'LICENSE',
+        ],
+      ],
+    ),
     '## npm packages that lorekeep depends on',
     'Installed beside lorekeep, each with its licence text.',
     table(['package', 'version', 'licence', 'used in'], direct(packages, dependencies)),

@@ -43,7 +43,7 @@ async function open(records: object[], model: KnowledgeModel = { model: small },
   };
   const path = knowledgeBase(records, config);
   await using opened = await openKnowledgeBase(path, { models: async () => model, log });
-  const { hits } = await opened.search({ text: textOf(41), topK: 1 });
+  const { hits } = await opened.search({ mode: 'dense', text: textOf(41), topK: 1 });
   const { embedded, reused, truncated } = opened.embeddings ?? {};
   return { embedded, reused, truncated, told, warned, nearest: sorted(hits[0]?.text) };
 }
@@ -154,7 +154,7 @@ describe('long_text', () => {
     expect(kb.embeddings).toEqual({ embedded: 0, reused: 21, truncated: 1 });
     const lexical = await kb.search({ mode: 'lexical', text: 'glaciers', topK: 20 });
     expect(lexical.hits.find(({ id }) => id === 'long')?.text).toBe(long.text);
-    const dense = await kb.search({ text: 'honey '.repeat(510).trim(), topK: 1 });
+    const dense = await kb.search({ mode: 'dense', text: 'honey '.repeat(510).trim(), topK: 1 });
     expect(dense.hits[0]?.distance).toBeLessThan(0.001);
   });
 
@@ -186,7 +186,7 @@ test.each(['f32', 'f16', 'i8'] as const)(
       const path = knowledgeBase(records, { vector_type, ...config });
       if ('index_file' in config) await buildKnowledgeBase(path, { models });
       await using kb = await openKnowledgeBase(path, { models });
-      const { hits } = await kb.search({ text: textOf(41), topK: 3 });
+      const { hits } = await kb.search({ mode: 'dense', text: textOf(41), topK: 3 });
       return { bytes: kb.bytes, first: sorted(hits[0]?.text), warnings: kb.warnings };
     };
     expect(await found({})).toMatchObject({ first: 'bees grind', warnings: [] });
@@ -203,7 +203,7 @@ test('hnsw.ef_search is how deep a search looks that does not say', async () => 
   const models = async () => ({ model: small });
   const visited = async (hnsw: object, ef?: number) => {
     await using kb = await openKnowledgeBase(knowledgeBase(records, { hnsw }), { models });
-    const { plan } = await kb.search({ text: textOf(1234), topK: 1, ef });
+    const { plan } = await kb.search({ mode: 'dense', text: textOf(1234), topK: 1, ef });
     return plan.dense?.visited ?? 0;
   };
   const narrow = await visited({ ef_search: 1 });
