@@ -1,4 +1,4 @@
-// Runs the commands of README.md and docs/cli.md whose output these show, and puts the output between the lines
+// Runs the commands of README.md, docs/cli.md and docs/demo.md whose output these show, and puts the output between the lines
 // `<!-- begin NAME -->` and `<!-- end NAME -->` (`npm run build` first). Numbers differ from run to run, so --check looks at all else.
 // node scripts/generate-samples.mjs --check | --write
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,12 +22,8 @@ await runScript('generate-samples', async (args) => {
   const hits = await harbourHits();
   const pages = {
     'docs/cli.md': { 'sample of search': fence(`$ lorekeep ${searchCommand}\n${hits}`) },
-    'README.md': {
-      'sample of search': fence(hits),
-      'sample of the example': fence(await node('examples/search.mjs')),
-      'source of the example': fence(readFileSync(join(root, 'examples', 'search.mjs'), 'utf8'), 'js'),
-      'sample of npm start': fence(await demonstration()),
-    },
+    'README.md': await example('quickstart.mjs'),
+    'docs/demo.md': { ...(await example('search.mjs')), 'sample of npm start': fence(await demonstration()) },
   };
   for (const [file, samples] of Object.entries(pages)) update(file, samples, values.write);
   process.stdout.write(`generate-samples: ${values.write ? 'written' : 'current'}\n`);
@@ -58,6 +54,14 @@ function withoutNumbers(text) {
 
 function fence(text, language = '') {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+/** Source and output of an example. */
+async function example(name) {
+  return {
+    'source of the example': fence(readFileSync(join(root, 'examples', name), 'utf8'), 'js'),
+    'sample of the example': fence(await node(`examples/${name}`)),
+  };
 }
 
 /** What `npm start` prints once it has set everything up, with the port that it takes by itself. */
@@ -95,6 +99,8 @@ function node(file, ...args) {
 }
 
 async function output(cwd, file, ...args) {
-  const env = { COLUMNS: '100', NO_COLOR: '1', LOREKEEP_CONFIG: '', LOREKEEP_PORT: '' };
+  // Without a language model, whatever this machine has.
+  const LOREKEEP_MODELS = join(root, '.cache', 'no-models');
+  const env = { COLUMNS: '100', NO_COLOR: '1', LOREKEEP_CONFIG: '', LOREKEEP_PORT: '', LOREKEEP_MODELS };
   return (await run(process.execPath, [file, ...args], { cwd, env, quiet: true })).output;
 }
