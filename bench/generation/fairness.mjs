@@ -198,16 +198,18 @@ async function besideRetrieval(model, { queries, ...options }) {
   ];
 }
 
-const curve = (rows) => ({
-  chart: 'gap-first-token',
-  panel: 'A streams, B brings a long prompt, C generates in the background',
-  series: ['lorekeep', 'llama-server']
-    .map((name) => ({
-      name,
-      points: rows.filter((row) => row.name === name).map(({ ratio, gap }) => ({ x: ratio, y: gap })),
-    }))
-    .filter(({ points }) => points.length > 0),
-});
+function curve(rows) {
+  return {
+    chart: 'gap-first-token',
+    panel: 'A streams, B brings a long prompt, C generates in the background',
+    series: ['lorekeep', 'llama-server']
+      .map((name) => ({
+        name,
+        points: rows.filter((row) => row.name === name).map(({ ratio, gap }) => ({ x: ratio, y: gap })),
+      }))
+      .filter(({ points }) => points.length > 0),
+  };
+}
 
 function tables(rows, throttle, retrieval) {
   return [

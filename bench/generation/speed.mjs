@@ -95,14 +95,15 @@ async function measureModel(name, model, options, rows, result) {
   rows.prefix.push(await sharedPrefix(model, options));
 }
 
-const isNew = (known) => (one) =>
-  !known.some(({ name, reason }) => name === one.name && reason === one.reason);
+function isNew(known) {
+  return (one) => !known.some(({ name, reason }) => name === one.name && reason === one.reason);
+}
 
 /** From the first request's start to the last reply's end. */
-const totalSeconds = (seen) => {
+function totalSeconds(seen) {
   const all = Object.values(seen);
   return (Math.max(...all.map(({ endMs }) => endMs)) - Math.min(...all.map(({ startMs }) => startMs))) / 1000;
-};
+}
 
 function speedRow(model, name, { one, four }, own, { prompt, reply, rounds }) {
   const prefill = (times) => (prompt / times.prefillMs) * 1000;
