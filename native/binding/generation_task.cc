@@ -354,7 +354,7 @@ Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner,
   return start(info, owner, started,
                [model = std::weak_ptr(model), request = started->request](
                    Napi::Env env, lm::GenerationResult&& result) -> Napi::Value {
-                 auto holder = std::make_shared<PrefixHolder>(model, request->pin());
+                 auto holder = std::make_shared<PrefixHolder>(model, request->pin());  // unpins if this throws
                  if (result.finish != lm::Finish::kLength) fail(Code::kCancelled, "the operation was aborted");
                  return to_js_prefix(env, std::move(holder));
                });
@@ -387,6 +387,15 @@ Napi::Function PrefixBinding::define(Napi::Env env) {
                          InstanceMethod("save", &PrefixBinding::save),
                          InstanceAccessor("tokens", &PrefixBinding::tokens, nullptr),
                      }));
+}
+
+void PrefixBinding::drop(Napi::Env env) noexcept {
+  try {
+    if (peek().prefix) peek().prefix->release();
+  } catch (const Error&) {
+    // Made by JavaScript, or closed before: it holds nothing.
+  }
+  Handle::drop(env);
 }
 
 Napi::Value PrefixBinding::save(const Napi::CallbackInfo& info) {

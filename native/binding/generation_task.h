@@ -15,7 +15,9 @@ class PrefixHolder {
  public:
   PrefixHolder(std::weak_ptr<lm::GenerationModel> model, std::shared_ptr<lm::PinnedPrefix> prefix)
       : model(std::move(model)), prefix(std::move(prefix)) {}
-  ~PrefixHolder() { prefix->release(); }
+  ~PrefixHolder() {
+    if (prefix) prefix->release();
+  }
   PrefixHolder(const PrefixHolder&) = delete;
   PrefixHolder& operator=(const PrefixHolder&) = delete;
 
@@ -30,6 +32,10 @@ class PrefixBinding final : public Handle<PrefixBinding, PrefixHolder> {
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x0f};
   static Napi::Function define(Napi::Env env);
   using Handle::Handle;
+
+ protected:
+  /// Unpins before close() resolves; the memory is freed later, on another thread.
+  void drop(Napi::Env env) noexcept override;
 
  private:
   Napi::Value save(const Napi::CallbackInfo& info);
