@@ -24,8 +24,8 @@ inline constexpr std::size_t kMostCorrections = 32;
 struct QueryOptions {
   bool syntax = false;     // operators count (extended_syntax.h); otherwise all text is words
   bool fuzziness = false;  // rare words also match words one edit away
-  std::vector<std::string> stopwords;
-  std::vector<std::vector<std::string>> synonyms;  // groups of single words
+  std::vector<std::string> stopwords = {};
+  std::vector<std::vector<std::string>> synonyms = {};  // groups of single words
 };
 
 /// Terms that count as one: their frequencies in a document add up.

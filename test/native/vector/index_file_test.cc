@@ -20,6 +20,8 @@ constexpr std::size_t kStartsSection = 6;
 constexpr std::size_t kCellStartsSection = 13;
 constexpr std::size_t kCellMembersSection = 14;
 constexpr std::size_t kCellRadiiSection = 15;
+constexpr std::size_t kLowBitsSection = 8;
+constexpr std::size_t kCalibrationSection = 16;
 
 /// A file that can be edited section by section, its checksums mended.
 class Editor {
@@ -38,6 +40,7 @@ class Editor {
   }
   std::size_t size_of(std::size_t section) const { return number(section, 16); }
 
+  const std::vector<std::uint8_t>& bytes() const noexcept { return bytes_; }
   std::vector<std::uint8_t> mended() const {
     auto bytes = bytes_;
     const auto sum = [&](std::size_t from, std::size_t size) {
@@ -327,12 +330,31 @@ TEST("index file: ten-bit rows want their low bits, and a file of a version that
 
 TEST("index file: damaged low bits are noticed under verification, and harmless without") {
   const Saved saved(72, VectorType::kI10);
-  const Editor file = saved.edit();
-  auto bytes = test::read_file(saved.path);
-  bytes.back() ^= 0x55;  // they are the last section
-  CHECK(contains(saved.refusal(bytes, Code::kCorrupt, true), "checksum"));
+  Editor file = saved.edit();
+  file.put(kLowBitsSection, 0, ~file.get<std::uint32_t>(kLowBitsSection, 0));
+  CHECK(contains(saved.refusal(file.bytes(), Code::kCorrupt, true), "checksum"));
   const auto index = load_index(saved.path).index;
   CHECK_EQ(index->search(std::span(saved.rows).first(72), {.k = 400}).hits.size(), 400u);
+}
+
+TEST("index file: the calibration is kept, and one out of range is refused") {
+  const Saved saved(72);
+  const auto original = test::read_file(saved.path);
+  Editor file(original);
+  const Calibration written{2.0f, 7.5f, 3.25f};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const float values[] = {written.walk_factor, written.cell_margin, written.sketch_margin};
+    file.put(kCalibrationSection, 4 * i, values[i]);
+  }
+  test::write_file(saved.path, file.mended());
+  CHECK(load_index(saved.path).index->parts().calibration == written);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (const float bad : {-1.0f, 1e9f, std::nanf(""), HUGE_VALF}) {
+      Editor edited(original);
+      edited.put(kCalibrationSection, 4 * i, bad);
+      CHECK(contains(saved.refusal(edited.mended(), Code::kCorrupt), "calibration"));
+    }
+  }
 }
 
 TEST("index file: broken graphs are refused though the checksums are right") {

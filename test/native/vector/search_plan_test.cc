@@ -36,6 +36,15 @@ TEST("plan: the first path") {
   }
 }
 
+TEST("plan: an index whose walks miss near rows scans, unless a walk is asked for") {
+  using enum SearchPath;
+  PlanFacts facts = facts_of(kAuto, 100000, 100000, true);
+  facts.may_walk = false;
+  CHECK(choose_path(facts) == kExact);
+  facts.asked = kGraph;
+  CHECK(choose_path(facts) == kGraph);
+}
+
 TEST("plan: the path after a walk") {
   using enum SearchPath;
   struct Row {

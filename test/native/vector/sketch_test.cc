@@ -13,6 +13,8 @@
 namespace lorekeep::vector {
 namespace {
 
+constexpr float kMargin = 2.1f;
+
 std::vector<std::uint32_t> all_ordinals(std::size_t count) {
   std::vector<std::uint32_t> ordinals(count);
   std::iota(ordinals.begin(), ordinals.end(), 0u);
