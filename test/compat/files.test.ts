@@ -14,6 +14,7 @@ test.each([
   ['index-2-i8.index', 2, 'i8', 64, 2], // rows of 8 bits: the version had no others
   ['index-3-i8.index', 3, 'i8', 64, 5],
   ['index-4.index', 4, 'f32', 192, 5], // with sketches of each row
+  ['index-6.index', 6, 'f32', 64, 5], // with a calibration
 ])('%s, an index file of version %s, is read', async (name, version, vectorType, dimension, digits) => {
   expect(await inspectFile(sample(name))).toMatchObject({
     kind: 'index',

@@ -17,7 +17,7 @@ let storage: Storage;
 
 beforeAll(async () => {
   const vectors = new Float32Array([1, 0, 0, /**/ 0.9, 0.1, 0, /**/ 0.2, 0.9, 0, /**/ 0, 0, 1]);
-  storage = await Storage.build(records, vectors, 3, { fields });
+  storage = await Storage.build(records, vectors, 3, { fields, tokenizer: 'basic' });
 });
 afterAll(() => storage.close());
 
