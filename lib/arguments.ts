@@ -39,18 +39,20 @@ export const mostThreads = 1024;
 export const threadsArgument = (threads: number | undefined) =>
   integerArgument('threads', threads, 0, 0, mostThreads);
 
-/** Returns a finite number of at least `min`, or the default if the value is undefined. @throws INVALID_ARGUMENT */
+/** Returns a finite number of at least `min` and at most `max`, or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function numberArgument(
   name: string,
   value: number | undefined,
   fallback: number,
   min: number,
+  max = Number.POSITIVE_INFINITY,
 ): number {
   if (value === undefined) return fallback;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < min) {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
+    const range = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
     throw new LorekeepError(
       'INVALID_ARGUMENT',
-      `${name}: a number of at least ${min} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
+      `${name}: a number ${range} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
       { field: name },
     );
   }

@@ -64,7 +64,9 @@ export {
 export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
 export type { LexicalPlan, StorageHit, StoragePlan, StorageSearchResult } from './storage-hits.js';
 export {
+  type FusionMethod,
   type FusionOptions,
+  type ScoreFusionOptions,
   type SearchMode,
   type StorageSearchOptions,
   searchModes,

@@ -10,3 +10,4 @@ export { type BeneathRequest, type BeneathResult, openBeneath } from './open-ben
 export { openRegular } from './regular-file.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
+export { fusionMethod } from './storage-request.js';

@@ -6,11 +6,14 @@ export const searchModes = ['dense', 'lexical', 'hybrid'] as const;
 // Filters of a measurement of recall by number.
 export const triedFilters = ['none', 'random', 'near', 'far'] as const;
 
+// Fusions of a hybrid search by number.
+export const fusionMethods = ['rrf', 'scores'] as const;
+
 // Search paths by number.
 export const searchPaths = ['exact', 'graph', 'cells'] as const;
 
-// The numbers of a storage search. threshold is NaN for none; ef and candidates are 0 for the
-// default.
+// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are 0
+// for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
 export const storageRequest = {
   mode: 0,
   topK: 1,
@@ -20,11 +23,16 @@ export const storageRequest = {
   denseWeight: 5,
   lexicalWeight: 6,
   candidates: 7,
-  numbers: 8,
+  fusion: 8,
+  scoreWeight: 9,
+  adapt: 10,
+  minScore: 11,
+  numbers: 12,
 } as const;
 
-// The head of a storage search result: ns that the search held this thread, hits, then the plan. Of
-// each hit a StorageHit follows, and one number per field.
+// The head of a storage search result: ns that the search held this thread, hits, then the plan.
+// scoreWeight is NaN unless the legs were fused by scores. Of each hit a StorageHit follows, and
+// one number per field.
 export const storageResult = {
   held: 0,
   hits: 1,
@@ -37,7 +45,8 @@ export const storageResult = {
   tokens: 8,
   terms: 9,
   scored: 10,
-  numbers: 11,
+  scoreWeight: 11,
+  numbers: 12,
 } as const;
 
 // The numbers of a hit of a storage search. NaN: absent.
@@ -48,7 +57,10 @@ export const storageHit = {
   bm25Score: 3,
   denseRank: 4,
   lexicalRank: 5,
-  numbers: 6,
+  denseScore: 6,
+  lexicalScore: 7,
+  relevance: 8,
+  numbers: 9,
 } as const;
 
 // The head of a vector search result. Of each query a VectorQuery follows.

@@ -7,7 +7,9 @@ export type SearchMode = (typeof searchModes)[number];
 
 /** Options that only some modes use. A mode without one of them refuses it. */
 const modesWithOption: Readonly<Record<string, readonly SearchMode[]>> = {
+  fusion: ['hybrid'],
   rrf: ['hybrid'],
+  scores: ['hybrid'],
   threshold: ['dense', 'hybrid'],
   ef: ['dense', 'hybrid'],
   lexical: ['lexical', 'hybrid'],

@@ -6,7 +6,7 @@ import { isoDate } from './iso-date.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField, NativeHitReader } from './native.js';
 import { searchPathOf } from './result-numbers.js';
-import type { SearchMode } from './storage-request.js';
+import type { FusionMethod, SearchMode } from './storage-request.js';
 import type { VectorPlan } from './vector-index.js';
 
 export interface StorageHit {
@@ -28,6 +28,11 @@ export interface StorageHit {
   denseRank?: number;
   /** Position in the lexical leg, from 1; absent if that leg did not find it. */
   lexicalRank?: number;
+  /** The normalised scores that a fusion by scores adds up, 0 to 1; absent otherwise. */
+  denseScore?: number;
+  lexicalScore?: number;
+  /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries (docs/relevance.md). */
+  relevance: number;
   /** With `highlight`: the words of the query in `text`, as [begin, end) in UTF-16 code units. */
   highlights?: [number, number][];
   /** With `highlight`: the part of `text` with most words of the query, in pieces. */
@@ -49,6 +54,14 @@ export interface StoragePlan {
   dense?: VectorPlan;
   /** How the lexical leg ran; absent in dense mode. */
   lexical?: LexicalPlan;
+  /** How the legs were fused; hybrid mode only. */
+  fusion?: FusionPlan;
+}
+
+export interface FusionPlan {
+  method: FusionMethod;
+  /** Of this query, together 1; only of the fusion by scores. */
+  weights?: { dense: number; lexical: number };
 }
 
 export interface StorageSearchResult {
@@ -92,16 +105,21 @@ class ResultReader {
     const bm25Score = number(at.bm25Score);
     const denseRank = number(at.denseRank);
     const lexicalRank = number(at.lexicalRank);
+    const denseScore = number(at.denseScore);
+    const lexicalScore = number(at.lexicalScore);
+    const relevance = number(at.relevance);
     const id = this.#other() as string;
     const text = this.#other() as string;
     const hit: StorageHit =
       this.#fields === undefined
-        ? { ordinal, id, text, score, rank }
-        : { ordinal, id, text, metadata: this.#metadata(this.#fields), score, rank };
+        ? { ordinal, id, text, score, rank, relevance }
+        : { ordinal, id, text, metadata: this.#metadata(this.#fields), score, rank, relevance };
     if (!Number.isNaN(distance)) hit.distance = distance;
     if (!Number.isNaN(bm25Score)) hit.bm25Score = bm25Score;
     if (!Number.isNaN(denseRank)) hit.denseRank = denseRank;
     if (!Number.isNaN(lexicalRank)) hit.lexicalRank = lexicalRank;
+    if (!Number.isNaN(denseScore)) hit.denseScore = denseScore;
+    if (!Number.isNaN(lexicalScore)) hit.lexicalScore = lexicalScore;
     return hit;
   }
 
@@ -152,6 +170,12 @@ function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
   }
   if (number(head.lexical) === 1)
     plan.lexical = { tokens: number(head.tokens), terms: number(head.terms), scored: number(head.scored) };
+  if (mode === 'hybrid') {
+    const dense = number(head.scoreWeight);
+    plan.fusion = Number.isNaN(dense)
+      ? { method: 'rrf' }
+      : { method: 'scores', weights: { dense, lexical: 1 - dense } };
+  }
   return plan;
 }
 

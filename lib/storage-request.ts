@@ -1,13 +1,26 @@
 import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
-import { storageRequest as at } from './layout.gen.js';
+import { storageRequest as at, fusionMethods } from './layout.gen.js';
 import { type LexicalOptions, nativeLexical } from './lexical-options.js';
 import type { NativeLexicalOptions } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
 import { refuseIneffective, type SearchMode, searchModes } from './search-mode.js';
 
 export { type SearchMode, searchModes };
+
+/** How a hybrid search fuses its legs: by reciprocal ranks, or by normalised scores (docs/fusion.md). */
+export type FusionMethod = (typeof fusionMethods)[number];
+
+/** Fusion by scores: score = weight * dense score + (1 - weight) * lexical score, both normalised to [0, 1]. */
+export interface ScoreFusionOptions {
+  /** Share of the dense leg, 0 to 1. Default 0.6, the right one for most models; a leg of share 0 is not run. */
+  weight?: number | undefined;
+  /** Whether the weight follows each query. Default: true unless `weight` is given. */
+  adapt?: boolean | undefined;
+  /** Depth of each leg; default max(50, 4 topK). */
+  candidates?: number | undefined;
+}
 
 /** Reciprocal rank fusion: score = sum over the legs of weight / (k + rank), ranks from 1. */
 export interface FusionOptions {
@@ -38,8 +51,14 @@ export interface StorageSearchOptions extends CallOptions {
    * and, in hybrid mode, `rrf.candidates` (doubled under a filter).
    */
   ef?: number | undefined;
-  /** Refused outside hybrid mode. */
+  /** Default "scores", or "rrf" if `rrf` is given. Refused outside hybrid mode, as are `rrf` and `scores`. */
+  fusion?: FusionMethod | undefined;
+  /** Refused if the fusion is "scores". */
   rrf?: FusionOptions | undefined;
+  /** Refused if the fusion is "rrf". */
+  scores?: ScoreFusionOptions | undefined;
+  /** Least relevance of the hits, 0 to 1: the others are dropped. */
+  minScore?: number | undefined;
   /** How the lexical leg reads the text, in lexical and hybrid mode. */
   lexical?: LexicalOptions | undefined;
   /** Adds `highlights` and `snippet` to the hits: the words of the text in them. Default false. */
@@ -61,6 +80,10 @@ export interface StorageRequest {
   lexicalWeight: number;
   /** 0 selects the addon's default. */
   candidates: number;
+  fusion: FusionMethod;
+  scoreWeight: number;
+  adapt: boolean;
+  minScore: number | undefined;
   vector: Float32Array | undefined;
   text: string | undefined;
   /** Undefined: words and BM25. */
@@ -75,9 +98,10 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   const mode = choiceArgument('mode', options.mode, defaultMode(options), searchModes);
   refuseIneffective(mode, options);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
-  const { rrf, threshold } = options;
-  const given = rrf?.candidates;
-  const candidates = given === undefined ? 0 : integerArgument('rrf.candidates', given, 1, 1, 10_000);
+  const { rrf, scores, threshold, minScore } = options;
+  const fusion = fusionMethod(options);
+  const given = fusion === 'rrf' ? rrf?.candidates : scores?.candidates;
+  const candidates = given === undefined ? 0 : integerArgument(`${fusion}.candidates`, given, 1, 1, 10_000);
   return {
     mode,
     topK,
@@ -90,12 +114,34 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     rrfK: numberArgument('rrf.k', rrf?.k, 60, 0),
     denseWeight: numberArgument('rrf.weights.dense', rrf?.weights?.dense, 1, 0),
     lexicalWeight: numberArgument('rrf.weights.lexical', rrf?.weights?.lexical, 1, 0),
+    fusion,
+    scoreWeight: numberArgument('scores.weight', scores?.weight, defaultScoreWeight, 0, 1),
+    adapt: scores?.adapt ?? scores?.weight === undefined,
+    minScore: minScore === undefined ? undefined : numberArgument('minScore', minScore, 0, 0, 1),
   };
 }
 
 function defaultMode({ vector, text }: StorageSearchOptions): SearchMode {
   if (text === undefined && vector !== undefined) return 'dense';
   return vector === undefined && text !== undefined ? 'lexical' : 'hybrid';
+}
+
+/** For models without a weight of their own in the catalog. */
+export const defaultScoreWeight = 0.6;
+
+/** Returns the fusion that the options name or imply. @throws INVALID_ARGUMENT for options of the other fusion */
+export function fusionMethod({
+  fusion,
+  rrf,
+  scores,
+}: Pick<StorageSearchOptions, 'fusion' | 'rrf' | 'scores'>): FusionMethod {
+  const method = choiceArgument('fusion', fusion, rrf === undefined ? 'scores' : 'rrf', fusionMethods);
+  const other = method === 'rrf' ? 'scores' : 'rrf';
+  if ((method === 'rrf' ? scores : rrf) !== undefined) {
+    const reason = `it has no effect on the fusion "${method}"; remove it, or set fusion to "${other}"`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: other, reason });
+  }
+  return method;
 }
 
 const numbers = new Float64Array(at.numbers);
@@ -110,6 +156,10 @@ export function requestNumbers(request: StorageRequest): Float64Array {
   numbers[at.denseWeight] = request.denseWeight;
   numbers[at.lexicalWeight] = request.lexicalWeight;
   numbers[at.candidates] = request.candidates;
+  numbers[at.fusion] = fusionMethods.indexOf(request.fusion);
+  numbers[at.scoreWeight] = request.scoreWeight;
+  numbers[at.adapt] = request.adapt ? 1 : 0;
+  numbers[at.minScore] = request.minScore ?? Number.NaN;
   return numbers;
 }
 

@@ -14,6 +14,7 @@ const enumerations = {
     comment: 'Filters of a measurement of recall by number.',
     names: ['none', 'random', 'near', 'far'],
   },
+  FusionMethod: { comment: 'Fusions of a hybrid search by number.', names: ['rrf', 'scores'] },
   SearchPath: { comment: 'Search paths by number.', names: ['exact', 'graph', 'cells'] },
 };
 
@@ -21,12 +22,25 @@ const enumerations = {
 const layouts = {
   StorageRequest: {
     comment:
-      'The numbers of a storage search. threshold is NaN for none; ef and candidates are 0 for the default.',
-    names: ['mode', 'topK', 'ef', 'threshold', 'rrfK', 'denseWeight', 'lexicalWeight', 'candidates'],
+      'The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.',
+    names: [
+      'mode',
+      'topK',
+      'ef',
+      'threshold',
+      'rrfK',
+      'denseWeight',
+      'lexicalWeight',
+      'candidates',
+      'fusion',
+      'scoreWeight',
+      'adapt',
+      'minScore',
+    ],
   },
   StorageResult: {
     comment:
-      'The head of a storage search result: ns that the search held this thread, hits, then the plan. Of each hit a StorageHit follows, and one number per field.',
+      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores. Of each hit a StorageHit follows, and one number per field.',
     names: [
       'held',
       'hits',
@@ -39,11 +53,22 @@ const layouts = {
       'tokens',
       'terms',
       'scored',
+      'scoreWeight',
     ],
   },
   StorageHit: {
     comment: 'The numbers of a hit of a storage search. NaN: absent.',
-    names: ['ordinal', 'score', 'distance', 'bm25Score', 'denseRank', 'lexicalRank'],
+    names: [
+      'ordinal',
+      'score',
+      'distance',
+      'bm25Score',
+      'denseRank',
+      'lexicalRank',
+      'denseScore',
+      'lexicalScore',
+      'relevance',
+    ],
   },
   VectorResult: {
     comment: 'The head of a vector search result. Of each query a VectorQuery follows.',

@@ -23,14 +23,17 @@ export function collectionsPresent() {
 
 /**
  * One collection: its folder, documents {id, text} (title and text in one), judged queries {id, text}, and
- * judgments: query id -> document id -> gain (linear, as judged).
+ * judgments: query id -> document id -> gain (linear, as judged). `otherFolder` is read instead of LOREKEEP_DATA/ir.
  */
-export function readCollection(name) {
+export function readCollection(name, otherFolder) {
   const xquad = xquadLanguages.find((language) => name === `xquad-${language}`);
-  const found = collections[name] ?? (xquad && { folder: `xquad/${xquad}`, judgments: 'qrels.tsv.gz' });
+  const found = otherFolder
+    ? { folder: name, judgments: 'qrels.tsv.gz' }
+    : (collections[name] ?? (xquad && { folder: `xquad/${xquad}`, judgments: 'qrels.tsv.gz' }));
   if (!found) throw new Error(`${name}: no such collection; there are ${collectionNames.join(', ')}`);
   const { folder, judgments } = found;
-  const file = (leaf) => gunzipSync(readFileSync(join(dataFolder, 'ir', folder, leaf))).toString('utf8');
+  const file = (leaf) =>
+    gunzipSync(readFileSync(join(otherFolder ?? join(dataFolder, 'ir'), folder, leaf))).toString('utf8');
   const gains = new Map();
   for (const line of file(judgments).trimEnd().split('\n').slice(1)) {
     const [query, document, gain] = line.split('\t');

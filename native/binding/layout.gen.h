@@ -15,26 +15,32 @@ namespace tried_filter {
 enum : std::size_t { kNone, kRandom, kNear, kFar, kNumbers };
 }  // namespace tried_filter
 
+/// Fusions of a hybrid search by number.
+namespace fusion_method {
+enum : std::size_t { kRrf, kScores, kNumbers };
+}  // namespace fusion_method
+
 /// Search paths by number.
 namespace search_path {
 enum : std::size_t { kExact, kGraph, kCells, kNumbers };
 }  // namespace search_path
 
-/// The numbers of a storage search. threshold is NaN for none; ef and candidates are 0 for the
-/// default.
+/// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are
+/// 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
 namespace storage_request {
-enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexicalWeight, kCandidates, kNumbers };
+enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexicalWeight, kCandidates, kFusion, kScoreWeight, kAdapt, kMinScore, kNumbers };
 }  // namespace storage_request
 
 /// The head of a storage search result: ns that the search held this thread, hits, then the plan.
-/// Of each hit a StorageHit follows, and one number per field.
+/// scoreWeight is NaN unless the legs were fused by scores. Of each hit a StorageHit follows, and
+/// one number per field.
 namespace storage_result {
-enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kNumbers };
+enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kScoreWeight, kNumbers };
 }  // namespace storage_result
 
 /// The numbers of a hit of a storage search. NaN: absent.
 namespace storage_hit {
-enum : std::size_t { kOrdinal, kScore, kDistance, kBm25Score, kDenseRank, kLexicalRank, kNumbers };
+enum : std::size_t { kOrdinal, kScore, kDistance, kBm25Score, kDenseRank, kLexicalRank, kDenseScore, kLexicalScore, kRelevance, kNumbers };
 }  // namespace storage_hit
 
 /// The head of a vector search result. Of each query a VectorQuery follows.

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::array<store::Mode, 3> kModes = {store::Mode::kDense, store::Mode::kLexical, store::Mode::kHybrid};
 
+constexpr std::array<store::Fusion, 2> kFusions = {store::Fusion::kRrf, store::Fusion::kScores};
+
 double finite(double value, const char* name) {
   if (!std::isfinite(value)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
   return value;
@@ -41,6 +43,11 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
   request_.rrf.dense_weight = finite(numbers[at::kDenseWeight], "denseWeight");
   request_.rrf.lexical_weight = finite(numbers[at::kLexicalWeight], "lexicalWeight");
   request_.rrf.candidates = whole(numbers[at::kCandidates], "candidates", 0, kMostHits);
+  request_.fusion = kFusions[whole(numbers[at::kFusion], "fusion", 0, kFusions.size() - 1)];
+  request_.dense_weight = finite(numbers[at::kScoreWeight], "scoreWeight");
+  request_.adapt_weight = numbers[at::kAdapt] == 1;
+  const double min_score = numbers[at::kMinScore];
+  if (!std::isnan(min_score)) request_.min_score = finite(min_score, "minScore");
   if (!info[1].IsUndefined()) query_ = floats_argument(info[1], "vector");
   if (!info[2].IsUndefined()) text_ = string_argument(info[2], "text");
   if (!info[3].IsUndefined()) {

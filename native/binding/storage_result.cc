@@ -24,6 +24,7 @@ void write_plan(const store::Storage& storage, const store::StoragePlan& plan, s
   numbers[head::kTokens] = static_cast<double>(plan.lexical_tokens);
   numbers[head::kTerms] = static_cast<double>(plan.lexical_terms);
   numbers[head::kScored] = static_cast<double>(plan.lexical_scored);
+  numbers[head::kScoreWeight] = plan.dense_weight.value_or(kAbsent);
 }
 
 /// Prefetches the hits' ids and texts, which are scattered in memory, so that the cache misses overlap.
@@ -49,6 +50,9 @@ class Flattener {
     next_[at::kBm25Score] = or_absent(hit.bm25_score);
     next_[at::kDenseRank] = or_absent(hit.dense_rank);
     next_[at::kLexicalRank] = or_absent(hit.lexical_rank);
+    next_[at::kDenseScore] = or_absent(hit.dense_score);
+    next_[at::kLexicalScore] = or_absent(hit.lexical_score);
+    next_[at::kRelevance] = hit.relevance;
     next_ += at::kNumbers;
     add_rest(to_js_text(env_, storage_.id(hit.ordinal)));
     add_rest(to_js_text(env_, storage_.text(hit.ordinal)));

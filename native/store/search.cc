@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,8 @@
 #include "store/fusion.h"
 #include "store/lexical_search.h"
 #include "store/prepared_filter.h"
+#include "store/relevance.h"
+#include "store/score_fusion.h"
 #include "store/storage.h"
 
 namespace lorekeep::store {
@@ -41,13 +44,23 @@ void check(const Storage& storage, const SearchRequest& request) {
     if (request.query.empty()) refuse("query", "a vector is expected");
   }
   if (request.mode != Mode::kDense && storage.text_index() == nullptr) refuse("mode", "the storage has no text index");
-  if (request.mode == Mode::kHybrid) {
+  if (request.min_score && !(*request.min_score >= 0 && *request.min_score <= 1)) {
+    refuse("min_score", "a number from 0 to 1 is expected");
+  }
+  if (request.mode == Mode::kHybrid && request.fusion == Fusion::kScores) {
+    if (!(request.dense_weight >= 0 && request.dense_weight <= 1)) {
+      refuse("dense_weight", "a number from 0 to 1 is expected");
+    }
+  } else if (request.mode == Mode::kHybrid) {
     check_weight("rrf.k", request.rrf.k);
     check_weight("rrf.dense_weight", request.rrf.dense_weight);
     check_weight("rrf.lexical_weight", request.rrf.lexical_weight);
     if (request.rrf.dense_weight == 0 && request.rrf.lexical_weight == 0) refuse("rrf", "both weights are 0");
   }
 }
+
+using Ordinals = std::span<const std::uint32_t>;
+using Scores = std::span<float>;
 
 class Search {
  public:
@@ -64,6 +77,7 @@ class Search {
       case Mode::kLexical: find_lexical(); break;
       case Mode::kHybrid: find_hybrid(); break;
     }
+    judge();
     return std::move(result_);
   }
 
@@ -155,6 +169,7 @@ class Search {
       hit.dense_rank = ++rank;
       result_.hits.push_back(hit);
     }
+    if (!result_.hits.empty()) best_cosine_ = result_.hits.front().score;
   }
 
   void find_lexical() {
@@ -167,17 +182,35 @@ class Search {
       hit.lexical_rank = ++rank;
       result_.hits.push_back(hit);
     }
+    if (!result_.hits.empty()) best_bm25_ = result_.hits.front().score;
   }
 
   void find_hybrid() {
     const std::size_t depth = leg_depth(request_);
+    const bool by_scores = request_.fusion == Fusion::kScores;
     std::vector<Scored> dense;
     std::vector<Scored> lexical;
     std::vector<std::function<void()>> legs;
-    if (request_.rrf.dense_weight > 0) legs.push_back([&] { dense = dense_leg(depth); });
-    if (request_.rrf.lexical_weight > 0) legs.push_back([&] { lexical = lexical_leg(depth); });
+    if ((by_scores ? request_.dense_weight : request_.rrf.dense_weight) > 0) {
+      legs.push_back([&] { dense = dense_leg(depth); });
+    }
+    if (by_scores ? request_.dense_weight < 1 : request_.rrf.lexical_weight > 0) {
+      legs.push_back([&] { lexical = lexical_leg(depth); });
+    }
     // Runs the legs in parallel if a thread is available; they write different fields of the plan.
     parallel_for(request_.work, legs.size(), 1, [&](std::size_t leg, std::size_t, std::size_t) { legs[leg](); });
+    if (!dense.empty()) best_cosine_ = 1.0 - static_cast<double>(dense.front().score);
+    if (!lexical.empty()) best_bm25_ = static_cast<double>(lexical.front().score);
+    if (by_scores) {
+      fuse_scores(dense, lexical, depth);
+    } else {
+      fuse_ranks(dense, lexical);
+    }
+    complete(&Hit::distance, &Search::score_distances);
+    complete(&Hit::bm25_score, &Search::score_words);
+  }
+
+  void fuse_ranks(std::span<const Scored> dense, std::span<const Scored> lexical) {
     for (const Fused& fused : fuse(dense, lexical, request_.rrf, request_.top_k)) {
       Hit hit{};
       hit.ordinal = fused.ordinal;
@@ -188,25 +221,76 @@ class Search {
       if (fused.lexical_rank) hit.bm25_score = lexical[*fused.lexical_rank - 1].score;
       result_.hits.push_back(hit);
     }
-    complete(&Hit::distance, [&](std::span<const std::uint32_t> ordinals, std::span<float> distances) {
-      storage_.vectors()->score(request_.query, ordinals, distances);
-    });
-    complete(&Hit::bm25_score, [&](std::span<const std::uint32_t> ordinals, std::span<float> scores) {
-      if (extended_) return extended_->score(ordinals, scores);
-      text_query().score(ordinals, scores);
-    });
+  }
+
+  void fuse_scores(std::span<const Scored> dense, std::span<const Scored> lexical, std::size_t depth) {
+    const ScoredLeg by_meaning{dense, [this](Ordinals ordinals, Scores scores) { score_distances(ordinals, scores); }};
+    const ScoredLeg by_words{lexical, [this](Ordinals ordinals, Scores scores) { score_words(ordinals, scores); }};
+    ScoreFusion fusion;
+    const double weight = request_.dense_weight;
+    fusion.dense_weight = request_.adapt_weight && weight > 0 && weight < 1 ? adapted_weight(weight, dense) : weight;
+    if (fusion.dense_weight > 0) fusion.background = background().mean;
+    // A leg that found fewer records than it may has found every record with a word of the query.
+    if (lexical.size() >= depth) fusion.lexical_bound = static_cast<double>(lexical.back().score);
+    // A phrase or a sign excludes records from the leg, whatever their scores.
+    if (extended_) fusion.lexical_bound = std::numeric_limits<double>::infinity();
+    result_.plan.dense_weight = fusion.dense_weight;
+    for (const FusedByScore& fused : fuse_by_score(by_meaning, by_words, fusion, request_.top_k)) {
+      Hit hit{};
+      hit.ordinal = fused.ordinal;
+      hit.score = fused.score;
+      hit.dense_rank = fused.dense_rank;
+      hit.lexical_rank = fused.lexical_rank;
+      if (!std::isnan(fused.distance)) hit.distance = fused.distance;
+      if (!std::isnan(fused.bm25)) hit.bm25_score = fused.bm25;
+      hit.dense_score = fused.dense;
+      hit.lexical_score = fused.lexical;
+      result_.hits.push_back(hit);
+    }
+  }
+
+  void score_distances(Ordinals ordinals, Scores distances) {
+    storage_.vectors()->score(request_.query, ordinals, distances);
+  }
+
+  void score_words(Ordinals ordinals, Scores scores) {
+    if (extended_) return extended_->score(ordinals, scores);
+    text_query().score(ordinals, scores);
+  }
+
+  const Background& background() {
+    if (!background_) background_ = storage_.background().of(request_.query);
+    return *background_;
+  }
+
+  /// Sets the hits' relevance and drops those below min_score.
+  void judge() {
+    if (result_.hits.empty()) return;
+    RelevanceScale scale;
+    scale.mode = request_.mode;
+    if (request_.mode != Mode::kLexical) scale.background = background();
+    if (request_.mode != Mode::kDense) scale.bm25_limit = text_query().limit();
+    scale.best_cosine = best_cosine_;
+    scale.best_bm25 = best_bm25_;
+    for (const Hit& hit : result_.hits) {
+      if (hit.distance) scale.best_cosine = std::max(scale.best_cosine, 1.0 - static_cast<double>(*hit.distance));
+      if (hit.bm25_score) scale.best_bm25 = std::max(scale.best_bm25, static_cast<double>(*hit.bm25_score));
+    }
+    for (Hit& hit : result_.hits)
+      hit.relevance = relevance_of(scale, hit.distance.value_or(2), hit.bm25_score.value_or(0));
+    if (!request_.min_score) return;
+    std::erase_if(result_.hits, [this](const Hit& hit) { return hit.relevance < *request_.min_score; });
   }
 
   /// Adds the raw score of a leg to hits that only the other leg found.
-  template <class Score>
-  void complete(std::optional<float> Hit::* value, Score&& score) {
+  void complete(std::optional<float> Hit::* value, void (Search::*score)(Ordinals, Scores)) {
     std::vector<std::uint32_t> ordinals;
     for (const Hit& hit : result_.hits) {
       if (!(hit.*value)) ordinals.push_back(hit.ordinal);
     }
     if (ordinals.empty()) return;
     std::vector<float> scores(ordinals.size());
-    score(ordinals, scores);
+    (this->*score)(ordinals, scores);
     auto next = scores.begin();
     for (Hit& hit : result_.hits) {
       if (!(hit.*value)) hit.*value = *next++;
@@ -219,6 +303,9 @@ class Search {
   std::optional<text::TextQuery> text_query_;
   std::optional<LexicalTexts> texts_;  // of extended_
   std::optional<text::ExtendedSearch> extended_;
+  std::optional<Background> background_;
+  double best_cosine_ = -1;  // of the dense leg
+  double best_bm25_ = 0;     // of the lexical leg
   SearchResult result_;
 };
 

@@ -21,7 +21,13 @@ struct PreparedFilter;
 enum class Mode {
   kDense,    // by cosine distance to the query vector
   kLexical,  // by BM25 of the query text
-  kHybrid,   // both, fused by reciprocal rank
+  kHybrid,   // both, fused
+};
+
+/// How a hybrid search fuses its legs.
+enum class Fusion {
+  kRrf,     // by ranks: RrfOptions
+  kScores,  // by normalised scores: score_fusion.h
 };
 
 /// score = dense_weight / (k + dense rank) + lexical_weight / (k + lexical rank), without the term of a leg that did
@@ -43,7 +49,12 @@ struct SearchRequest {
   /// Width of a graph search, at most vector::kMaxEf. 0: the index's own; in hybrid mode without a filter the default
   /// for top_k, or the leg's depth if it is larger.
   std::size_t ef = 0;
-  RrfOptions rrf;
+  Fusion fusion = Fusion::kRrf;
+  RrfOptions rrf;             // `candidates` counts for both fusions
+  double dense_weight = 0.5;  // of Fusion::kScores, in [0, 1]; a leg of weight 0 is not run
+  bool adapt_weight = false;  // the weight follows the query: score_fusion.h. Not if it is 0 or 1
+  /// Least relevance of a hit, in [0, 1].
+  std::optional<double> min_score;
   const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts
   const PreparedFilter* filter = nullptr;   // null: all records match
   bool exact = false;                       // dense leg: no graph search
@@ -66,6 +77,13 @@ struct Hit {
   std::optional<float> distance;
   /// BM25 score: lexical and hybrid. In hybrid mode 0 for a record without any of the query's words.
   std::optional<float> bm25_score;
+
+  /// Normalised scores in [0, 1]: hybrid with Fusion::kScores.
+  std::optional<double> dense_score;
+  std::optional<double> lexical_score;
+
+  /// Estimated probability that the record is relevant to the query (relevance.h).
+  double relevance = 0;
 };
 
 /// How the search was executed.
@@ -82,6 +100,8 @@ struct StoragePlan {
   std::size_t lexical_tokens = 0;  // tokens of the query text; 0: no letters or numbers, or only stopwords
   std::size_t lexical_terms = 0;   // distinct tokens that occur in any record; 0: the leg found nothing
   std::size_t lexical_scored = 0;  // records scored
+
+  std::optional<double> dense_weight;  // of Fusion::kScores; that of the lexical leg is 1 - dense_weight
 };
 
 struct SearchResult {

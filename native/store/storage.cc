@@ -46,6 +46,12 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   if (!parts_.ids_checked) check_ids(parts_.ids);
 }
 
+const BackgroundSample& Storage::background() const {
+  std::call_once(background_->once,
+                 [this] { background_->sample = std::make_unique<const BackgroundSample>(*parts_.vectors); });
+  return *background_->sample;
+}
+
 void Storage::check_files() const {
   if (parts_.vectors) parts_.vectors->check_file();
   if (parts_.file) parts_.file->check_unchanged();

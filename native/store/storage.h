@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "core/mapped_file.h"
 #include "core/text_arena.h"
 #include "filter/columns.h"
+#include "store/background.h"
 #include "store/field_texts.h"
 #include "store/search.h"
 #include "text/text_index.h"
@@ -44,6 +46,8 @@ class Storage {
   const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
   /// Indexes of string fields.
   FieldTexts& field_texts() const noexcept { return field_texts_; }
+  /// Made on first use. Precondition: vectors() is set.
+  const BackgroundSample& background() const;
   std::size_t memory_bytes() const noexcept;
   /// Like memory_bytes(), without vectors in a mapped file.
   std::size_t heap_bytes() const noexcept;
@@ -58,8 +62,14 @@ class Storage {
   void check_files() const;
 
  private:
+  struct LazyBackground {
+    std::once_flag once;
+    std::unique_ptr<const BackgroundSample> sample;
+  };
+
   StorageParts parts_;
   mutable FieldTexts field_texts_;
+  std::unique_ptr<LazyBackground> background_ = std::make_unique<LazyBackground>();
 };
 
 }  // namespace lorekeep::store

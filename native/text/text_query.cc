@@ -70,6 +70,12 @@ TextQuery::TextQuery(const TextIndex& index, std::string_view query, const Cance
   }
 }
 
+double TextQuery::limit() const noexcept {
+  double sum = 0;
+  for (const QueryTerm& term : terms_) sum += bm25_weight(index_.documents(), term.documents, term.occurrences);
+  return sum;
+}
+
 double TextQuery::work(std::size_t k) const noexcept {
   constexpr double kAnySearch = 200;  // all in directory rows
   constexpr double kTerm = 20;

@@ -6,6 +6,7 @@ import { addBuild } from './commands/build.js';
 import { addChat } from './commands/chat.js';
 import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
+import { addEval } from './commands/eval.js';
 import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
 import { addModels } from './commands/models.js';
@@ -46,6 +47,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addBuild,
     addCheck,
     addSearch,
+    addEval,
     addInspect,
     addAsk,
     addChat,

@@ -39,6 +39,7 @@ export interface SearchPlaces {
   readonly filter: string;
   readonly rrf: string;
   readonly lexical: string;
+  readonly scores: string;
   readonly invalid: 1004 | 4003;
 }
 
@@ -65,6 +66,9 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
         places.filter,
         path === undefined ? facts : { ...facts, filter_path: path },
       );
+    case 'rrf':
+    case 'scores':
+      return told(places.invalid, places[field], {});
     case 'rrf.weights':
       return told(places.invalid, `${places.rrf}.weights`, {});
     default:

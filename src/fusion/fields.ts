@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The fields of reciprocal rank fusion, in requests and in catalog entries. */
+/** The fields of both fusions, in requests and in catalog entries. */
 export const fusionFields = {
   weight: z.number().min(0).max(1000).optional(),
   k: z.number().min(0).max(1e6).optional().describe('The k of weight / (k + rank). Default 60.'),
@@ -10,4 +10,5 @@ export const fusionFields = {
     .max(10_000)
     .optional()
     .describe('Depth of each leg, never less than top_k. Default max(50, 4 top_k).'),
+  share: z.number().min(0).max(1).optional(),
 };

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import type { FusionOptions, Tokenizer } from '../../lib/index.js';
+import type { FusionOptions, ScoreFusionOptions, Tokenizer } from '../../lib/index.js';
 import { fusionFields } from './fields.js';
 
-const { weight, k, candidates } = fusionFields;
+const { weight, k, candidates, share } = fusionFields;
 const legs = {
   dense: weight.describe('Weight of the dense leg. Default 1.'),
   lexical: weight.describe('Weight of the lexical leg. Default 1.'),
+  score_weight: share.describe(
+    'Share of the dense leg in the fusion by scores, where the request does not say; it follows each query. Default 0.6.',
+  ),
   k,
   candidates,
 };
@@ -42,6 +45,20 @@ export function fusionFor(
       dense: said.weights?.dense ?? model.dense,
       lexical: said.weights?.lexical ?? model.lexical,
     },
+    candidates: said.candidates ?? model.candidates,
+  };
+}
+
+/** Returns the fusion by scores of one hybrid search, with the model's share where the search does not say. */
+export function scoreFusionFor(
+  tokenizer: Tokenizer,
+  { by_tokenizer, ...general }: ModelFusion = {},
+  said: ScoreFusionOptions = {},
+): ScoreFusionOptions {
+  const model = { ...general, ...by_tokenizer?.[tokenizer] };
+  return {
+    weight: said.weight ?? model.score_weight,
+    adapt: said.adapt ?? said.weight === undefined,
     candidates: said.candidates ?? model.candidates,
   };
 }

@@ -119,6 +119,12 @@ export const knowledgeBaseSchema = z.strictObject({
   lexical: lexicalSchema
     .optional()
     .describe('How searches with a lexical leg read their text, unless they say otherwise: docs/lexical.md.'),
+  fusion: z
+    .enum(['rrf', 'scores'])
+    .optional()
+    .describe(
+      'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+    ),
   hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
   vector_type: z
     .enum(['f32', 'f16', 'i8'])

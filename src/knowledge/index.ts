@@ -11,6 +11,23 @@ export {
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { type CreateStorageOptions, createStorage } from './create-storage.js';
 export type { EmbeddingCounts } from './embeddings.js';
+export {
+  type EvaluatedSetting,
+  type EvaluateOptions,
+  type Evaluation,
+  type EvaluationSetting,
+  evaluate,
+  evaluationSettings,
+  type WorstQuestion,
+} from './evaluate.js';
+export { type Measures, measureNames } from './evaluation-measures.js';
+export {
+  type DraftSource,
+  draftQuestions,
+  type EvaluationQuestion,
+  questionLine,
+  readQuestions,
+} from './evaluation-questions.js';
 export { KnowledgeBase } from './knowledge-base.js';
 export {
   type CachedOpenOptions,

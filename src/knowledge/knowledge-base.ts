@@ -19,7 +19,7 @@ export class KnowledgeBase extends SearchableStorage {
 
   /** @internal Use openKnowledgeBase(). */
   constructor(storage: Storage, model: KnowledgeModel, { config, warnings, embeddings }: KnowledgeBaseFacts) {
-    super(storage, model, embeddings, lexicalOptions(config.lexical));
+    super(storage, model, embeddings, { lexical: lexicalOptions(config.lexical), fusion: config.fusion });
     this.config = config;
     this.warnings = warnings;
   }

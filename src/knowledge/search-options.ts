@@ -2,6 +2,7 @@ import {
   type FusionOptions,
   type LexicalOptions,
   LorekeepError,
+  type ScoreFusionOptions,
   type SearchMode,
   type StorageSearchOptions,
   searchModes,
@@ -24,9 +25,12 @@ const known: OptionNames<KnowledgeSearchOptions> = {
   topK: true,
   threshold: true,
   ef: true,
+  fusion: true,
   rrf: true,
   lexical: true,
   highlight: true,
+  scores: true,
+  minScore: true,
   filter: true,
   variables: true,
   signal: true,
@@ -41,6 +45,7 @@ const knownLexical: OptionNames<LexicalOptions> = {
 };
 
 const knownFusion: OptionNames<FusionOptions> = { k: true, weights: true, candidates: true };
+const knownScores: OptionNames<ScoreFusionOptions> = { weight: true, adapt: true, candidates: true };
 const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense: true, lexical: true };
 
 /**
@@ -50,7 +55,8 @@ const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense
  */
 export function searchOptions(options: KnowledgeSearchOptions): CheckedSearchOptions {
   checkOptionNames(options, known, 'a search');
-  const { rrf, lexical } = options;
+  const { rrf, scores, lexical } = options;
+  if (scores !== undefined) checkOptionNames(scores, knownScores, 'a search', 'scores.');
   if (lexical !== undefined) checkOptionNames(lexical, knownLexical, 'a search', 'lexical.');
   if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
   if (rrf?.weights !== undefined) checkOptionNames(rrf.weights, knownWeights, 'a search', 'rrf.weights.');

@@ -3,6 +3,7 @@ import {
   type EmbedResult,
   type Filter,
   type FilterExpression,
+  type FusionMethod,
   type FusionOptions,
   type LexicalOptions,
   LorekeepError,
@@ -10,8 +11,8 @@ import {
   type StorageSearchOptions,
   type StorageSearchResult,
 } from '../../lib/index.js';
-import { textToEmbed } from '../../lib/internal.js';
-import { fusionFor, wordsAlone } from '../fusion/model-fusion.js';
+import { fusionMethod, textToEmbed } from '../../lib/internal.js';
+import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
@@ -34,6 +35,8 @@ export class SearchableStorage implements AsyncDisposable {
   readonly embeddings: EmbeddingCounts | undefined;
   /** Defaults of the options of the same name. */
   readonly #lexical: LexicalOptions | undefined;
+  /** The config's fusion of hybrid searches that name none. */
+  readonly fusion: FusionMethod | undefined;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
@@ -42,9 +45,10 @@ export class SearchableStorage implements AsyncDisposable {
     storage: Storage,
     model: KnowledgeModel,
     embeddings: EmbeddingCounts | undefined,
-    lexical?: LexicalOptions,
+    { lexical, fusion }: SearchDefaults = {},
   ) {
     this.storage = storage;
+    this.fusion = fusion;
     this.model = model;
     this.embeddings = embeddings;
     this.#lexical = lexical;
@@ -71,15 +75,13 @@ export class SearchableStorage implements AsyncDisposable {
   /**
    * Checks what does not change from search to search, and gives the compiled filter: the storage keeps the latest, for
    * searches that give the same expression. It is not the caller's to close.
-   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf.weights" or "lexical..."
+   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical..."
    */
-  check({
-    mode = 'hybrid',
-    rrf,
-    lexical,
-    filter,
-  }: Pick<KnowledgeSearchOptions, 'mode' | 'rrf' | 'lexical' | 'filter'>): Filter | undefined {
-    if (mode === 'hybrid') checkWeights(this.#fusion(rrf));
+  check(
+    options: Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'lexical' | 'filter'>,
+  ): Filter | undefined {
+    const { mode = 'hybrid', rrf, lexical, filter } = options;
+    if (mode === 'hybrid' && this.#method(options) === 'rrf') checkWeights(this.#fusion(rrf));
     this.storage.checkLexical(lexical);
     return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
   }
@@ -106,15 +108,16 @@ export class SearchableStorage implements AsyncDisposable {
 
   async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     const started = performance.now();
-    const rrf = options.mode === 'hybrid' ? this.#fusion(options.rrf) : undefined;
-    const alone = rrf && wordsAlone(rrf);
+    const { mode, signal } = options;
+    const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
     const lexical = this.#lexicalOptions(options);
-    const toEmbed = { ...options, text: textToEmbed(options.text, lexical) };
-    const embedded = options.mode === 'lexical' ? undefined : await this.#embed(toEmbed, alone !== undefined);
+    const text = textToEmbed(options.text, lexical);
+    const embedded =
+      mode === 'lexical' ? undefined : await this.#embed(text, signal, legs?.wordsAlone !== undefined);
     const embedMs = performance.now() - started;
-    const fusion = (embedded === undefined ? alone : undefined) ?? rrf;
+    const fused = embedded === undefined ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
     const vector = this.#vector(embedded);
-    const result = await this.storage.searchInTurns({ ...options, rrf: fusion, lexical, vector }, turn);
+    const result = await this.storage.searchInTurns({ ...options, ...fused, lexical, vector }, turn);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;
@@ -123,7 +126,8 @@ export class SearchableStorage implements AsyncDisposable {
 
   /** Undefined for a text in which the model sees nothing, where that is fine. */
   async #embed(
-    { text, signal }: CheckedSearchOptions,
+    text: string,
+    signal: AbortSignal | undefined,
     unseenIsFine: boolean,
   ): Promise<EmbedResult | undefined> {
     try {
@@ -145,6 +149,25 @@ export class SearchableStorage implements AsyncDisposable {
     return embedded?.vectors ?? new Float32Array(this.dimension);
   }
 
+  /** @throws INVALID_ARGUMENT for options of the other fusion */
+  #method({ fusion, rrf, scores }: Pick<KnowledgeSearchOptions, 'fusion' | 'rrf' | 'scores'>): FusionMethod {
+    const configured = rrf === undefined && scores === undefined ? this.fusion : undefined;
+    return fusionMethod({ fusion: fusion ?? configured, rrf, scores });
+  }
+
+  /** Returns how a hybrid search fuses its legs, and how without its dense leg; undefined if no leg remains. */
+  #legs(options: KnowledgeSearchOptions): { both: Legs; wordsAlone: Legs | undefined } {
+    const fusion = this.#method(options);
+    if (fusion === 'rrf') {
+      const rrf = this.#fusion(options.rrf);
+      const lexical = wordsAlone(rrf);
+      return { both: { fusion, rrf }, wordsAlone: lexical && { fusion, rrf: lexical } };
+    }
+    const scores = scoreFusionFor(this.storage.tokenizer, this.model.fusion, options.scores);
+    const lexical = scores.weight === 1 ? undefined : { fusion, scores: { ...scores, weight: 0 } };
+    return { both: { fusion, scores }, wordsAlone: lexical };
+  }
+
   #fusion(rrf: StorageSearchOptions['rrf']): FusionOptions {
     return fusionFor(this.storage.tokenizer, this.model.fusion, rrf);
   }
@@ -160,10 +183,18 @@ export class SearchableStorage implements AsyncDisposable {
   }
 }
 
+/** What the options of the same name default to. */
+export interface SearchDefaults {
+  lexical?: LexicalOptions | undefined;
+  fusion?: FusionMethod | undefined;
+}
+
 /** An option that is undefined keeps its default. */
 function definedOf(options: LexicalOptions): LexicalOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
+
+type Legs = Pick<StorageSearchOptions, 'fusion' | 'rrf' | 'scores'>;
 
 function checkWeights({ weights }: FusionOptions): void {
   if (weights?.dense !== 0 || weights.lexical !== 0) return;

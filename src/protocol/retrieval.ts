@@ -3,7 +3,7 @@ import { ineffectiveOptions } from '../../lib/search-mode.js';
 import { fusionFields } from '../fusion/fields.js';
 import { lexicalSchema } from '../lexical/fields.js';
 
-const { weight, k, candidates } = fusionFields;
+const { weight, k, candidates, share } = fusionFields;
 
 /** Reciprocal rank fusion. Absent fields come from the model's catalog entry, else from the defaults. */
 const fusionSchema = z.strictObject({
@@ -12,6 +12,14 @@ const fusionSchema = z.strictObject({
     .strictObject({ dense: weight, lexical: weight })
     .optional()
     .describe('Weights of the two legs. Default 1 each.'),
+  candidates,
+});
+
+/** Fusion by scores. Absent fields come from the model's catalog entry, else from the defaults. */
+const scoreFusionSchema = z.strictObject({
+  weight: share.describe(
+    'Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query.',
+  ),
   candidates,
 });
 
@@ -30,7 +38,20 @@ export const retrievalFields = {
     .describe(
       'Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.',
     ),
-  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode. Refused in other modes.'),
+  fusion: z
+    .enum(['rrf', 'scores'])
+    .optional()
+    .describe(
+      "Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/fusion.md). Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.",
+    ),
+  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode.'),
+  scores: scoreFusionSchema.optional().describe('Fusion by scores in hybrid mode.'),
+  min_score: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Least relevance of the hits; the others are dropped.'),
   lexical: lexicalSchema
     .optional()
     .describe(
@@ -71,6 +92,16 @@ export const retrievalPlanSchema = z.object({
       scored: z.int().describe('Number of records scored.'),
     })
     .optional(),
+  fusion: z
+    .object({
+      method: z.enum(['rrf', 'scores']),
+      weights: z
+        .object({ dense: z.number(), lexical: z.number() })
+        .optional()
+        .describe('Weights of the legs for this query, in the fusion by scores.'),
+    })
+    .optional()
+    .describe('How the legs of a hybrid search were fused.'),
 });
 
 export type RetrievalPlan = z.output<typeof retrievalPlanSchema>;
@@ -85,6 +116,12 @@ export const hitFields = {
   bm25_score: z.number().optional(),
   dense_rank: z.int().optional().describe('Position in the dense leg, from 1.'),
   lexical_rank: z.int().optional().describe('Position in the lexical leg, from 1.'),
+  dense_score: z.number().optional().describe('Normalised score of the dense leg, 0 to 1: fusion by scores.'),
+  lexical_score: z.number().optional().describe('Normalised score of the lexical leg, 0 to 1.'),
+  relevance: z
+    .number()
+    .optional()
+    .describe('Estimated probability, 0 to 1, that the record is relevant; comparable between queries.'),
   snippet: z
     .array(z.object({ text: z.string(), match: z.boolean().describe('Whether the query matches it.') }))
     .optional()

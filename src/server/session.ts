@@ -134,6 +134,7 @@ export class Session {
       text: template.origin,
       filter: 'filter',
       rrf: 'rrf',
+      scores: 'scores',
       lexical: 'lexical',
       invalid: 1004,
     } as const;

@@ -1,4 +1,4 @@
-import type { Filter, FilterExpression } from '../../lib/index.js';
+import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
@@ -22,6 +22,7 @@ export class StorageSearch {
   readonly #retrieval: Omit<Retrieval, 'filter'>;
   readonly #places: SearchPlaces;
   readonly #filter: Filter | undefined;
+  readonly #fusion: FusionMethod | undefined;
   readonly #threads: SlotShare;
 
   /**
@@ -30,11 +31,19 @@ export class StorageSearch {
    */
   constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
     const { filter, ...rest } = retrieval;
-    const { mode, rrf } = rest;
+    const { mode, rrf, scores } = rest;
     const lexical = lexicalOptions(rest.lexical);
+    this.#fusion = wireFusion(rest, pin.value.fusion);
     checkFilterSize(filter, places.filter, places.invalid);
     try {
-      this.#filter = pin.value.check({ mode, rrf, lexical, filter: filter as FilterExpression | undefined });
+      this.#filter = pin.value.check({
+        mode,
+        fusion: this.#fusion,
+        rrf,
+        scores,
+        lexical,
+        filter: filter as FilterExpression | undefined,
+      });
     } catch (error) {
       throw searchError(error, places);
     }
@@ -57,11 +66,24 @@ export class StorageSearch {
     signal: AbortSignal,
   ): Promise<WireOutcome> {
     checkQueryLength(text, this.#places.text);
-    const { mode, top_k: topK, threshold, rrf, highlight } = this.#retrieval;
+    const { mode, top_k: topK, threshold, rrf, scores, min_score: minScore, highlight } = this.#retrieval;
     const lexical = lexicalOptions(this.#retrieval.lexical);
+    const fusion = this.#fusion;
     const filter = this.#filter;
     const used = filter && usedVariables(filter, variables);
-    const options = { text, mode, topK, threshold, rrf, lexical, highlight, filter, variables: used, signal };
+    const fused = { fusion, rrf, scores, minScore };
+    const options = {
+      text,
+      mode,
+      topK,
+      threshold,
+      ...fused,
+      lexical,
+      highlight,
+      filter,
+      variables: used,
+      signal,
+    };
     const leave = await this.#threads.enter(signal);
     const turn = () => {
       // The thread has found the hits; the event loop converts them.
@@ -78,6 +100,17 @@ export class StorageSearch {
       leave();
     }
   }
+}
+
+/** Returns the fusion that a hybrid request names or implies; the protocol's default is rank fusion. */
+function wireFusion(
+  { mode, fusion, rrf, scores }: Retrieval,
+  configured: FusionMethod | undefined,
+): FusionMethod | undefined {
+  if (mode !== 'hybrid') return undefined;
+  if (fusion !== undefined) return fusion;
+  if (rrf !== undefined) return 'rrf';
+  return scores !== undefined ? 'scores' : (configured ?? 'rrf');
 }
 
 /** Returns the variables that the filter names. The others are for templates and may have any type. */

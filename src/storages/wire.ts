@@ -4,6 +4,7 @@ import type { Hit } from '../protocol/retrieval.js';
 /** Converts a hit to its protocol form. */
 export function wireHit(hit: StorageHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
+  const { denseScore, lexicalScore, relevance } = hit;
   return {
     id,
     text,
@@ -13,6 +14,9 @@ export function wireHit(hit: StorageHit): Hit {
     bm25_score: bm25Score,
     dense_rank: denseRank,
     lexical_rank: lexicalRank,
+    dense_score: denseScore,
+    lexical_score: lexicalScore,
+    relevance,
     snippet,
     metadata: metadata && wireMetadata(metadata),
   };

@@ -55,15 +55,29 @@ describe('lorekeep search', () => {
     }
   });
 
+  it('fuses as --fusion says, and drops hits below --min-score', async () => {
+    const args = ['search', kb, 'bees', '--json'];
+    const all = JSON.parse((await lorekeep([...args, '--fusion', 'rrf'])).stdout);
+    expect(all.plan.fusion).toEqual({ method: 'rrf' });
+    const best = Math.max(...all.hits.map(({ relevance }: { relevance: number }) => relevance));
+    const some = JSON.parse(
+      (await lorekeep([...args, '--fusion', 'rrf', '--min-score', String(best)])).stdout,
+    );
+    expect(some.hits.map(({ relevance }: { relevance: number }) => relevance)).toEqual([best]);
+  });
+
   it('explains: plan, ranks and scores of both legs, time, metadata', async () => {
     const args = ['search', kb, 'bees', '--explain', '--filter', '{"==":[{"knowledge":"topic"},"insects"]}'];
     const { stdout } = await lorekeep(args);
-    expect(stdout.split('\n')[0]).toMatch(/# +score +distance +dense # +bm25 +lexical # +id/);
+    expect(stdout.split('\n')[0]).toMatch(
+      /# +score +distance +dense +dense # +bm25 +lexical +lexical # +relevance +id/,
+    );
     expect(stdout).toMatch(/^mode +hybrid$/m);
     expect(stdout).toMatch(
       /^dense +every matching vector compared: 3 distances computed, 3 match the filter, exact$/m,
     );
     expect(stdout).toMatch(/^lexical +1 word in the query, 1 known, \d+ records? scored$/m);
+    expect(stdout).toMatch(/^fusion +by scores: 0\.\d\d dense \+ 0\.\d\d lexical$/m);
     expect(stdout).toMatch(/^time +model .* ms, open .* ms, search .* ms$/m);
     expect(stdout).toContain('{"topic":"insects","year":1923}');
   });

@@ -74,7 +74,7 @@ describe('a knowledge base', () => {
     );
     await using opened = await openKnowledgeBase(config, { models: async () => ({ model, fusion }) });
     expect(opened.storage.tokenizer).toBe(bm25_tokenizer);
-    const { hits } = await opened.search({ mode: 'hybrid', text: 'glaciers', rrf });
+    const { hits } = await opened.search({ mode: 'hybrid', text: 'glaciers', fusion: 'rrf', rrf });
     return hits.map(({ score }) => score);
   }
 
@@ -82,5 +82,38 @@ describe('a knowledge base', () => {
     expect(await scores('basic')).toEqual([1.5]);
     expect(await scores('enhanced')).toEqual([2.5]);
     expect(await scores('enhanced', { weights: { lexical: 1 } })).toEqual([0.5]);
+  });
+
+  async function planned(configured: 'rrf' | 'scores' | undefined, options: object, fusion?: ModelFusion) {
+    const config = file(`kb${written++}.json`);
+    writeFileSync(file('records.json'), JSON.stringify(records));
+    const written_ = { embedding_model: 'tiny', records_file: 'records.json', fusion: configured };
+    writeFileSync(config, JSON.stringify(written_));
+    await using opened = await openKnowledgeBase(config, { models: async () => ({ model, fusion }) });
+    const { plan } = await opened.search({ mode: 'hybrid', text: 'glaciers grind', ...options });
+    return plan.fusion;
+  }
+
+  test('fuses as the search says, else as its options imply, else as the config says, else by scores', async () => {
+    expect(await planned(undefined, {})).toMatchObject({ method: 'scores' });
+    expect(await planned('rrf', {})).toEqual({ method: 'rrf' });
+    expect(await planned('rrf', { fusion: 'scores' })).toMatchObject({ method: 'scores' });
+    expect(await planned('rrf', { scores: { weight: 0.5 } })).toMatchObject({ weights: { dense: 0.5 } });
+    expect(await planned('scores', { rrf: { k: 1 } })).toEqual({ method: 'rrf' });
+  });
+
+  test('fuses by scores with the weight of its model, unless the search says otherwise', async () => {
+    const share: ModelFusion = { score_weight: 0.25, by_tokenizer: { enhanced: { score_weight: 0.1 } } };
+    expect(await planned(undefined, {}, share)).toMatchObject({ weights: { dense: 0.25, lexical: 0.75 } });
+    expect(await planned(undefined, { scores: { weight: 0.9 } }, share)).toMatchObject({
+      weights: { dense: 0.9 },
+    });
+  });
+
+  test('searches a text without model tokens by its words alone, in both fusions', async () => {
+    for (const fusion of ['rrf', 'scores'] as const) {
+      const plan = await planned(undefined, { text: '   ', fusion });
+      expect(plan?.method).toBe(fusion);
+    }
   });
 });

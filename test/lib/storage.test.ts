@@ -64,7 +64,8 @@ describe('a hybrid search', () => {
   const query = { mode: 'hybrid', vector: new Float32Array([1, 0, 0, 0]), text: 'ships', topK: 4 } as const;
 
   test('fuses ranks as 1 / (60 + rank) per leg', async () => {
-    const found = await storage.search(query);
+    const found = await storage.search({ ...query, fusion: 'rrf' });
+    expect(found.plan.fusion).toEqual({ method: 'rrf' });
     const byId = new Map(found.hits.map((hit) => [hit.id, hit]));
     // Dense: fox, dog, keeper, ship (the last two tie, in record order). Lexical: ship (shorter), keeper.
     expect(byId.get('keeper')).toMatchObject({ denseRank: 3, lexicalRank: 2 });
@@ -76,6 +77,50 @@ describe('a hybrid search', () => {
     expect(found.hits.map((hit) => hit.score)).toEqual(
       found.hits.map((hit) => hit.score).sort((a, b) => b - a),
     );
+  });
+
+  test('by default adds normalised scores, weighted as the plan says', async () => {
+    const { hits, plan } = await storage.search(query);
+    const { dense = 0, lexical = 0 } = plan.fusion?.weights ?? {};
+    expect(plan.fusion).toMatchObject({ method: 'scores', weights: { dense: 0.6 } });
+    expect(dense + lexical).toBeCloseTo(1, 12);
+    const best = Math.max(...hits.map(({ bm25Score = 0 }) => bm25Score));
+    for (const { score, denseScore = -1, lexicalScore = -1, bm25Score = 0, relevance } of hits) {
+      expect(score).toBeCloseTo(dense * denseScore + lexical * lexicalScore, 12);
+      expect(lexicalScore).toBeCloseTo(bm25Score / best, 6);
+      expect(relevance).toBeGreaterThanOrEqual(0);
+      expect(relevance).toBeLessThanOrEqual(1);
+    }
+    const background = (1 + 0.8 + 0 + 0) / 4; // mean cosine of the query and the four records; the best is 1
+    const dog = hits.find(({ id }) => id === 'dog');
+    expect(dog?.denseScore).toBeCloseTo(1 - (dog?.distance ?? 0) / (1 - background), 6);
+  });
+
+  test.each([
+    [{ fusion: 'scores', rrf: { k: 1 } }, 'rrf'],
+    [{ fusion: 'rrf', scores: {} }, 'scores'],
+    [{ rrf: {}, scores: {} }, 'scores'],
+    [{ fusion: 'best' }, 'fusion'],
+    [{ scores: { weight: 1.5 } }, 'scores.weight'],
+    [{ minScore: 2 }, 'minScore'],
+  ])('refuses %j', async (options, field) => {
+    await expect(storage.search({ ...query, ...options } as never)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      detail: { field },
+    });
+  });
+
+  test('drops hits below minScore', async () => {
+    const { hits } = await storage.search(query);
+    const least = [...hits].sort((a, b) => b.relevance - a.relevance)[1]?.relevance ?? 0;
+    const kept = await storage.search({ ...query, minScore: least });
+    expect(ids(kept).sort()).toEqual(
+      hits
+        .filter(({ relevance }) => relevance >= least)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    expect(kept.hits.length).toBeLessThan(hits.length);
   });
 
   test('keeps what only the lexical leg found, whatever the threshold', async () => {

@@ -8,6 +8,8 @@ export interface SearchSettings {
   mode: 'dense' | 'lexical' | 'hybrid';
   topK: number;
   threshold?: number | undefined;
+  fusion?: 'rrf' | 'scores' | undefined;
+  minScore?: number | undefined;
   filter?: unknown;
 }
 

@@ -70,8 +70,8 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
 async function graphOf(flags: AskFlags, filter: unknown): Promise<Graph | undefined> {
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   if (flags.generate !== true && flags.model === undefined) return undefined;
-  const { mode, topK, threshold, model } = flags;
-  return answeringGraph({ mode, topK, threshold, filter }, { model, cite: 'marks' });
+  const { mode, topK, threshold, fusion, minScore, model } = flags;
+  return answeringGraph({ mode, topK, threshold, fusion, minScore, filter }, { model, cite: 'marks' });
 }
 
 interface SearchContext {
@@ -83,11 +83,11 @@ interface SearchContext {
 
 /** Shows the hits. */
 function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
-  const { mode, topK, threshold, json } = flags;
+  const { mode, topK, threshold, fusion, minScore, json } = flags;
   const { filter, variables, tokenizer, signal } = context;
   return async (question) => {
     const { hits, plan } = await session.search(
-      { name: storageName, text: question, mode, topK: topK, threshold, filter, variables },
+      { name: storageName, text: question, mode, topK, threshold, fusion, minScore, filter, variables },
       { signal },
     );
     if (json) return printJsonLine({ question, hits, plan });

@@ -8,6 +8,8 @@ export interface RetrievalFlags {
   mode: 'dense' | 'lexical' | 'hybrid';
   topK: number;
   threshold?: number;
+  fusion?: 'rrf' | 'scores';
+  minScore?: number;
   filter?: string;
   variables?: string;
 }
@@ -25,6 +27,13 @@ export function addRetrievalFlags(command: Command): Command {
       'largest cosine distance of the dense leg, 0 to 2; not with --mode lexical',
       number(0, 2),
     )
+    .addOption(
+      new Option(
+        '--fusion <fusion>',
+        "of hybrid mode: by ranks or by scores (default: the knowledge base's, else scores; on a server rrf)",
+      ).choices(['rrf', 'scores']),
+    )
+    .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))
     .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
 }

@@ -4,6 +4,7 @@ export const sampleConfig = {
   records_file: 'records.json',
   index_file: 'harbour.index',
   bm25_tokenizer: 'enhanced',
+  fusion: 'scores',
   fields: [
     { name: 'topic', type: 'string', optional: true },
     { name: 'secret', type: 'bool', default: false },

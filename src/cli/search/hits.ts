@@ -62,9 +62,16 @@ function hitColumns({ screen, mode, explain }: HitTableOptions): HitColumn[] {
     right('#', ({ rank }) => String(rank)),
     ...(mode === 'hybrid' ? [right('score', ({ score }) => shown(score))] : []),
     ...(dense ? [right('distance', ({ distance }) => shown(distance))] : []),
+    ...(dense && explain && mode === 'hybrid'
+      ? [right('dense', ({ dense_score }) => normalised(dense_score))]
+      : []),
     ...(dense && explain ? [right('dense #', ({ dense_rank }) => rankText(dense_rank))] : []),
     ...(lexical ? [right('bm25', ({ bm25_score }) => shown(bm25_score))] : []),
+    ...(lexical && explain && mode === 'hybrid'
+      ? [right('lexical', ({ lexical_score }) => normalised(lexical_score))]
+      : []),
     ...(lexical && explain ? [right('lexical #', ({ lexical_rank }) => rankText(lexical_rank))] : []),
+    ...(explain ? [right('relevance', ({ relevance }) => normalised(relevance))] : []),
     {
       title: 'id',
       align: 'left',
@@ -95,4 +102,5 @@ function metadataLines({ metadata }: Hit, width: number, screen: Screen): string
 }
 
 const shown = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(4));
+const normalised = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(2));
 const rankText = (rank: number | undefined) => (rank === undefined ? '-' : String(rank));

@@ -8,7 +8,7 @@ const searchedBy = {
 } as const;
 
 /** Describes a search plan in lines for people. */
-export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boolean): string[] {
+export function planLines({ mode, dense, lexical, fusion }: RetrievalPlan, filtered: boolean): string[] {
   const lines = [`mode      ${mode}`];
   if (dense !== undefined) {
     const { path, matched, visited, exact } = dense;
@@ -22,6 +22,14 @@ export function planLines({ mode, dense, lexical }: RetrievalPlan, filtered: boo
     lines.push(
       `lexical   ${counted(tokens, 'word')} in the query, ${terms} known, ${counted(scored, 'record')} scored`,
     );
+  }
+  if (fusion?.weights !== undefined) {
+    const { weights } = fusion;
+    lines.push(
+      `fusion    by scores: ${weights.dense.toFixed(2)} dense + ${weights.lexical.toFixed(2)} lexical`,
+    );
+  } else if (fusion !== undefined) {
+    lines.push('fusion    by ranks');
   }
   return lines;
 }

@@ -51,8 +51,17 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
-    const { mode, topK, threshold } = flags;
-    const query = { text, mode, topK, threshold, filter: filter as FilterExpression | undefined, variables };
+    const { mode, topK, threshold, fusion, minScore } = flags;
+    const query = {
+      text,
+      mode,
+      topK,
+      threshold,
+      fusion,
+      minScore,
+      filter: filter as FilterExpression | undefined,
+      variables,
+    };
     const { hits: found, plan } = await kb.search({ ...query, signal }).catch((error) => {
       throw searchFailure(error);
     });

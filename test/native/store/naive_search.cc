@@ -1,6 +1,7 @@
 #include "naive_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace lorekeep::store {
@@ -22,6 +23,24 @@ double share(const Leg& leg, std::uint32_t ordinal, double weight, double k) {
   return found == leg.end() ? 0 : weight / (k + found->second.first);
 }
 
+/// Scores every candidate by the formula of score_fusion.h, with all raw scores.
+void fuse_scores(const SearchRequest& request, double background, std::vector<Hit>& hits) {
+  double best_cosine = -1;
+  double best_bm25 = 0;
+  for (const Hit& hit : hits) {
+    best_cosine = std::max(best_cosine, 1.0 - static_cast<double>(*hit.distance));
+    best_bm25 = std::max(best_bm25, static_cast<double>(*hit.bm25_score));
+  }
+  const double weight = request.dense_weight;
+  for (Hit& hit : hits) {
+    const double fall = best_cosine - (1.0 - static_cast<double>(*hit.distance));
+    const double dense = 1 - fall / std::max(1 - background, 0.05);
+    hit.dense_score = weight == 0 ? 0 : std::clamp(dense, 0.0, 1.0);
+    hit.lexical_score = weight == 1 || best_bm25 == 0 ? 0 : static_cast<double>(*hit.bm25_score) / best_bm25;
+    hit.score = weight * *hit.dense_score + (1 - weight) * *hit.lexical_score;
+  }
+}
+
 }  // namespace
 
 NaiveSearch::NaiveSearch(const Sample& sample)
@@ -31,6 +50,14 @@ NaiveSearch::NaiveSearch(const Sample& sample)
 
 std::vector<Hit> NaiveSearch::search(const SearchRequest& request,
                                      const std::function<bool(std::uint32_t)>& matches) const {
+  const std::size_t candidates =
+      request.rrf.candidates != 0 ? request.rrf.candidates : std::max<std::size_t>(50, 4 * request.top_k);
+  const bool hybrid = request.mode == Mode::kHybrid;
+  return search_to_depth(request, hybrid ? std::max(candidates, request.top_k) : request.top_k, matches);
+}
+
+std::vector<Hit> NaiveSearch::search_to_depth(const SearchRequest& request, std::size_t depth,
+                                              const std::function<bool(std::uint32_t)>& matches) const {
   vector::SearchOptions all;
   all.k = size_;
   std::map<std::uint32_t, float> distances;
@@ -38,12 +65,16 @@ std::vector<Hit> NaiveSearch::search(const SearchRequest& request,
   Leg dense;
   Leg lexical;
   const bool hybrid = request.mode == Mode::kHybrid;
-  const std::size_t candidates =
-      request.rrf.candidates != 0 ? request.rrf.candidates : std::max<std::size_t>(50, 4 * request.top_k);
-  const std::size_t depth = hybrid ? std::max(candidates, request.top_k) : request.top_k;
+  const bool by_scores = hybrid && request.fusion == Fusion::kScores;
+  double background = 0;
   if (request.mode != Mode::kLexical) {
+    const std::size_t sampled = std::min<std::size_t>(size_, 64);
     const auto ranking = vectors_->search(request.query, all).hits;
     for (const Scored& scored : ranking) distances[scored.ordinal] = scored.score;
+    for (std::size_t i = 0; i < sampled; ++i) {
+      background += (1.0 - static_cast<double>(distances[static_cast<std::uint32_t>(i * size_ / sampled)]));
+    }
+    background /= static_cast<double>(sampled);
     dense = make_leg(ranking, depth, [&](const Scored& scored) {
       return matches(scored.ordinal) && (!request.threshold || scored.score <= *request.threshold);
     });
@@ -54,6 +85,8 @@ std::vector<Hit> NaiveSearch::search(const SearchRequest& request,
     lexical = make_leg(ranking, depth, [&](const Scored& scored) { return matches(scored.ordinal); });
   }
 
+  if (by_scores && request.dense_weight == 0) dense.clear();
+  if (by_scores && request.dense_weight == 1) lexical.clear();
   std::vector<Hit> hits;
   for (std::uint32_t ordinal = 0; ordinal < size_; ++ordinal) {
     if (!dense.contains(ordinal) && !lexical.contains(ordinal)) continue;
@@ -70,6 +103,7 @@ std::vector<Hit> NaiveSearch::search(const SearchRequest& request,
                           share(lexical, ordinal, request.rrf.lexical_weight, request.rrf.k);
     hits.push_back(hit);
   }
+  if (by_scores) fuse_scores(request, background, hits);
   std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });
   hits.resize(std::min(hits.size(), request.top_k));
   return hits;

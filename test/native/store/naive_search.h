@@ -16,6 +16,9 @@ class NaiveSearch {
 
   /// `matches` stands for the request's filter and `allowed`, which are not looked at.
   std::vector<Hit> search(const SearchRequest& request, const std::function<bool(std::uint32_t)>& matches) const;
+  /// The same with legs of the given depth, whatever top_k is.
+  std::vector<Hit> search_to_depth(const SearchRequest& request, std::size_t depth,
+                                   const std::function<bool(std::uint32_t)>& matches) const;
 
  private:
   std::size_t size_;

@@ -1,5 +1,6 @@
 #include "store/search.h"
 
+#include <map>
 #include <set>
 #include <thread>
 
@@ -7,6 +8,7 @@
 #include "naive_search.h"
 #include "sample_storage.h"
 #include "store/prepared_filter.h"
+#include "store/relevance.h"
 
 namespace {
 
@@ -38,6 +40,17 @@ std::vector<std::uint32_t> ordinals(const SearchResult& result) {
   std::vector<std::uint32_t> all;
   for (const Hit& hit : result.hits) all.push_back(hit.ordinal);
   return all;
+}
+
+bool near(const std::optional<double>& a, const std::optional<double>& b) {
+  return a.has_value() == b.has_value() && (!a || std::abs(*a - *b) < 1e-6);
+}
+
+/// Equal but for rounding.
+bool equal_by_scores(const Hit& a, const Hit& b) {
+  return a.ordinal == b.ordinal && near(a.score, b.score) && a.dense_rank == b.dense_rank &&
+         a.lexical_rank == b.lexical_rank && a.distance == b.distance && a.bm25_score == b.bm25_score &&
+         near(a.dense_score, b.dense_score) && near(a.lexical_score, b.lexical_score);
 }
 
 bool equal(const Hit& a, const Hit& b) {
@@ -91,6 +104,110 @@ TEST("every mode agrees with the naive search, whatever the filter, threshold an
   }
   CHECK(hits > 1000);
   CHECK(filled > 100);
+}
+
+TEST("fusion by scores agrees with the naive search, whatever the weight, filter and threshold") {
+  std::mt19937_64 random(test::seed());
+  std::size_t hits = 0;
+  std::size_t of_one_leg = 0;
+  for (int storage = 0; storage < 8; ++storage) {
+    const Sample made = make_sample(1 + random() % 300, 1 + random() % 12, false, random);
+    const NaiveSearch naive(made);
+    for (int round = 0; round < 60; ++round) {
+      const std::vector<float> query = random_vector(made.dimension, random);
+      const std::string text = random_text(random() % 5, random);
+      SearchRequest request = request_of(Mode::kHybrid, query, text);
+      request.fusion = Fusion::kScores;
+      request.dense_weight = static_cast<double>(random() % 5) / 4;
+      request.top_k = 1 + random() % 20;
+      request.rrf.candidates = random() % 30;
+      if (random() % 3 == 0) request.threshold = static_cast<float>(random() % 20) / 10;
+      const auto limit = static_cast<std::int64_t>(random() % 110);
+      const PreparedFilter below{year_below(made, limit)};
+      if (random() % 2 == 0) request.filter = &below;
+      const auto matches = [&](std::uint32_t ordinal) {
+        return request.filter == nullptr || made.years[ordinal] < limit;
+      };
+      const SearchResult found = made.storage->search(request);
+      const std::vector<Hit> expected = naive.search(request, matches);
+      REQUIRE(found.hits.size() == expected.size());
+      // Rounding may swap hits whose scores are equal, also over the end of the list.
+      SearchRequest whole = request;
+      whole.top_k = 2 * leg_depth(request);
+      std::map<std::uint32_t, Hit> by_ordinal;
+      for (const Hit& hit : naive.search_to_depth(whole, leg_depth(request), matches)) by_ordinal[hit.ordinal] = hit;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Hit& hit = found.hits[i];
+        CHECK(near(hit.score, expected[i].score));
+        CHECK(equal_by_scores(hit, by_ordinal.at(hit.ordinal)));
+        CHECK(hit.score >= 0 && hit.score <= 1 && hit.relevance >= 0 && hit.relevance <= 1);
+        of_one_leg += hit.dense_rank && hit.lexical_rank ? 0 : 1;
+      }
+      CHECK(found.plan.dense_weight == std::optional(request.dense_weight));
+      hits += expected.size();
+    }
+  }
+  CHECK(hits > 1000);
+  CHECK(of_one_leg > 100);
+}
+
+TEST("an adapted weight follows the cosines of the dense leg, and a weight of 0 or 1 stays") {
+  const Sample& made = sample();
+  SearchRequest request = request_of(Mode::kHybrid, some_query(), "w0 w1");
+  request.fusion = Fusion::kScores;
+  request.adapt_weight = true;
+  for (const double weight : {0.0, 0.6, 1.0}) {
+    request.dense_weight = weight;
+    const double used = *made.storage->search(request).plan.dense_weight;
+    if (weight == 0.6) {
+      CHECK(used > 0.3 && used < 0.85 && used != 0.6);
+    } else {
+      CHECK_EQ(used, weight);
+    }
+  }
+  request.dense_weight = 0.6;
+  request.rrf.candidates = 49;  // too few for the measure of the fall
+  CHECK_EQ(*made.storage->search(request).plan.dense_weight, 0.6);
+}
+
+TEST("min_score drops the hits of less relevance, in every mode and fusion") {
+  for (const Mode mode : {Mode::kDense, Mode::kLexical, Mode::kHybrid}) {
+    for (const Fusion fusion : {Fusion::kRrf, Fusion::kScores}) {
+      SearchRequest request = request_of(mode, some_query(), "w0 w1");
+      request.fusion = fusion;
+      request.top_k = 20;
+      const std::vector<Hit> all = sample().storage->search(request).hits;
+      REQUIRE(all.size() == 20);
+      std::vector<double> relevance;
+      for (const Hit& hit : all) relevance.push_back(hit.relevance);
+      std::sort(relevance.begin(), relevance.end());
+      request.min_score = relevance[10];
+      const std::vector<Hit> kept = sample().storage->search(request).hits;
+      const auto expected =
+          std::count_if(all.begin(), all.end(), [&](const Hit& hit) { return hit.relevance >= relevance[10]; });
+      CHECK_EQ(kept.size(), static_cast<std::size_t>(expected));
+      for (const Hit& hit : kept) CHECK(hit.relevance >= relevance[10]);
+    }
+  }
+}
+
+TEST("relevance rises with both raw scores and tells known words from unknown ones") {
+  RelevanceScale scale;
+  scale.mode = Mode::kHybrid;
+  scale.background = {0.1, 0.1};
+  scale.best_cosine = 0.7;
+  scale.best_bm25 = 20;
+  scale.bm25_limit = 40;
+  CHECK(relevance_of(scale, 0.3f, 20) > relevance_of(scale, 0.3f, 10));
+  CHECK(relevance_of(scale, 0.3f, 20) > relevance_of(scale, 0.5f, 20));
+  CHECK(relevance_of(scale, 0.3f, 20) > 0.5);
+  RelevanceScale unrelated = scale;
+  unrelated.best_cosine = 0.15;
+  unrelated.best_bm25 = 2;
+  CHECK(relevance_of(unrelated, 0.85f, 2) < 0.5 * relevance_of(scale, 0.3f, 20));
+  scale.bm25_limit = 0;  // a query without words
+  scale.best_bm25 = 0;
+  CHECK(relevance_of(scale, 0.3f, 0) >= 0);
 }
 
 TEST("a graph index gives the same hits, ranks and plan in every mode") {
@@ -249,6 +366,12 @@ TEST("a request that cannot work names what is wrong") {
   fails(storage, with([](SearchRequest& r) { r.top_k = 0; }), "top_k");
   for (const float threshold : {-0.1f, 2.1f, nan}) {
     fails(storage, with([&](SearchRequest& r) { r.threshold = threshold; }), "threshold");
+  }
+  fails(storage, with([](SearchRequest& r) { r.min_score = 1.5; }), "min_score");
+  fails(storage, with([&](SearchRequest& r) { r.min_score = nan; }), "min_score");
+  for (const double weight : {-0.1, 1.1, static_cast<double>(nan)}) {
+    fails(storage, with([&](SearchRequest& r) { r.fusion = Fusion::kScores, r.dense_weight = weight; }),
+          "dense_weight");
   }
   fails(storage, with([](SearchRequest& r) { r.rrf.k = -1; }), "rrf.k");
   fails(storage, with([&](SearchRequest& r) { r.rrf.k = nan; }), "rrf.k");

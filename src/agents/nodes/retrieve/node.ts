@@ -31,6 +31,7 @@ export const node: NodeType = {
             filter: `${where}.params.filter`,
             rrf: `${where}.params.rrf`,
             lexical: `${where}.params.lexical`,
+            scores: `${where}.params.scores`,
             invalid: 4003,
           } as const;
           const search = new StorageSearch(pin, checked, places, threads);

@@ -1,0 +1,35 @@
+// The similarity of a query to records that have nothing to do with it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "vector/vector_index.h"
+
+namespace lorekeep::store {
+
+/// Mean and standard deviation of cosines.
+struct Background {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// Copies of evenly spaced rows of an index, at most kRows. Immutable and thread-safe.
+class BackgroundSample {
+ public:
+  static constexpr std::size_t kRows = 64;
+
+  explicit BackgroundSample(const vector::VectorIndex& vectors);
+
+  /// Returns mean and deviation of the query's cosines with the sampled rows. Throws as VectorIndex::score().
+  Background of(std::span<const float> query) const;
+  std::size_t memory_bytes() const noexcept { return rows_->heap_bytes(); }
+
+ private:
+  std::shared_ptr<const vector::VectorIndex> rows_;
+  std::vector<std::uint32_t> ordinals_;  // 0, 1, 2, ...
+};
+
+}  // namespace lorekeep::store

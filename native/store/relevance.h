@@ -1,0 +1,24 @@
+// Calibrated relevance of hits, comparable between queries. See docs/relevance.md.
+#pragma once
+
+#include <span>
+
+#include "store/background.h"
+#include "store/search.h"
+
+namespace lorekeep::store {
+
+/// What relevance is estimated from, beside a hit's raw scores.
+struct RelevanceScale {
+  Mode mode = Mode::kDense;
+  Background background;   // dense, hybrid
+  double best_cosine = 0;  // of the candidates: dense, hybrid
+  double best_bm25 = 0;    // of the candidates: lexical, hybrid
+  double bm25_limit = 0;   // text::TextQuery::limit(): lexical, hybrid
+};
+
+/// Returns the probability, in [0, 1], that a record with these raw scores is relevant. The score that the mode does
+/// not have is ignored.
+double relevance_of(const RelevanceScale& scale, float distance, float bm25) noexcept;
+
+}  // namespace lorekeep::store

@@ -1,0 +1,58 @@
+import type { EvaluatedSetting, Evaluation, KnowledgeBaseConfig } from '../../knowledge/index.js';
+import { counted } from '../terminal/amounts.js';
+import { settingName } from './report.js';
+
+/** A gain of nDCG worth a change. */
+const worthwhile = 0.01;
+/** A share of questions worth a sentence. */
+const notable = 0.1;
+
+/** What to change, most useful first, in sentences. */
+export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
+  const { questions, drafts, settings, missed, late, unknownWords, topK } = evaluation;
+  const advice: string[] = [];
+  if (drafts > 0)
+    advice.push(
+      `${drafts} of ${counted(questions, 'question')} are drafts: records find their own sentences easily, so these numbers flatter. Ask what people ask.`,
+    );
+  const better = settings
+    .filter(({ current, difference: { mean, half } }) => !current && mean >= worthwhile && mean > half)
+    .sort((a, b) => b.difference.mean - a.difference.mean)[0];
+  if (better !== undefined) advice.push(settingAdvice(better));
+  const ndcgOf = (mode: string) => settings.find(({ setting }) => setting.mode === mode)?.mean.ndcg;
+  const dense = ndcgOf('dense');
+  const lexical = ndcgOf('lexical');
+  if (dense !== undefined && lexical !== undefined && dense < 0.75 * lexical)
+    advice.push(
+      `Search by meaning is much worse than by words (${dense.toFixed(3)} against ${lexical.toFixed(3)}): "${config.embedding_model}" does not suit these texts. Try another embedding_model.`,
+    );
+  if (unknownWords > notable * questions)
+    advice.push(
+      `${counted(unknownWords, 'question')} have no word that occurs in any record: check bm25_tokenizer ("${config.bm25_tokenizer}") and the language of the model.`,
+    );
+  else if (config.bm25_tokenizer === 'basic')
+    advice.push(
+      'bm25_tokenizer is "basic": "enhanced" ranks better for English, "multilingual" for languages with inflection or without spaces. Change it and evaluate again.',
+    );
+  if (late > notable * questions)
+    advice.push(
+      `${counted(late, 'question')} have their first relevant record only between rank ${topK + 1} and 100: a larger top_k reaches it.`,
+    );
+  if (missed > notable * questions)
+    advice.push(
+      `${counted(missed, 'question')} have no relevant record among the first 100: check their ids, or add the words that people use to the records.`,
+    );
+  if (questions < 50)
+    advice.push(
+      `${counted(questions, 'question')} are few: differences below ${(1 / Math.sqrt(questions)).toFixed(2)} may be chance. Aim at 50 or more.`,
+    );
+  return advice;
+}
+
+function settingAdvice({ setting, difference: { mean, half } }: EvaluatedSetting): string {
+  const gain = `${settingName(setting)} is ${mean.toFixed(3)} ± ${half.toFixed(3)} better in nDCG`;
+  const { mode, fusion, scores } = setting;
+  if (mode !== 'hybrid') return `${gain}: search with mode "${mode}".`;
+  const weight = scores?.weight === undefined ? '' : `, and search with scores: {"weight": ${scores.weight}}`;
+  return `${gain}: set "fusion": "${fusion}" in the config${weight}.`;
+}

@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { LorekeepError } from '../../../lib/index.js';
+import { readJson } from '../../files/read-json.js';
+import {
+  type DraftSource,
+  draftQuestions,
+  type EvaluationQuestion,
+  evaluate,
+  type KnowledgeBaseConfig,
+  openKnowledgeBase,
+  questionLine,
+  readQuestions,
+} from '../../knowledge/index.js';
+import { noView, progressView } from '../build/progress.js';
+import { UsageError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+import { interruptible } from '../interrupt.js';
+import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
+import { CommandModels } from '../models.js';
+import { note, print, printJson, warn } from '../output.js';
+import { counted } from '../terminal/amounts.js';
+import { printable } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
+import { adviceOf } from './advice.js';
+import { reportLines } from './report.js';
+
+export interface EvalFlags extends ModelFlags {
+  topK: number;
+  worst: number;
+  draft?: number;
+  json?: boolean;
+}
+
+const quietMs = 1000;
+
+/** `lorekeep eval`: drafts questions if asked to, measures every setting, prints the table, the worst questions and advice. */
+export async function evaluateCommand(file: string, questionsFile: string, flags: EvalFlags): Promise<void> {
+  await requireKnowledgeBaseFile(file);
+  await interruptible(async (signal) => {
+    const given = flags.draft === undefined ? await questionsOf(questionsFile) : undefined;
+    await using models = await CommandModels.open(flags);
+    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const log = { info: () => {}, warn: (_: object, message: string) => warn(message) };
+    const onProgress = view.update.bind(view);
+    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+    await using kb = await opening.finally(() => view.stop());
+    // Drafts come from records that opening has checked.
+    const questions =
+      given ?? (await writeDrafts(kb.config, { file, questionsFile, count: flags.draft ?? 0 }));
+    const { topK, worst } = flags;
+    const evaluation = await evaluate(kb, questions, { topK, worst, signal });
+    const advice = adviceOf(evaluation, kb.config);
+    if (flags.json) return printJson({ ...evaluation, advice });
+    for (const line of reportLines(evaluation, advice, new Screen(process.stdout))) print(line);
+  });
+}
+
+interface DraftPlaces {
+  file: string;
+  questionsFile: string;
+  count: number;
+}
+
+/** Writes drafted questions to a new file, and returns them. */
+async function writeDrafts(
+  config: KnowledgeBaseConfig,
+  { file, questionsFile, count }: DraftPlaces,
+): Promise<EvaluationQuestion[]> {
+  const records = resolve(dirname(file), config.records_file);
+  const { value } = await readJson(records);
+  const drafts = draftQuestions(value as DraftSource[], count);
+  if (drafts.length === 0) {
+    const reason = 'no record has a title or a second sentence, so no question can be drafted; write some';
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: records, reason });
+  }
+  const lines = drafts.map((draft) => `${questionLine(draft)}\n`).join('');
+  await writeFile(questionsFile, lines, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST')
+      throw LorekeepError.about('IO', { file: questionsFile, reason: error.message });
+    throw new UsageError(`--draft: ${printable(questionsFile)} exists already; drafts go to a new file`);
+  });
+  note(`lorekeep: ${counted(drafts.length, 'question')} drafted in ${printable(questionsFile)}`);
+  return drafts;
+}
+
+async function questionsOf(file: string): Promise<EvaluationQuestion[]> {
+  try {
+    return await readQuestions(file);
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code !== 'NOT_FOUND') throw error;
+    const remedy =
+      'write one {"question": "...", "relevant": ["id", ...]} a line, or draft some with --draft 50';
+    throw LorekeepError.about('NOT_FOUND', { file, reason: 'there is no such file', remedy });
+  }
+}

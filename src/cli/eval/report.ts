@@ -1,0 +1,63 @@
+import {
+  type Evaluation,
+  type EvaluationSetting,
+  measureNames,
+  type WorstQuestion,
+} from '../../knowledge/index.js';
+import { counted } from '../terminal/amounts.js';
+import { ellipsize } from '../terminal/columns.js';
+import { printable, printableLine } from '../terminal/printable.js';
+import type { Screen } from '../terminal/screen.js';
+import { type Column, tableLines } from '../terminal/table.js';
+
+/** A setting in words, such as `hybrid scores 0.5`. */
+export function settingName({ mode = 'hybrid', fusion, scores }: EvaluationSetting): string {
+  return [mode, fusion, scores?.weight].filter((part) => part !== undefined).join(' ');
+}
+
+/** The report for people: table, worst questions, advice. */
+export function reportLines(evaluation: Evaluation, advice: readonly string[], screen: Screen): string[] {
+  const { questions, topK, worst } = evaluation;
+  return [
+    `${counted(questions, 'question')}, the first ${counted(topK, 'hit')} of each`,
+    '',
+    ...table(evaluation, screen),
+    ...(worst.length === 0 ? [] : ['', 'Worst questions of the current setting (*):']),
+    ...worst.flatMap((one) => worstLines(one, screen)),
+    ...(advice.length === 0 ? [] : ['', 'What to change:']),
+    ...advice.map((sentence) => `- ${printable(sentence)}`),
+  ];
+}
+
+const titles = { ndcg: 'nDCG', recall: 'recall', mrr: 'MRR', hitRate: 'hit rate' };
+
+function table({ settings }: Evaluation, screen: Screen): string[] {
+  const layout: Column[] = [
+    { title: 'setting', align: 'left' },
+    ...measureNames.map((name): Column => ({ title: titles[name], align: 'right' })),
+    { title: 'nDCG less that of *', align: 'right' },
+  ];
+  const rows = settings.map(({ setting, current, mean, difference }) => [
+    `${settingName(setting)}${current ? ' *' : ''}`,
+    ...measureNames.map((name) => mean[name].toFixed(3)),
+    current ? '' : `${signed(difference.mean)} ± ${difference.half.toFixed(3)}`,
+  ]);
+  const [head = '', ...lines] = tableLines(layout, rows);
+  return [screen.dim(head), ...lines];
+}
+
+const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;
+
+function worstLines({ question, ndcg, relevant, instead, words }: WorstQuestion, screen: Screen): string[] {
+  const wanted = relevant.map(({ id, rank }) => `${printableLine(id)} (${rank ?? 'not in the first 100'})`);
+  const unknown = words.all === 0 ? ', no words' : words.known === 0 ? ', no known word' : '';
+  return [
+    `  ${printableLine(question)}`,
+    `    nDCG ${ndcg.toFixed(3)}${unknown}; wanted, by rank: ${ellipsize(wanted.join(', '), 160)}`,
+    ...instead.map(({ id, text, rank }) =>
+      screen.dim(
+        ellipsize(`    instead #${rank}  ${printableLine(id)}  ${printableLine(text)}`, screen.width),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,175 @@
+import { LorekeepError } from '../../lib/index.js';
+import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
+import type { EvaluationQuestion } from './evaluation-questions.js';
+import type { KnowledgeSearchOptions } from './search-options.js';
+import type { SearchableStorage } from './searchable.js';
+
+/** The options of a search that an evaluation compares. */
+export type EvaluationSetting = Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'ef'>;
+
+export interface EvaluateOptions {
+  /** Hits that count. Default 10. */
+  topK?: number | undefined;
+  /** Default: lexical, dense, and hybrid with both fusions and several weights. */
+  settings?: readonly EvaluationSetting[] | undefined;
+  /** Questions listed as the worst. Default 5. */
+  worst?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called after each question with the number of questions done. */
+  onProgress?: ((done: number, all: number) => void) | undefined;
+}
+
+export interface EvaluatedSetting {
+  setting: EvaluationSetting;
+  /** Whether searches without options use it. */
+  current: boolean;
+  mean: Measures;
+  /** nDCG less that of the current setting: the mean over the questions, and half of its 95 % interval. */
+  difference: { mean: number; half: number };
+}
+
+export interface WorstQuestion {
+  question: string;
+  /** nDCG under the current setting. */
+  ndcg: number;
+  /** Rank of each relevant record among the first 100; absent beyond. */
+  relevant: { id: string; rank?: number }[];
+  /** The best hits that are not relevant. */
+  instead: { id: string; text: string; rank: number; relevance: number }[];
+  /** Words of the question, and how many of them occur in any record. */
+  words: { all: number; known: number };
+}
+
+export interface Evaluation {
+  questions: number;
+  drafts: number;
+  topK: number;
+  settings: EvaluatedSetting[];
+  worst: WorstQuestion[];
+  /** Questions without any relevant record among the first 100 of the current setting. */
+  missed: number;
+  /** Questions whose relevant records come first only between topK and 100. */
+  late: number;
+  /** Questions none of whose words occur in any record. */
+  unknownWords: number;
+}
+
+const depth = 100;
+const listedInstead = 3;
+const shares = [0.3, 0.5, 0.7, 0.9];
+
+/** The settings that an evaluation compares by default. */
+export const evaluationSettings: readonly EvaluationSetting[] = [
+  { mode: 'lexical' },
+  { mode: 'dense' },
+  { mode: 'hybrid', fusion: 'rrf' },
+  { mode: 'hybrid', fusion: 'scores' },
+  ...shares.map((weight): EvaluationSetting => ({ mode: 'hybrid', fusion: 'scores', scores: { weight } })),
+];
+
+interface Answer {
+  question: EvaluationQuestion;
+  measures: Measures[]; // by setting
+  worst: WorstQuestion;
+}
+
+/**
+ * Measures how well a storage answers questions whose relevant records are known, for each setting.
+ * @throws INVALID_ARGUMENT without questions or settings; as SearchableStorage.search()
+ */
+export async function evaluate(
+  storage: SearchableStorage,
+  questions: readonly EvaluationQuestion[],
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  const { topK = 10, settings = evaluationSettings, worst = 5, signal, onProgress } = options;
+  if (questions.length === 0 || settings.length === 0) {
+    const field = questions.length === 0 ? 'questions' : 'settings';
+    throw LorekeepError.about('INVALID_ARGUMENT', { field, reason: 'at least one is expected' });
+  }
+  const current: EvaluationSetting = { mode: 'hybrid', fusion: storage.fusion ?? 'scores' };
+  const place = settings.findIndex((setting) => isSame(setting, current));
+  const all = place < 0 ? [current, ...settings] : settings;
+  const answers: Answer[] = [];
+  for (const question of questions) {
+    answers.push(await answer(storage, question, { topK, all, at: Math.max(0, place), signal }));
+    onProgress?.(answers.length, questions.length);
+  }
+  const ndcgOf = (index: number) => answers.map(({ measures }) => measures[index]?.ndcg ?? 0);
+  return {
+    questions: questions.length,
+    drafts: questions.filter(({ draft }) => draft).length,
+    topK,
+    settings: all.map((setting, index) => ({
+      setting,
+      current: index === Math.max(0, place),
+      mean: meanMeasures(answers.map(({ measures }) => measures[index] as Measures)),
+      difference: pairedDifference(ndcgOf(index), ndcgOf(Math.max(0, place))),
+    })),
+    worst: answers
+      .map(({ worst: one }) => one)
+      .sort((a, b) => a.ndcg - b.ndcg)
+      .slice(0, worst)
+      .filter(({ ndcg }) => ndcg < 1),
+    missed: answers.filter(({ worst: one }) => one.relevant.every(({ rank }) => rank === undefined)).length,
+    late: answers.filter(({ worst: one }) => isLate(one, topK)).length,
+    unknownWords: answers.filter(({ worst: one }) => one.words.known === 0).length,
+  };
+}
+
+function isSame(a: EvaluationSetting, b: EvaluationSetting): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function isLate({ relevant }: WorstQuestion, topK: number): boolean {
+  const best = Math.min(...relevant.map(({ rank }) => rank ?? Number.POSITIVE_INFINITY));
+  return best > topK && best <= depth;
+}
+
+async function answer(
+  storage: SearchableStorage,
+  question: EvaluationQuestion,
+  context: { topK: number; all: readonly EvaluationSetting[]; at: number; signal: AbortSignal | undefined },
+): Promise<Answer> {
+  const { topK, all, at, signal } = context;
+  const measures: Measures[] = [];
+  let worst: WorstQuestion | undefined;
+  for (const [index, setting] of all.entries()) {
+    const { hits } = await storage.search({ ...setting, text: question.question, topK, signal });
+    measures.push(
+      measure(
+        hits.map(({ id }) => id),
+        question.relevant,
+        topK,
+      ),
+    );
+    if (index === at) {
+      const ndcg = measures[index]?.ndcg ?? 0;
+      worst = await inspect(storage, question, { setting, ndcg, depth: Math.max(depth, topK), signal });
+    }
+  }
+  return { question, measures, worst: worst as WorstQuestion };
+}
+
+async function inspect(
+  storage: SearchableStorage,
+  { question, relevant }: EvaluationQuestion,
+  context: { setting: EvaluationSetting; ndcg: number; depth: number; signal: AbortSignal | undefined },
+): Promise<WorstQuestion> {
+  const { setting, ndcg, signal } = context;
+  const { hits, plan } = await storage.search({ ...setting, text: question, topK: context.depth, signal });
+  const ranks = new Map(hits.map(({ id, rank }) => [id, rank]));
+  return {
+    question,
+    ndcg,
+    relevant: [...relevant.keys()].map((id) => {
+      const rank = ranks.get(id);
+      return rank === undefined ? { id } : { id, rank };
+    }),
+    instead: hits
+      .filter(({ id }) => !relevant.has(id))
+      .slice(0, listedInstead)
+      .map(({ id, text, rank, relevance }) => ({ id, text, rank, relevance })),
+    words: { all: plan.lexical?.tokens ?? 0, known: plan.lexical?.terms ?? 0 },
+  };
+}

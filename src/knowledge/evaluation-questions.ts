@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { LorekeepError } from '../../lib/index.js';
+
+/** A question with the records that answer it. */
+export interface EvaluationQuestion {
+  question: string;
+  /** Gain above 0 of each relevant record, by id. */
+  relevant: ReadonlyMap<string, number>;
+  /** Made from a record, not asked by anybody. */
+  draft: boolean;
+}
+
+const gains = z.record(z.string().min(1), z.number().positive());
+const lineSchema = z.strictObject({
+  question: z.string().regex(/\S/, 'a text that is not blank is expected'),
+  relevant: z.union([
+    z.array(z.string().min(1)).min(1),
+    gains.refine((value) => Object.keys(value).length > 0),
+  ]),
+  draft: z.boolean().default(false),
+});
+
+const expected =
+  'expected {"question": "...", "relevant": ["id", ...]}, or gains above 0 by id: "relevant": {"id": 2, ...}';
+
+/**
+ * Reads questions from JSON lines. Blank lines are skipped.
+ * @throws NOT_FOUND, IO; INVALID_ARGUMENT naming the line
+ */
+export async function readQuestions(path: string): Promise<EvaluationQuestion[]> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const code = error.code === 'ENOENT' ? 'NOT_FOUND' : 'IO';
+    throw LorekeepError.about(code, { file: path, reason: `cannot be read: ${error.message}` });
+  });
+  const questions = text.split('\n').flatMap((line, index) => {
+    return line.trim() === '' ? [] : [parseQuestion(line, `${path}:${index + 1}`)];
+  });
+  if (questions.length === 0) {
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: `no questions; ${expected}` });
+  }
+  return questions;
+}
+
+function parseQuestion(line: string, place: string): EvaluationQuestion {
+  const refuse = (what: string): never => {
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: place, reason: `${what}; ${expected}` });
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return refuse('not a JSON object');
+  }
+  const { success, data, error } = lineSchema.safeParse(value);
+  if (!success)
+    return refuse(`${error.issues[0]?.path.join('.') || 'the line'}: ${error.issues[0]?.message}`);
+  const { question, relevant, draft } = data;
+  const pairs = Array.isArray(relevant)
+    ? relevant.map((id): [string, number] => [id, 1])
+    : Object.entries(relevant);
+  return { question, relevant: new Map(pairs), draft };
+}
+
+export interface DraftSource {
+  id: string;
+  text: string;
+  metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const titleFields = ['title', 'heading', 'name', 'question'];
+const longestDraft = 300;
+
+/**
+ * Drafts at most `count` questions, each from the first usable record of one of as many equal parts: the record's title (a
+ * metadata field named title, heading, name or question), else its first sentence. Records with neither, or with the
+ * question of an earlier draft, are skipped.
+ */
+export function draftQuestions(records: readonly DraftSource[], count: number): EvaluationQuestion[] {
+  const drafts = new Map<string, EvaluationQuestion>();
+  const step = Math.max(1, records.length / count);
+  for (let begin = 0; begin < records.length; begin += step) {
+    for (const record of records.slice(Math.floor(begin), Math.floor(begin + step))) {
+      const question = titleOf(record) ?? firstSentence(record.text);
+      if (question === undefined || drafts.has(question)) continue;
+      drafts.set(question, { question, relevant: new Map([[record.id, 1]]), draft: true });
+      break;
+    }
+  }
+  return [...drafts.values()];
+}
+
+function titleOf({ metadata }: DraftSource): string | undefined {
+  const titles = titleFields.map((field) => metadata?.[field]);
+  return titles.find((title): title is string => typeof title === 'string' && title.trim() !== '')?.trim();
+}
+
+/** Undefined for a text that is one sentence: then nothing of the record would be left to be found. */
+function firstSentence(text: string): string | undefined {
+  const [first, ...rest] = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(text);
+  if (first === undefined || rest.length === 0) return undefined;
+  const sentence = first.segment.trim();
+  return sentence === '' || sentence.length > longestDraft ? undefined : sentence;
+}
+
+/** A question as its line in the file. */
+export function questionLine({ question, relevant, draft }: EvaluationQuestion): string {
+  const plain = [...relevant.values()].every((gain) => gain === 1);
+  const answers = plain ? [...relevant.keys()] : Object.fromEntries(relevant);
+  return JSON.stringify({ question, relevant: answers, ...(draft && { draft }) });
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep } from './command.js';
+import { writeSample } from './sample.js';
+
+const inFolder = temporaryFolder();
+let kb = '';
+beforeAll(() => {
+  kb = writeSample(inFolder, { index_file: undefined });
+});
+
+function questions(...lines: object[]): string {
+  const path = inFolder('questions.jsonl');
+  writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'));
+  return path;
+}
+
+describe('lorekeep eval', () => {
+  it('prints a table of settings, the worst questions and advice', async () => {
+    const path = questions(
+      { question: 'how do bees find flowers?', relevant: ['bees'] },
+      { question: 'which bear sleeps in winter?', relevant: ['nowhere'] },
+    );
+    const { status, stdout } = await lorekeep(['eval', kb, path]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^2 questions, the first 10 hits of each$/m);
+    expect(stdout).toMatch(/^setting +nDCG +recall +MRR +hit rate/m);
+    expect(stdout).toMatch(/^hybrid scores \* +0\.500 +0\.500 +0\.500 +0\.500/m);
+    expect(stdout).toMatch(/^lexical +0\.\d{3}/m);
+    expect(stdout).toContain('which bear sleeps in winter?');
+    expect(stdout).toContain('nowhere (not in the first 100)');
+    expect(stdout).toMatch(/^What to change:$/m);
+    expect(stdout).toContain('check their ids');
+  });
+
+  it('prints one result under --json', async () => {
+    const path = questions({ question: 'ice', relevant: { glacier: 2 } });
+    const { stdout } = await lorekeep(['eval', kb, path, '--json', '--top-k', '3']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      questions: 1,
+      drafts: 0,
+      topK: 3,
+      advice: [expect.any(String)],
+    });
+  });
+
+  it('drafts questions to a new file, marks them, and says that they are easy', async () => {
+    const path = inFolder('drafts.jsonl');
+    const { status, stdout } = await lorekeep(['eval', kb, path, '--draft', '3']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('are drafts');
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ draft: true });
+    const again = await lorekeep(['eval', kb, path, '--draft', '3']);
+    expect(again.status).toBe(2);
+    expect(again.stderr).toContain('exists already');
+    expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual(lines);
+  });
+
+  it('names a missing file with the way to draft one, and a wrong line with its number', async () => {
+    const missing = await lorekeep(['eval', kb, inFolder('absent.jsonl')]);
+    expect(missing.status).toBe(1);
+    expect(missing.stderr).toContain('--draft');
+    expect(existsSync(inFolder('absent.jsonl'))).toBe(false);
+    const wrong = await lorekeep(['eval', kb, questions({ question: 'x' })]);
+    expect(wrong.status).toBe(1);
+    expect(wrong.stderr).toContain('questions.jsonl:1');
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * Relevance tells questions that a storage answers from those about absent subjects, over the sentences and queries of
+ * bench/quality/pairs.jsonl and the model in the package.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EmbeddingModel, type SearchMode } from '../../lib/index.js';
+import { createStorage, type SearchableStorage } from '../../src/knowledge/index.js';
+
+const root = join(import.meta.dirname, '../..');
+const pairs = readFileSync(join(root, 'bench/quality/pairs.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as { kind: string; query: string; text: string });
+const answered = pairs.filter(({ kind }) => kind === 'morphology');
+
+/** None of the sentences is about any of these. */
+const absent = [
+  'capital requirements of reinsurance treaties',
+  'which enzyme unwinds the double helix before replication',
+  'orbital resonance of the moons of jupiter',
+  'supreme court ruling on antitrust exemptions',
+  'quantum chromodynamics lattice spacing',
+  'how do kubernetes admission webhooks time out',
+  'blockchain validator slashing penalties',
+  'ancient sumerian cuneiform tax tablets',
+  'chess endgame opposite coloured bishops',
+  'semiconductor lithography with extreme ultraviolet',
+  'zxqv blorf gribbleton',
+  'qwx lmno vvuu xkcd',
+];
+
+let model: EmbeddingModel;
+let storage: SearchableStorage;
+beforeAll(async () => {
+  model = await EmbeddingModel.load(join(root, 'data/models/lorekeep-mini.gguf'));
+  storage = await createStorage({ strings: pairs.map(({ text }) => text), model, tokenizer: 'enhanced' });
+});
+afterAll(async () => {
+  await storage.close();
+  await model.close();
+});
+
+async function firstRelevance(searched: SearchableStorage, text: string, mode: SearchMode): Promise<number> {
+  const { hits } = await searched.search({ text, mode, topK: 1 });
+  return hits[0]?.relevance ?? 0;
+}
+
+async function relevances(searched: SearchableStorage, texts: readonly string[], mode: SearchMode) {
+  const found: number[] = [];
+  for (const text of texts) found.push(await firstRelevance(searched, text, mode));
+  return found;
+}
+
+/** Probability that a value of the first list is above one of the second. */
+function auroc(positive: readonly number[], negative: readonly number[]): number {
+  const above = positive.flatMap((a) => negative.map((b) => (a > b ? 1 : a === b ? 0.5 : 0)));
+  return above.reduce((sum: number, one) => sum + one, 0) / above.length;
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+describe('the relevance of the first hit', () => {
+  test.each(['lexical', 'hybrid'] as const)('tells absent subjects from present ones, %s', async (mode) => {
+    const present = await relevances(
+      storage,
+      answered.map(({ query }) => query),
+      mode,
+    );
+    const missing = await relevances(storage, absent, mode);
+    expect(auroc(present, missing)).toBeGreaterThanOrEqual(0.85);
+    expect(mean(missing)).toBeLessThan(0.25);
+  });
+
+  test('sinks if the record that answers is not there', async () => {
+    const texts = pairs.filter((pair) => !answered.includes(pair)).map(({ text }) => text);
+    await using without = await createStorage({ strings: texts, model, tokenizer: 'enhanced' });
+    const queries = answered.map(({ query }) => query);
+    const present = await relevances(storage, queries, 'hybrid');
+    const removed = await relevances(without, queries, 'hybrid');
+    expect(auroc(present, removed)).toBeGreaterThanOrEqual(0.85);
+  });
+
+  test('is the same for both fusions, and minScore keeps what is above it', async () => {
+    for (const { query: text } of answered.slice(0, 10)) {
+      const { hits } = await storage.search({ text, topK: 10, fusion: 'scores' });
+      const byRanks = await storage.search({ text, topK: 50, fusion: 'rrf' });
+      const ranked = new Map(byRanks.hits.map(({ id, relevance }) => [id, relevance]));
+      const first = hits[0];
+      expect(ranked.get(first?.id ?? '')).toBeCloseTo(first?.relevance ?? 0, 6);
+      const kept = await storage.search({ text, topK: 10, fusion: 'scores', minScore: 0.1 });
+      expect(kept.hits.map(({ id }) => id)).toEqual(
+        hits.filter(({ relevance }) => relevance >= 0.1).map(({ id }) => id),
+      );
+    }
+  });
+});

@@ -1,0 +1,143 @@
+// Dumps both legs of hybrid searches with all scores, so that fusion formulas can be tried in seconds.
+//
+//   node tools/fusion/dump.mjs --model FILE --out FOLDER [--only NAME,NAME] [--tokenizer enhanced] [--ir FOLDER]
+//
+// A collection becomes FOLDER/NAME.json: for each query its words with their document frequencies, the gains of its judged
+// documents, and the candidates, which are the first `depth` of each leg: row, distance, BM25 score, rank in each leg (0: not
+// found), gain. --ir reads collections of another folder in the layout of LOREKEEP_DATA/ir. A file `unanswerable.jsonl.gz`
+// beside the queries has questions without an answer in the collection: their gains are empty.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { dataFolder } from '../../bench/harness/cache.mjs';
+import { EmbeddingModel, Storage, tokenize } from '../../bench/lorekeep.mjs';
+import { collectionNames, readCollection } from '../../bench/quality/collections.mjs';
+import { embedFirstWindows } from '../../bench/quality/embedding.mjs';
+import { readTrainingSet, trainingSetNames } from './training-sets.mjs';
+
+const depth = 100;
+const blockOfDocuments = 256;
+const sampledRows = 64;
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: 'string' },
+    out: { type: 'string' },
+    only: { type: 'string' },
+    tokenizer: { type: 'string', default: 'enhanced,basic' },
+    ir: { type: 'string' },
+    most: { type: 'string' },
+  },
+});
+
+const model = await EmbeddingModel.load(options.model, { pooling: 'mean' });
+mkdirSync(join(options.out, 'vectors'), { recursive: true });
+for (const name of options.only?.split(',') ?? [...trainingSetNames, ...collectionNames]) {
+  const collection = await read(name);
+  const vectors = await documentVectors(collection);
+  const asked = [...collection.queries, ...unanswerable(name)];
+  const { vectors: queryVectors } = await embedFirstWindows(
+    model,
+    asked.map(({ text }) => text),
+  );
+  for (const tokenizer of options.tokenizer.split(',')) {
+    const storage = await Storage.build(collection.documents, vectors, model.dimension, {
+      tokenizer,
+      kind: 'flat',
+    });
+    const queries = [];
+    for (const [i, query] of asked.entries()) {
+      const vector = queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
+      const found = await candidates(storage, query, vector, collection.gains.get(query.id) ?? new Map());
+      queries.push({ ...found, background: background(vectors, vector) });
+    }
+    const dump = { name, tokenizer, documents: collection.documents.length, queries };
+    writeFileSync(join(options.out, `${name}.${tokenizer}.json`), JSON.stringify(dump));
+    await storage.close();
+  }
+  console.error(`${name}: ${collection.documents.length} documents, ${asked.length} queries`);
+}
+await model.close();
+
+async function read(name) {
+  if (trainingSetNames.includes(name)) return await readTrainingSet(name);
+  return reduced(readCollection(name, options.ir));
+}
+
+/** Keeps the judged documents of all queries of the folder, and the first of the others, up to --most. */
+function reduced(collection) {
+  const most = Number(options.most ?? Number.POSITIVE_INFINITY);
+  const judged = judgedDocuments(collection.folder);
+  const others = collection.documents.filter(({ id }) => !judged.has(id));
+  const kept = new Set(others.slice(0, Math.max(0, most - judged.size)));
+  return {
+    ...collection,
+    documents: collection.documents.filter((one) => judged.has(one.id) || kept.has(one)),
+  };
+}
+
+function judgedDocuments(folder) {
+  const lines = gunzipSync(readFileSync(join(options.ir ?? join(dataFolder, 'ir'), folder, 'qrels.tsv.gz')))
+    .toString('utf8')
+    .trimEnd()
+    .split('\n');
+  return new Set(lines.slice(1).map((line) => line.split('\t')[1]));
+}
+
+/** Embeds the documents block by block; blocks are kept in the output folder, so that an interrupted run continues. */
+async function documentVectors({ folder, documents }) {
+  const vectors = new Float32Array(documents.length * model.dimension);
+  for (let begin = 0; begin < documents.length; begin += blockOfDocuments) {
+    const texts = documents.slice(begin, begin + blockOfDocuments).map(({ text }) => text);
+    const digest = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 16);
+    const file = join(options.out, 'vectors', `${folder.replace('/', '-')}.${digest}.f32`);
+    if (!existsSync(file)) writeFileSync(file, (await embedFirstWindows(model, texts)).vectors);
+    const bytes = new Uint8Array(readFileSync(file));
+    vectors.set(new Float32Array(bytes.buffer), begin * model.dimension);
+  }
+  return vectors;
+}
+
+function unanswerable(name) {
+  const file = join(options.ir ?? '', name, 'unanswerable.jsonl.gz');
+  if (options.ir === undefined || !existsSync(file)) return [];
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** The cosines of a query and evenly spaced rows, as native/store samples them. */
+function background(rows, query) {
+  const width = model.dimension;
+  const count = rows.length / width;
+  const sampled = Math.min(count, sampledRows);
+  return Array.from({ length: sampled }, (_, i) => {
+    const row = Math.floor((i * count) / sampled);
+    let sum = 0;
+    for (let at = 0; at < width; at++) sum += rows[row * width + at] * query[at];
+    return sum;
+  });
+}
+
+async function candidates(storage, { id, text }, vector, gains) {
+  const { hits } = await storage.search({ mode: 'hybrid', vector, text, topK: 1000 });
+  const words = new Map();
+  for (const word of tokenize(text, storage.tokenizer)) words.set(word, (words.get(word) ?? 0) + 1);
+  return {
+    id,
+    text,
+    words: [...words].map(([word, count]) => [storage.documentFrequency(word), count]),
+    gains: [...gains.values()],
+    candidates: hits
+      .filter(({ denseRank = 1001, lexicalRank = 1001 }) => denseRank <= depth || lexicalRank <= depth)
+      .map((hit) => [
+        hit.ordinal,
+        hit.distance,
+        hit.bm25Score,
+        hit.denseRank ?? 0,
+        hit.lexicalRank ?? 0,
+        gains.get(hit.id) ?? 0,
+      ]),
+  };
+}
