@@ -4,6 +4,7 @@ export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } 
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
 export { translateError } from './errors.js';
 export { releaseFreeMemory } from './free-memory.js';
+export { checkGrammar, type GrammarMatch, matchGrammar } from './grammar.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { textToEmbed } from './lexical-options.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';

@@ -530,6 +530,13 @@ export interface NativeBinding {
     options: NativeLanguageModelOptions,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeDeviceMemory[]>;
+  /** 0 refused, 1 a beginning, 2 conforms. */
+  matchGrammar(grammar: string, text: string): Promise<number>;
+  /** See native/lm/vocabulary_probe.h. */
+  probeVocabulary(
+    path: string,
+    parts: readonly { text: string; input: boolean }[],
+  ): Promise<{ tokens: Int32Array; plain: Int32Array; special: Int32Array; spellings: string[] }>;
   /** Loads the backends if no model has been loaded yet. */
   backends(): NativeBackendInfo[];
 
@@ -684,6 +691,8 @@ export const nativeExports = [
   'loadEmbeddingModel',
   'loadLanguageModel',
   'estimateLanguageModel',
+  'matchGrammar',
+  'probeVocabulary',
   'backends',
   'buildStorage',
   'plainText',

@@ -12,6 +12,7 @@
 #include "binding/error_translator.h"
 #include "binding/file_description_binding.h"
 #include "binding/generation_task.h"
+#include "binding/grammar_binding.h"
 #include "binding/language_model_binding.h"
 #include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
@@ -88,6 +89,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("loadEmbeddingModel", load_embedding_model);
   function("loadLanguageModel", load_language_model);
   function("estimateLanguageModel", estimate_language_model);
+  function("matchGrammar", match_grammar);
+  function("probeVocabulary", probe_vocabulary);
   function("backends", backends);
   function("buildStorage", build_storage);
   function("plainText", plain_text);

@@ -31,4 +31,10 @@ class Grammar {
   std::unique_ptr<GrammarProgram> program_;
 };
 
+/// How a text stands to a grammar.
+enum class GrammarMatch { kRefused, kBeginning, kConforms };
+
+/// Throws Error(kInvalidArgument) if the grammar is too ambiguous for the text.
+GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text);
+
 }  // namespace lorekeep::lm

@@ -155,4 +155,15 @@ void GrammarMachine::compact(std::span<State> live) {
   }
 }
 
+GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text) {
+  GrammarMachine machine(std::move(grammar));
+  GrammarMachine::State state = machine.start();
+  for (const char byte : text) {
+    machine.begin_token();
+    if (!machine.step(state, static_cast<std::uint8_t>(byte), state)) return GrammarMatch::kRefused;
+    machine.compact({&state, 1});
+  }
+  return machine.may_end(state) ? GrammarMatch::kConforms : GrammarMatch::kBeginning;
+}
+
 }  // namespace lorekeep::lm

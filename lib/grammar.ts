@@ -1,0 +1,30 @@
+import { stringArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError } from './errors.js';
+import { type CallOptions, callNative } from './native-call.js';
+
+const matches = ['refused', 'beginning', 'conforms'] as const;
+
+/** How a text stands to a grammar: `beginning` may become conforming by more text. */
+export type GrammarMatch = (typeof matches)[number];
+
+/**
+ * Checks a GBNF grammar before use.
+ * @throws INVALID_ARGUMENT with line and column in `message` and `detail`: syntax, an undefined rule, left recursion, a
+ * rule that never ends, more than 2^18 states after repetitions
+ */
+export async function checkGrammar(grammar: string, options: CallOptions = {}): Promise<void> {
+  await matchGrammar(grammar, '', options);
+}
+
+/** Matches a whole text with a GBNF grammar. @throws INVALID_ARGUMENT as checkGrammar() */
+export async function matchGrammar(
+  grammar: string,
+  text: string,
+  { signal }: CallOptions = {},
+): Promise<GrammarMatch> {
+  const source = stringArgument('grammar', grammar);
+  if (typeof text !== 'string') throw new LorekeepError('INVALID_ARGUMENT', 'text: a string is expected');
+  const match = await callNative(signal, () => binding.matchGrammar(source, text));
+  return matches[match] as GrammarMatch;
+}

@@ -1,0 +1,68 @@
+#include "binding/grammar_binding.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding/addon_folder.h"
+#include "binding/arguments.h"
+#include "binding/promise_task.h"
+#include "engine/backends.h"
+#include "lm/grammar.h"
+#include "lm/vocabulary_probe.h"
+
+namespace lorekeep::binding {
+namespace {
+
+Napi::Int32Array to_js_tokens(Napi::Env env, const std::vector<lm::Token>& tokens) {
+  auto array = Napi::Int32Array::New(env, tokens.size());
+  std::copy(tokens.begin(), tokens.end(), array.Data());
+  return array;
+}
+
+std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
+  if (!value.IsArray()) fail(Code::kInvalidArgument, "parts: an array is expected");
+  const auto array = value.As<Napi::Array>();
+  std::vector<lm::PromptPart> parts;
+  for (std::uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Object part = object_argument(array.Get(i), "parts");
+    parts.push_back({string_argument(part.Get("text"), "text"), part.Get("input").ToBoolean(), static_cast<int>(i)});
+  }
+  return parts;
+}
+
+}  // namespace
+
+Napi::Value match_grammar(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return promise_task<lm::GrammarMatch>(
+        info.Env(), {Lane::kQuick, nullptr, nullptr, {}},
+        [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](const TaskContext&) {
+          return lm::match_grammar(lm::Grammar::parse(grammar), text);
+        },
+        [](Napi::Env env, lm::GrammarMatch&& match) { return Napi::Number::New(env, static_cast<int>(match)); });
+  });
+}
+
+Napi::Value probe_vocabulary(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return promise_task<lm::VocabularyProbe>(
+        info.Env(), {Lane::kLong, nullptr, nullptr, {}},
+        [path = path_argument(info[0]), parts = parts_argument(info[1])](const TaskContext&) {
+          return lm::probe_vocabulary(path, parts, engine::Backends::acquire(addon_folder()));
+        },
+        [](Napi::Env env, lm::VocabularyProbe&& probe) {
+          Napi::Object object = Napi::Object::New(env);
+          object.Set("tokens", to_js_tokens(env, probe.tokens));
+          object.Set("plain", to_js_tokens(env, probe.plain));
+          object.Set("special", to_js_tokens(env, probe.special));
+          Napi::Array spellings = Napi::Array::New(env, probe.spellings.size());
+          for (std::uint32_t i = 0; i < probe.spellings.size(); ++i) spellings.Set(i, probe.spellings[i]);
+          object.Set("spellings", spellings);
+          return object;
+        });
+  });
+}
+
+}  // namespace lorekeep::binding
