@@ -20,8 +20,14 @@ export type {
 export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> {
   readonly facts: Pick<
     LanguageModelFacts,
-    'architecture' | 'contextSize' | 'trainedContextSize' | 'fingerprint' | 'device' | 'chatTemplate'
-  > & { readonly thinking?: boolean };
-  render?(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;
+    | 'architecture'
+    | 'contextSize'
+    | 'trainedContextSize'
+    | 'fingerprint'
+    | 'device'
+    | 'chatTemplate'
+    | 'thinking'
+  >;
+  render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;
   generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation;
 }

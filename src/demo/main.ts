@@ -7,8 +7,10 @@ import { StartupError } from '../config/startup-error.js';
 import { homeFolder } from '../files/home.js';
 import { createLog } from '../log/log.js';
 import { LorekeepServer } from '../server/server.js';
+import { writeCatalog } from './catalog.js';
 import { demoFolder } from './folder.js';
 import { writeKnowledgeBase } from './knowledge-base.js';
+import { findLanguageModel, modelsFolder } from './language-model.js';
 import { readParagraphs } from './paragraphs.js';
 import { printStep } from './report.js';
 import { showSession } from './session.js';
@@ -29,20 +31,27 @@ async function demonstrate(): Promise<void> {
   const folder = await demoFolder(homeFolder, paragraphs);
   const model = { catalog: join(homeFolder, 'data', 'models.json'), name: 'lorekeep-mini' };
   printStep('model', `${model.name}, the faster one of the two in the package`);
+  const models = modelsFolder(homeFolder);
+  const talker = await findLanguageModel(models);
+  if (talker === undefined) {
+    printStep('', 'no language model: the answer at the end is quoted. To have it generated, put the');
+    printStep('', 'GGUF file of a chat model into a folder, and name the folder in LOREKEEP_MODELS');
+  } else printStep('', `${talker.name} of ${models}, a language model`);
+  const catalog = await writeCatalog(folder, model.catalog, talker);
   const ms = await writeKnowledgeBase(folder, paragraphs, model);
   const pages = new Set(paragraphs.map(({ source }) => source)).size;
   const built = ms === undefined ? 'built before' : `built in ${Math.round(ms)} ms`;
   printStep('knowledge', `${paragraphs.length} paragraphs of ${pages} pages of documentation, ${built}`);
   const config = configSchema.parse({
     port,
-    models_catalog_path: model.catalog,
+    models_catalog_path: catalog,
     storage_root: folder,
     include_interaction_in_diagnostics: true,
   });
   const server = await LorekeepServer.start({ config, log: createLog('warn') });
   printStep('server', `listening on 127.0.0.1:${server.port}`);
   onStopSignal(() => server.close());
-  await showSession(server.port, model.name);
+  await showSession(server.port, model.name, talker?.name);
   if (once) return server.close();
   process.stdout.write(`\nserver stays up on 127.0.0.1:${server.port}; press Ctrl-C to stop\n`);
 }

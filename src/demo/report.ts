@@ -1,4 +1,4 @@
-import type { Knowledge, RetrievalPlan, TurnDiagnostics } from '../client/index.js';
+import type { Knowledge, RetrievalPlan, ServerFrames, TurnDiagnostics } from '../client/index.js';
 
 /** Columns of a line, for a terminal of 100. */
 const lineWidth = 96;
@@ -13,6 +13,14 @@ export function printStep(step: string, outcome: string): void {
 
 export function printQuestion(number: number, question: string, pages: readonly string[]): void {
   process.stdout.write(`\n${number}. "${question}" (pages: ${pages.join(', ')})\n`);
+}
+
+/** A reply, and a line per record that it cites. */
+export function printAnswer(question: string, { text, citations = [] }: ServerFrames['TurnComplete']): void {
+  process.stdout.write(`${indent}"${question}"\n`);
+  for (const line of wrapped(text)) process.stdout.write(`${indent}${line}\n`);
+  for (const id of new Set(citations.map((citation) => citation.id)))
+    process.stdout.write(`${indent}- ${id}\n`);
 }
 
 /** One line of numbers and a snippet per hit; each node's hits begin at #1. */
@@ -51,10 +59,18 @@ function place(rank: number | undefined): string {
 
 /** The beginning of a text, wrapped at words. */
 function snippet(text: string): string[] {
+  const lines = wrapped(text);
+  if (lines.length <= snippetLines) return lines;
+  const width = lineWidth - indent.length - 4;
+  return [...lines.slice(0, snippetLines - 1), `${lines[snippetLines - 1]?.slice(0, width - 4)} ...`];
+}
+
+/** A text, wrapped at words. */
+function wrapped(text: string): string[] {
   const width = lineWidth - indent.length - 4;
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/\s+/)) {
     if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line);
       line = '';
@@ -62,6 +78,5 @@ function snippet(text: string): string[] {
     line += line === '' ? word : ` ${word}`;
   }
   lines.push(line);
-  if (lines.length <= snippetLines) return lines;
-  return [...lines.slice(0, snippetLines - 1), `${lines[snippetLines - 1]?.slice(0, width - 4)} ...`];
+  return lines;
 }

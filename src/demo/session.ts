@@ -5,6 +5,7 @@ import {
   type Knowledge,
   type TurnDiagnostics,
 } from '../client/index.js';
+import { showAnswer } from './answer.js';
 import { knowledgeBaseFile } from './knowledge-base.js';
 import { printHits, printPlan, printQuestion, printStep } from './report.js';
 
@@ -39,8 +40,11 @@ const graph = {
   ],
 };
 
-/** A session with a storage from files and one from strings, an agent over both, and three turns. */
-export async function showSession(port: number, model: string): Promise<void> {
+/**
+ * A session with a storage from files and one from strings, an agent over both, three turns, and an answer. `talker`: the
+ * language model that gives it, if there is one.
+ */
+export async function showSession(port: number, model: string, talker: string | undefined): Promise<void> {
   await using client = await connect({ port });
   const { server, version, protocol } = client.hello;
   printStep('client', `connected: ${server} ${version}, protocol ${protocol}`);
@@ -56,6 +60,7 @@ export async function showSession(port: number, model: string): Promise<void> {
     printQuestion(index + 1, turn.question, turn.pages);
     await showTurn(agent, turn);
   }
+  await showAnswer(session, talker);
 }
 
 async function makeStorages(session: ClientSession, embedding_model: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { haveModels, modelsFolder, realModel, smolLm } from '../helpers/real-models.js';
 import { corpus, strings } from './corpus.js';
 import { Program } from './program.js';
 import { catalogPath, TestServer } from './test-server.js';
@@ -146,6 +147,9 @@ describe('lorekeep serve', () => {
 });
 
 describe('npm start', () => {
+  beforeEach(() => void vi.stubEnv('LOREKEEP_MODELS', inFolder('no-models')));
+  afterEach(() => void vi.unstubAllEnvs());
+
   it('shows three turns whose answers come from the documentation, and ends with --once', async () => {
     const program = Program.run(demo, '--once', '--port', '0');
     expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
@@ -164,7 +168,25 @@ describe('npm start', () => {
     expect(questions[1]).toMatch(/read/);
     expect(questions[2]).toMatch(/notes #1 .*\n.*port 9200/);
     for (const line of program.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
+    // Without a language model it quotes, and says how to get one.
+    expect(program.stdout).toMatch(/no language model: .*\n.*LOREKEEP_MODELS/);
+    const [, answer = ''] = program.stdout.split('\nanswer ');
+    expect(answer).toMatch(/the quote node.*\n.*\n.*1 MiB[\s\S]*- protocol\.md#\d+\n/);
   });
+
+  it.skipIf(!haveModels(smolLm))(
+    'answers with a language model if the folder of models has one',
+    async () => {
+      vi.stubEnv('LOREKEEP_MODELS', modelsFolder);
+      const program = Program.run(demo, '--once', '--port', '0');
+      expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
+      expect(program.stdout).toContain(`${smolLm} of ${modelsFolder}, a language model\n`);
+      const [, answer = ''] = program.stdout.split('\nanswer ');
+      const [said, , ...reply] = answer.split('\n');
+      expect(said).toContain(smolLm);
+      expect(reply.join(' ').trim().length).toBeGreaterThan(20);
+    },
+  );
 
   it('stays up for other clients until SIGINT', async () => {
     const program = Program.run(demo, '--port', '0');
@@ -206,5 +228,22 @@ describe('examples/search.mjs', () => {
     const program = Program.run('examples/search.mjs');
     expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
     expect(program.stdout.trim().split('\n')).toHaveLength(6);
+  });
+});
+
+describe.skipIf(!haveModels(smolLm))('examples/answer.mjs', () => {
+  it('streams an answer from the paragraphs of a file', async () => {
+    const file = inFolder('bread.md');
+    writeFileSync(file, 'Bread rises faster in a warm kitchen than in a cold one, as every baker knows.');
+    const program = Program.run(
+      'examples/answer.mjs',
+      realModel(smolLm),
+      file,
+      'Where does bread rise faster?',
+    );
+    expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
+    expect(program.stdout).toMatch(
+      /warm kitchen[\s\S]*\n\((stop|length): \d+ tokens of prompt, \d+ of reply\)\n$/,
+    );
   });
 });

@@ -17,7 +17,7 @@ export async function countPrompt(
   messages: readonly ChatMessage[],
   thinking: 'on' | 'off',
 ): Promise<CountedPrompt> {
-  if (!model.facts.chatTemplate || model.render === undefined) return countPlain(model, messages);
+  if (!model.facts.chatTemplate) return countPlain(model, messages);
   const prompt = await model.render(messages, { thinking, addGenerationPrompt: true });
   return { tokens: prompt.tokens.length, messageTokens: prompt.messageTokens, request: { prompt } };
 }

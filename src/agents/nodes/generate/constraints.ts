@@ -1,5 +1,6 @@
 import { LorekeepError } from '../../../../lib/index.js';
 import { literal, schemaGrammar } from '../../../../lib/internal.js';
+import type { TextModel } from '../../../catalog/text-model.js';
 import { serverError } from '../../../protocol/errors.js';
 import type { GenerateParams } from './schema.js';
 
@@ -8,6 +9,24 @@ export function replyGrammar(params: GenerateParams, where: string): string | un
   const { json_schema, grammar, actions } = params;
   if (json_schema !== undefined) return converted(json_schema, 'root', `${where}.params.json_schema`);
   return actions === undefined ? grammar : actionsGrammar(actions, where);
+}
+
+/** Lets the model compile the grammar, so that a wrong one is refused before the first turn. @throws InvalidParam */
+export async function checkGrammar(
+  model: TextModel,
+  grammar: string,
+  params: GenerateParams,
+  where: string,
+): Promise<void> {
+  const name =
+    params.json_schema !== undefined ? 'json_schema' : params.actions !== undefined ? 'actions' : 'grammar';
+  try {
+    await model.generate({ prompt: '.', grammar, maxTokens: 1, class: 'background' }).result;
+  } catch (cause) {
+    if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
+    const path = `${where}.params.${name}`;
+    throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
+  }
 }
 
 /**

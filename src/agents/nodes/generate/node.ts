@@ -7,7 +7,7 @@ import { fail, serverError } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
-import { replyGrammar } from './constraints.js';
+import { checkGrammar, replyGrammar } from './constraints.js';
 import { refuseContradictions } from './contradictions.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
@@ -42,6 +42,7 @@ export const node: NodeType = {
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
+          if (grammar !== undefined) await checkGrammar(pin.model, grammar, params, where);
           return new GenerateNode(id, params, { pin, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();

@@ -1,0 +1,168 @@
+// How often replies of a language model contain the answer: questions of XQuAD (en) over the paragraphs that lexical search
+// finds, by prompt. "default" is the prompt of a generate node without templates; the others are prompts that users of
+// llama-server write. All are generated greedily by the same engine, whose text equals llama-server's; --server URL takes the
+// others from a running llama-server instead.
+//
+//   LOREKEEP_MODELS=FOLDER node bench/quality/generate.mjs [--model FILE] [--questions 200] [--split test|tuning]
+//     [--only default,plain] [--server http://127.0.0.1:8080] [--top-k 3] [--json]
+//
+// Every tenth question is of the split "tuning", on which the default prompt was chosen; the others are "test".
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { Interaction } from '../../dist/src/agents/interaction.js';
+import { PromptBuilder } from '../../dist/src/agents/nodes/generate/prompt.js';
+import { schema } from '../../dist/src/agents/nodes/generate/schema.js';
+import { dataFolder, root } from '../harness/cache.mjs';
+import { LanguageModel, TextIndex } from '../lorekeep.mjs';
+import { collectionsPresent, readCollection } from './collections.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: 'string' },
+    questions: { type: 'string', default: '200' },
+    split: { type: 'string', default: 'test' },
+    only: { type: 'string' },
+    server: { type: 'string' },
+    'top-k': { type: 'string', default: '3' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const models = resolve(process.env.LOREKEEP_MODELS ?? join(root, '..', 'shared', 'models'));
+const file = options.model ?? join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
+const maxTokens = 64;
+const atOnce = 3;
+
+/** Prompts by name: messages from paragraphs and a question. */
+const prompts = {
+  default: defaultPrompt(),
+  plain: (records, question) => [user(`${records.join('\n\n')}\n\n${question}`)],
+  context: (records, question) => [
+    user(`Context:\n${records.join('\n\n')}\n\nQuestion: ${question}\nAnswer:`),
+  ],
+  system: (records, question) => [
+    {
+      role: 'system',
+      content: `You are a helpful assistant. Answer the question using the context.\n\nContext:\n${records.join('\n\n')}`,
+    },
+    user(question),
+  ],
+  pieces: (records, question) => [
+    user(
+      `Use the following pieces of context to answer the question at the end.\n\n${records.join('\n\n')}\n\nQuestion: ${question}\nHelpful Answer:`,
+    ),
+  ],
+};
+
+if (!collectionsPresent() || !existsSync(file)) {
+  console.log(`bench/quality: left out, no collections under ${dataFolder} or no ${file}`);
+  process.exit(0);
+}
+const { documents, queries } = readCollection('xquad-en');
+const answers = answersById();
+const asked = queries
+  .filter((_, index) => (index % 10 === 0) === (options.split === 'tuning'))
+  .filter((_, index, all) => index % Math.max(1, Math.floor(all.length / Number(options.questions))) === 0)
+  .slice(0, Number(options.questions));
+const texts = documents.map(({ text }) => text);
+const index = await TextIndex.build(texts, { tokenizer: 'enhanced' });
+const found = await Promise.all(
+  asked.map(async ({ text }) => {
+    const { ordinals } = await index.search(text, { k: Number(options['top-k']) });
+    return [...ordinals].map((ordinal) => texts[ordinal]);
+  }),
+);
+const model = await LanguageModel.load(file, { contextSize: 4096, kvCells: atOnce * 4096 });
+const rows = [];
+for (const [name, prompt] of Object.entries(prompts)) {
+  if (options.only !== undefined && !options.only.split(',').includes(name)) continue;
+  rows.push(await measure(name, prompt));
+}
+await model.close();
+await index.close();
+const held = share(asked.map((query, at) => holds(found[at].join(' '), query)));
+if (options.json) console.log(JSON.stringify({ questions: asked.length, inParagraphs: held, rows }));
+else report();
+
+function report() {
+  console.log(
+    `${asked.length} questions (${options.split}); the answer is in the paragraphs of ${held.toFixed(3)}`,
+  );
+  console.log('| prompt | contains the answer | tokens of a reply |\n|---|---|---|');
+  for (const { name, contains, tokens } of rows)
+    console.log(`| ${name} | ${contains.toFixed(3)} | ${tokens.toFixed(0)} |`);
+}
+
+async function measure(name, prompt) {
+  const right = [];
+  let tokens = 0;
+  let next = 0;
+  const ask = async () => {
+    while (next < asked.length) {
+      const at = next++;
+      const messages = prompt(found[at], asked[at].text);
+      const reply = await (name === 'default' || options.server === undefined
+        ? generated(messages)
+        : served(messages));
+      right[at] = holds(reply.text, asked[at]);
+      tokens += reply.tokens;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, ask));
+  return { name, contains: share(right), tokens: tokens / asked.length };
+}
+
+async function generated(messages) {
+  const { text, usage } = await model.generate({ messages, maxTokens, sampling: { temperature: 0 } }).result;
+  return { text, tokens: usage.completion };
+}
+
+/** The same from llama-server. */
+async function served(messages) {
+  const body = JSON.stringify({ messages, max_tokens: maxTokens, temperature: 0 });
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${options.server}/v1/chat/completions`, { method: 'POST', headers, body });
+  if (!response.ok) throw new Error(`${options.server}: ${response.status} ${await response.text()}`);
+  const { choices, usage } = await response.json();
+  return { text: choices[0].message.content, tokens: usage.completion_tokens };
+}
+
+/** The messages of a generate node without params. */
+function defaultPrompt() {
+  const builder = new PromptBuilder(schema.params.parse({}), 'params');
+  return (records, question) => {
+    const knowledge = records.map((text, at) => ({
+      _type: 'knowledge',
+      node: 'kb',
+      storage: 'kb',
+      id: String(at),
+      text,
+      rank: at + 1,
+      score: 1,
+    }));
+    return builder.build(new Interaction(question, {}), { history: [], knowledge }).messages;
+  };
+}
+
+function user(content) {
+  return { role: 'user', content };
+}
+
+/** Whether a reply contains the answer, whatever its case and the blanks and commas between words. */
+function holds(reply, { id }) {
+  const plain = (text) => text.toLowerCase().replace(/[\s,]+/g, ' ');
+  return plain(reply).includes(plain(answers.get(id)));
+}
+
+function share(values) {
+  return values.filter(Boolean).length / values.length;
+}
+
+function answersById() {
+  const lines = gunzipSync(readFileSync(join(dataFolder, 'ir', 'xquad', 'en', 'queries.jsonl.gz')))
+    .toString('utf8')
+    .trimEnd()
+    .split('\n');
+  return new Map(lines.map((line) => JSON.parse(line)).map(({ id, answer }) => [id, answer]));
+}
