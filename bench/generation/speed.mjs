@@ -197,7 +197,8 @@ function tables({ speed, memory, cancels, prefix }) {
     },
     {
       id: 'generation-memory',
-      title: 'Memory of the process, and what was estimated before loading',
+      title:
+        'Memory that the model adds to the process (llama-server: the whole process), and what was estimated before loading',
       columns: [
         { key: 'model', label: 'model' },
         { key: 'name', label: 'program' },

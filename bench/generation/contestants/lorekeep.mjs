@@ -14,6 +14,7 @@ const options = {
   batchSize: batch,
   placement: 'ram',
 };
+const before = residentBytes().all;
 const model = await LanguageModel.load(path, options);
 const logitBias = Object.fromEntries(end.map((token) => [token, Number.NEGATIVE_INFINITY]));
 
@@ -27,6 +28,9 @@ function generate({ prompt, maxTokens, class: consumerClass = 'interactive_visib
     logprobs: undefined,
   });
 }
+
+/** Waits for the first piece of a reply. */
+const begun = (generation) => generation[Symbol.asyncIterator]().next();
 
 /** Each piece counts as one token: a token without text of its own joins the next one. */
 function open(request) {
@@ -55,14 +59,18 @@ serve({
    */
   async cancels({ long, short, count }) {
     const [acknowledged, alone, behind] = [[], [], []];
+    const rotated = (tokens, by) => [...tokens.slice(by), ...tokens.slice(0, by)];
+    let asked = 0;
     const first = async () => {
+      // Another prompt each time, so that no cache helps.
+      const prompt = rotated(short.prompt, ++asked % short.prompt.length).map((token) => token + asked);
       const begin = performance.now();
-      await generate({ ...short, maxTokens: 1 }).result;
+      await generate({ prompt, maxTokens: 1 }).result;
       return performance.now() - begin;
     };
     for (let i = 0; i < count; i++) {
       if (i % 10 === 0) alone.push(await first());
-      const generation = generate({ ...long, prompt: [...long.prompt.slice(i), ...long.prompt.slice(0, i)] });
+      const generation = generate({ ...long, prompt: rotated(long.prompt, i % long.prompt.length) });
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
       const begin = performance.now();
       generation.cancel();
@@ -75,13 +83,15 @@ serve({
   },
   async memory() {
     const estimate = await LanguageModel.estimate?.(path, options);
-    return { ...residentBytes(), estimate };
+    // What the model added to the process: the estimate does not know Node.js.
+    return { all: residentBytes().all - before, estimate };
   },
   numbers: () => model.numbers?.(),
   /** Tokens a second of one stream at a throttle level. */
   async generateFor({ ms, level, prompt }) {
     setThrottle(level);
     const generation = generate({ prompt, maxTokens: 100_000 });
+    await begun(generation);
     const end = setTimeout(() => generation.cancel(), ms);
     const { usage } = await generation.result;
     clearTimeout(end);
@@ -131,6 +141,7 @@ serve({
     await ask();
     const alone = await ask();
     const generation = generate({ prompt, maxTokens: 100_000 });
+    await begun(generation);
     const beside = await ask();
     generation.cancel();
     const { timing } = await generation.result;

@@ -5,6 +5,7 @@ import { residentBytes } from '../../harness/memory.mjs';
 import { play } from '../timeline.mjs';
 
 const { model: modelPath, end, threads, context: contextSize, slots = 4, batch = 512 } = contestantOptions();
+const before = residentBytes().all;
 const llama = await getLlama({
   build: 'never',
   gpu: false,
@@ -57,5 +58,5 @@ serve({
       completion: entry.tokenMs.length,
     };
   },
-  memory: () => residentBytes(),
+  memory: () => ({ all: residentBytes().all - before }),
 });
