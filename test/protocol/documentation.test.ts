@@ -37,8 +37,9 @@ describe('the documentation', () => {
       ).toBe(true);
   });
 
-  it('shows the example as it is', () => {
-    expect(read('README.md')).toContain(read('examples', 'search.mjs').trimEnd());
+  it('shows the examples as they are', () => {
+    expect(read('README.md')).toContain(read('examples', 'quickstart.mjs').trimEnd());
+    expect(read('docs', 'demo.md')).toContain(read('examples', 'search.mjs').trimEnd());
   });
 
   it('links to nothing that is not there', () => {
