@@ -26,7 +26,7 @@ describe('records of a file', () => {
     const records = await Records.read(path, { fields: [{ name: 'year', type: 'int', optional: true }] });
     expect([records.size, records.idOf(2)]).toEqual([3, 'dog']);
     const index = await VectorIndex.build(vectors, 2);
-    const words = await TextIndex.fromRecords(records);
+    const words = await TextIndex.fromRecords(records, { tokenizer: 'basic' });
     const storage = await Storage.fromRecords(records, index, words);
     await Promise.all([index.close(), words.close()]);
     expect(records.closed).toBe(true);
@@ -92,7 +92,7 @@ describe('records of a file', () => {
   test('do not fit indexes over another number of records', async () => {
     const records = await Records.read(path);
     const index = await VectorIndex.build(new Float32Array([1, 0]), 2);
-    const words = await TextIndex.fromRecords(records);
+    const words = await TextIndex.fromRecords(records, { tokenizer: 'basic' });
     await rejection(Storage.fromRecords(records, index, words), 'INVALID_ARGUMENT');
     await rejection(Storage.fromRecords(records, index, words), 'CLOSED');
     expect(() => records.idOf(0)).toThrow('after close()');
@@ -104,7 +104,7 @@ describe('index files', () => {
     const [vectorFile, wordFile] = [file('a.index'), file('a.bm25')];
     const records = await Records.read(path);
     const index = await VectorIndex.build(vectors, 2);
-    const words = await TextIndex.fromRecords(records);
+    const words = await TextIndex.fromRecords(records, { tokenizer: 'basic' });
     const { fingerprint } = records;
     await index.save(vectorFile, { fingerprint });
     await words.save(wordFile, { fingerprint });
