@@ -6,7 +6,7 @@
 //   node bench/quality/table.mjs [--collections scifact,cisi] [--models lorekeep-mini]
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fusionFor } from '../../dist/src/knowledge/index.js';
+import { fusionFor, scoreFusionFor } from '../../dist/src/fusion/model-fusion.js';
 import { dataFolder, root } from '../harness/cache.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
@@ -86,7 +86,8 @@ async function measureModel(collection, name, results) {
   });
   const searches = {
     [`${name}, dense`]: { mode: 'dense' },
-    [`${name}, hybrid`]: { rrf: fusionFor(tokenizer, entry.fusion) },
+    [`${name}, hybrid`]: { scores: scoreFusionFor(tokenizer, entry.fusion) },
+    [`${name}, hybrid, ranks`]: { fusion: 'rrf', rrf: fusionFor(tokenizer, entry.fusion) },
   };
   for (const [label, options] of Object.entries(searches)) {
     await rank(collection, results, label, ({ text }, index) =>
