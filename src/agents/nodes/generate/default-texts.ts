@@ -1,4 +1,4 @@
-/** Texts of the default prompt, chosen by measurement: docs/benchmarks/generate.md. */
+/** Texts of the default prompt. Short, because small models copy long instructions. */
 
 /** System text of a prompt with knowledge, by `cite`. */
 export const defaultSystem = {
