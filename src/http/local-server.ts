@@ -71,6 +71,12 @@ export class LocalServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** The address, with a slash at its end. */
+  get url(): string {
+    const { bind } = this.#options;
+    return `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}/`;
+  }
+
   /** Ends every connection, streams included. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -34,6 +34,6 @@ export async function openMetrics(
     routes,
     log,
   });
-  log.info({ bind, port: server.port }, 'metrics are served');
+  log.info({ url: `${server.url}metrics` }, 'metrics are served');
   return server;
 }

@@ -83,7 +83,7 @@ export class Monitor {
     });
     if (tickMs > 0) this.#ticks = setInterval(() => this.#tick(), tickMs).unref();
     logTail?.follow((line) => this.#stream.send({ name: 'log', data: line, replaceable: true }));
-    log.info({ url: `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}/` }, 'monitor');
+    log.info({ url: this.#server.url }, 'monitor');
   }
 
   #routes(): Record<string, Route> {

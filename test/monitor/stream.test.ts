@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { configSchema } from '../../src/config/schema.js';
 import { isLoopback } from '../../src/http/guard.js';
 import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
 import { TurnRing } from '../../src/monitor/turn-ring.js';
@@ -63,6 +64,11 @@ it('the monitor listens only when it is enabled, on loopback', async () => {
     expect(isLoopback(address)).toBe(false);
   for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
     expect(isLoopback(address)).toBe(true);
+});
+
+it('the monitor is open to other machines only with allow_remote', () => {
+  const { monitor } = configSchema.parse({});
+  expect(monitor).toMatchObject({ allow_remote: false, bind: '127.0.0.1' });
 });
 
 it('other web pages and names of an attacker are refused on every path', async () => {

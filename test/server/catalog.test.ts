@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
-import { catalogJsonSchema } from '../../src/catalog/schema.js';
+import { checkModelFile } from '../../src/catalog/checked-file.js';
+import { type CatalogEntry, catalogJsonSchema } from '../../src/catalog/schema.js';
+import { configSchema } from '../../src/config/schema.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();
@@ -69,6 +71,42 @@ describe('the model catalog', () => {
     const both = [{ file: 'a', url: 'b' }];
     expect(await second({ ...model, name: 'e5', variants: both })).toContain(
       'model "e5": variants[0]: exactly one of',
+    );
+  });
+});
+
+describe('the files of a catalog', () => {
+  it('downloads are looked for in models_download_dir; the first variant whose file is present is used', async () => {
+    const { models_download_dir: folder } = configSchema.parse({
+      models_download_dir: inFolder('downloads'),
+    });
+    const path = inFolder('variants.json');
+    const hf = { name: 'remote', hf: 'someone/model/model.gguf' };
+    const variants = [hf, { name: 'local', file: 'local.gguf' }];
+    writeFileSync(path, JSON.stringify({ version: 1, models: [{ name: 'm', model_type: 'llm', variants }] }));
+    const catalog = await Catalog.load(path, folder);
+    const entry = catalog.find('m') as CatalogEntry;
+    expect(catalog.locate(entry)).toMatchObject({ variant: { name: 'local' }, present: false });
+    writeFileSync(inFolder('local.gguf'), 'x');
+    expect(catalog.locate(entry)).toMatchObject({ variant: { name: 'local' }, present: true });
+    const downloaded = catalog.downloads.path(hf);
+    mkdirSync(folder);
+    writeFileSync(downloaded, 'x');
+    expect(catalog.locate(entry)).toEqual({ variant: hf, path: downloaded, present: true });
+  });
+
+  it('a file that contradicts the size or the checksum of the catalog is refused, with both values', async () => {
+    const path = inFolder('checked.gguf');
+    writeFileSync(path, 'a model');
+    const sha256 = createHash('sha256').update('a model').digest('hex');
+    await checkModelFile(path, { size_bytes: 7, sha256: sha256.toUpperCase() });
+    await checkModelFile(inFolder('absent.gguf'), { size_bytes: 7, sha256 });
+    await expect(checkModelFile(path, { size_bytes: 8 })).rejects.toThrow(
+      'it has 7 bytes, the catalog says 8',
+    );
+    writeFileSync(path, 'A model');
+    await expect(checkModelFile(path, { sha256 })).rejects.toThrow(
+      /its SHA-256 is [0-9a-f]{64}, the catalog says/,
     );
   });
 });

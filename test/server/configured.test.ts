@@ -65,6 +65,7 @@ const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep
 
 const scheduling = 'engines.llm_engine.inference.scheduler';
 const options = 'test/config/scheduler-options.test.ts';
+const telemetry = 'test/telemetry/telemetry.test.ts';
 const modelOptions = 'test/config/language-model-options.test.ts';
 
 const effects: Record<string, Effect | Elsewhere> = {
@@ -151,6 +152,35 @@ const effects: Record<string, Effect | Elsewhere> = {
     value: true,
     seen: async () => expect((await retrieve()).debugInfo?.nodes).toHaveLength(1),
   },
+  models_download_dir: { value: 'downloads', elsewhere: 'test/server/catalog.test.ts' },
+  'telemetry.enabled': { value: true, elsewhere: telemetry },
+  'telemetry.include_user_content': { value: true, elsewhere: telemetry },
+  'telemetry.sinks': {
+    value: [{ endpoint: 'http://127.0.0.1:1', project_api_key: 'key' }],
+    seen: () => program.printed(/"sinks":1,"userContent":true,"msg":"telemetry is on/),
+  },
+  ...Object.fromEntries(
+    ['kind', 'batch_max_records', 'batch_max_ms', 'queue_capacity', 'shutdown_flush_ms'].map((name) => [
+      `telemetry.sinks[].${name}`,
+      { value: undefined, elsewhere: 'test/telemetry/sink.test.ts' },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['enabled', 'endpoint', 'project_api_key'].map((name) => [
+      `telemetry.sinks[].${name}`,
+      { value: undefined, elsewhere: telemetry },
+    ]),
+  ),
+  'metrics.enabled': { value: true, seen: () => program.printed(/"msg":"metrics are served"/) },
+  'metrics.bind': { value: '0.0.0.0', seen: () => program.printed(/http:\/\/0\.0\.0\.0:\d+\/metrics/) },
+  'metrics.port': { value: 0, elsewhere: 'test/server/metrics.test.ts' },
+  'metrics.allow_remote': { value: true, elsewhere: 'test/server/metrics.test.ts' },
+  'monitor.enabled': { value: true, seen: () => program.printed(/"msg":"monitor"/) },
+  'monitor.bind': { value: '0.0.0.0', seen: () => program.printed(/http:\/\/0\.0\.0\.0:\d+\/"/) },
+  'monitor.port': { value: 0, elsewhere: 'test/monitor/page.test.ts' },
+  'monitor.turn_ring_size': { value: 10, elsewhere: 'test/monitor/page.test.ts' },
+  'monitor.memory_tick_interval_ms': { value: 100, elsewhere: 'test/monitor/page.test.ts' },
+  'monitor.allow_remote': { value: true, elsewhere: 'test/monitor/stream.test.ts' },
   idle_shutdown_timeout: { value: 0, elsewhere: 'test/server/configured.test.ts' },
   'engines.llm_engine.n_threads_batch': {
     value: 9,
@@ -240,8 +270,9 @@ async function writeFiles(): Promise<string> {
   for (const variant of catalog.models.flatMap(({ variants }) => variants)) {
     if (variant.file !== undefined) variant.file = join(dirname(catalogPath), variant.file);
   }
-  const config = { monitor: { port: 9102 }, engines: { llm_engine: { n_gpu_layers: 99 } } };
-  for (const [path, { value }] of Object.entries(effects)) setValue(config, path.split('.'), value);
+  const config = { crash_dump: { dir: 'dumps' }, engines: { llm_engine: { n_gpu_layers: 99 } } };
+  for (const [path, { value }] of Object.entries(effects))
+    if (!path.includes('[]')) setValue(config, path.split('.'), value);
   const files = {
     ...otherFiles,
     'catalog/models.json': JSON.stringify(catalog),
@@ -266,7 +297,7 @@ it('a server does what each field of its config file says, and says which do not
       expect(readFileSync(join(project, effect.elsewhere), 'utf8'), path).toContain(path.split('.').at(-1));
   }
   await program.printed(/n_gpu_layers: deprecated and ignored/);
-  await program.printed(/set, but without effect in this version: monitor\.port \(the monitor\)/);
+  await program.printed(/set, but without effect in this version: crash_dump\.dir \(crash dumps\)/);
 });
 
 it('every field has an effect that is looked at here, or is said to have none yet', () => {

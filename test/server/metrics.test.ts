@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
 import { refusalOf } from '../../src/http/guard.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -74,6 +75,19 @@ it('health and ready answer; a stopping server is not ready', async () => {
 it('nothing listens by default', async () => {
   const server = await TestServer.start();
   expect(server.server.metricsPort).toBeUndefined();
+});
+
+const [external] = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .filter(({ family, internal }) => family === 'IPv4' && !internal)
+  .map(({ address }) => address);
+
+it.skipIf(external === undefined)('clients of other machines are served only with allow_remote', async () => {
+  const open = (allow_remote: boolean) =>
+    TestServer.start({ config: { metrics: { enabled: true, port: 0, bind: '0.0.0.0', allow_remote } } });
+  const from = (server: TestServer) => fetch(`http://${external}:${portOf(server)}/health`);
+  await expect(from(await open(false))).rejects.toThrow();
+  expect((await from(await open(true))).status).toBe(200);
 });
 
 it('a busy port is an error at the start that names the field', async () => {
