@@ -20,3 +20,8 @@ it('default_n_ctx is the context where nothing else says one, and n_batch the la
 it('n_batch is at most what a model can be loaded with', () => {
   expect(() => optionsOf({ inference: { n_batch: 65_537 } })).toThrow('65536');
 });
+
+it('language_model_idle_timeout is in seconds', () => {
+  const config = configSchema.parse({ language_model_idle_timeout: 7 });
+  expect(languageModelOptions(config)).toMatchObject({ idleMs: 7000 });
+});
