@@ -2,7 +2,6 @@
 // node scripts/build.mjs [--variants native|all]
 import { parseArgs } from 'node:util';
 import { buildNative } from './tool/native-build.mjs';
-import { buildPage } from './tool/page.mjs';
 import { phase } from './tool/phase.mjs';
 import { runScript } from './tool/stop.mjs';
 import { compileTypeScript } from './tool/typescript.mjs';
@@ -11,5 +10,4 @@ await runScript('build', async (args) => {
   const { values } = parseArgs({ args, options: { variants: { type: 'string', default: 'native' } } });
   await buildNative(values.variants);
   await phase('typescript', compileTypeScript);
-  await phase('page', buildPage);
 });

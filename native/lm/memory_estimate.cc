@@ -13,7 +13,7 @@
 namespace lorekeep::lm {
 namespace {
 
-// Measured: llama.cpp's vocabulary and our tables, per token.
+// An approximation: llama.cpp's vocabulary and our tables, per token.
 constexpr std::uint64_t kBytesPerToken = 300;
 
 struct ContextFree {

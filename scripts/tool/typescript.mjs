@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { run } from './command.mjs';
+import { buildPage } from './page.mjs';
 import { root } from './project.mjs';
 
 /** The path of the tsc program of the installed TypeScript. */
@@ -11,12 +12,13 @@ export function tscProgram() {
   return join(dirname(manifest), require(manifest).bin.tsc);
 }
 
-/** Compiles lib/ and src/ to dist/ and removes what has no source any more. */
+/** Compiles lib/ and src/ to dist/, with the monitor's page, and removes what has no source any more. */
 export async function compileTypeScript() {
   const dist = join(root, 'dist');
   // The incremental record would make tsc believe in files that somebody has removed.
   if (!existsSync(dist)) rmSync(join(root, '.cache', 'tsc-build.tsbuildinfo'), { force: true });
   await run(process.execPath, [tscProgram(), '-p', join(root, 'tsconfig.json')], { cwd: root, quiet: true });
+  await buildPage();
   const removed = removeOrphans(dist);
   return removed > 0 ? `${removed} stale files removed from dist` : '';
 }
