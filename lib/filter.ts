@@ -32,7 +32,7 @@ export type FilterOperand =
 
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'starts_with';
 
-/** Operators of one field, of which all must hold. */
+/** Operators of one field. All must hold. */
 type FieldConditions = { [Operator in Comparison]?: FilterOperand | undefined } & {
   exists?: boolean | undefined;
 };

@@ -62,7 +62,7 @@ export function hasType(value: unknown, type: string): boolean {
   return typeof value === type;
 }
 
-/** Refuses alternatives of which one value could be of two: exactly one cannot be enforced then. */
+/** Refuses overlapping alternatives: a grammar cannot enforce that exactly one of them matches. */
 export function refuseOverlap(options: readonly unknown[], at: string): void {
   for (const [index, one] of options.entries())
     for (const other of options.slice(index + 1))

@@ -5,7 +5,7 @@ import { packageFolder } from './binding.js';
 import type { NativeKnownSettings } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
 
-/** The fastest settings measured for a model on one machine, and what they were measured with. */
+/** The fastest measured settings of a model on one machine, and the conditions of the measurement. */
 export interface ComputeSettings extends NativeKnownSettings {
   /** The model's display name. */
   name: string;

@@ -109,7 +109,7 @@ function addNoise(values, length, random) {
   for (let i = 0; i < values.length; i++) values[i] += each * random.normal();
 }
 
-/** A random length around 1: of Student's t with so many degrees of freedom, or 1. */
+/** Returns a random length around 1, drawn from Student's t distribution if degrees of freedom are given. */
 function tail(degrees, random) {
   if (degrees === 0) return 1;
   let squares = 0;

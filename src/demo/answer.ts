@@ -1,18 +1,20 @@
 import type { ClientSession, Graph } from '../client/index.js';
 import { printAnswer, printStep } from './report.js';
 
-const question = 'What happens to a client that does not read its replies?';
+const question = 'On which port does our server listen?';
 
-/** The best paragraphs of a page for a question, by meaning and by words. */
+/** The notes that fit a question best. */
 const search = {
-  id: 'docs',
+  id: 'notes',
   type: 'retrieve',
-  params: {
-    embedded_string_storage: 'docs',
-    mode: 'hybrid',
-    top_k: 2,
-    filter: { '==': [{ knowledge: 'page' }, 'protocol.md'] },
-  },
+  params: { embedded_string_storage: 'notes', mode: 'hybrid', top_k: 1 },
+};
+
+/** A form that models of 100 million parameters follow better than an instruction. */
+const smallModelPrompt = {
+  system: 'You answer from the context.',
+  knowledge: { header: 'Context:' },
+  prompt: 'Question: {{text}}\nAnswer:',
 };
 
 /** Shows a reply with its sources: of a language model, or without one of the quote node. */
@@ -20,11 +22,15 @@ export async function showAnswer(session: ClientSession, model: string | undefin
   const node =
     model === undefined
       ? { id: 'answer', type: 'quote', params: { max_sentences: 2 } }
-      : { id: 'answer', type: 'generate', params: { model, cite: 'marks', max_tokens: 60, temperature: 0 } };
+      : {
+          id: 'answer',
+          type: 'generate',
+          params: { model, max_tokens: 40, temperature: 0, ...smallModelPrompt },
+        };
   const graph: Graph = { nodes: [search, node] };
   const agent = await session.createAgent({ graph });
   process.stdout.write('\n');
-  printStep('answer', model === undefined ? 'the quote node, from the same documentation' : model);
+  printStep('answer', model === undefined ? 'the quote node, from the notes' : model);
   const complete = await agent.turn(question);
   if (complete.status !== 'completed')
     throw new Error(`the turn ${complete.status}: ${complete.error?.message}`);

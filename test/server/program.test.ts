@@ -171,7 +171,7 @@ describe('npm start', () => {
     // Without a language model it quotes, and says how to get one.
     expect(program.stdout).toMatch(/no language model: .*\n.*LOREKEEP_MODELS/);
     const [, answer = ''] = program.stdout.split('\nanswer ');
-    expect(answer).toMatch(/the quote node.*\n.*\n.*1 MiB[\s\S]*- protocol\.md#\d+\n/);
+    expect(answer).toMatch(/the quote node.*\n.*\n.*port 9200[\s\S]*- 0\n/);
   });
 
   it.skipIf(!haveModels(smolLm))(
