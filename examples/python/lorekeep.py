@@ -271,7 +271,7 @@ class Agent:
         self._client, self._session_id, self.id = client, session_id, id
 
     def turn(self, text: str, variables: Optional[Frame] = None, **more: Any) -> Frame:
-        """Takes a turn and returns its TurnComplete; `status` says how it ended. `more`: action_result, dry_run."""
+        """Takes a turn and returns its TurnComplete; `status` says how it ended. `more`: action_result, hits, dry_run."""
         complete: Frame = {}
         for complete in self.stream(text, variables, **more):
             pass

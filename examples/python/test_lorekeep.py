@@ -60,6 +60,11 @@ class ClientTest(unittest.TestCase):
         self.make()
         agent = self.session.create_agent(GRAPH)
         self.assertEqual(agent.turn("do bees dance?")["status"], "completed")
+        self.assertNotIn("hits", agent.turn("do bees dance?"))
+        found = self.session.search("docs", "do bees dance?", mode="lexical")["hits"]
+        hits = agent.turn("do bees dance?", hits=True)["hits"]
+        self.assertEqual(hits, [{"node": "kb", "storage": "docs", **hit} for hit in found])
+        self.assertGreater(len(hits), 0)
         types = [frame["type"] for frame in agent.stream("glaciers?", {"unused": 1})]
         self.assertEqual((types[0], types[-1]), ("TurnStarted", "TurnComplete"))
         for frame in agent.stream("left early"):

@@ -1,5 +1,7 @@
 import type { Citation, SharedComponent } from '../protocol/components.js';
 
+export type { Knowledge } from '../protocol/components.js';
+
 /** An entry of an interaction. Node types may add their own component types. */
 export type Component = SharedComponent | { readonly _type: string };
 

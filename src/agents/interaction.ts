@@ -37,6 +37,8 @@ export class Interaction {
   readonly components: Component[];
   /** By id of the node that found the knowledge. */
   readonly sources: Map<string, KnowledgeSource> = new Map();
+  /** Ids of the nodes whose knowledge the client asked for. */
+  readonly emitting: Set<string> = new Set();
   readonly citations: Citation[] = [];
   readonly actionResult: unknown;
   readonly dryRun: boolean;

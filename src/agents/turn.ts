@@ -10,6 +10,7 @@ import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 import { milliseconds } from './node.js';
 import type { TurnFacts, TurnObserver } from './turn-facts.js';
+import { hitsOf, withHits } from './turn-hits.js';
 
 /** What a client asks for. */
 export interface TurnInput {
@@ -17,6 +18,8 @@ export interface TurnInput {
   variables: Readonly<Record<string, unknown>>;
   /** What came of the action of the turn before. */
   actionResult?: unknown;
+  /** TurnComplete has the hits of all nodes. */
+  hits?: boolean | undefined;
   /** Nodes that generate only report their prompt. */
   dryRun?: boolean | undefined;
 }
@@ -114,7 +117,16 @@ export class Turn {
         : { status: 'failed', error: this.#failure(error) };
     }
     this.#remember(outcome.status);
-    return this.#complete(outcome, started);
+    return this.#withHits(this.#complete(outcome, started));
+  }
+
+  /** Adds the hits that the client asked for, in the turn or in params. */
+  async #withHits(complete: ServerFrames['TurnComplete']): Promise<ServerFrames['TurnComplete']> {
+    const { hits: all = false, largestInteraction } = this.#options;
+    const { emitting, components } = this.#interaction;
+    if (!all && emitting.size === 0) return complete;
+    const hits = hitsOf(components, (node) => all || emitting.has(node));
+    return withHits(complete, hits, largestInteraction);
   }
 
   /** A cancelled turn is remembered with the reply so far: the client has it. A failed one and a dry run are not. */

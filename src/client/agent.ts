@@ -9,6 +9,8 @@ export interface TurnOptions extends CallOptions {
   variables?: Record<string, unknown> | undefined;
   /** What came of the action that the turn before asked for. */
   actionResult?: unknown;
+  /** TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`. Default false. */
+  hits?: boolean | undefined;
   /** Report the prompts of `generate` nodes instead of generating. */
   dryRun?: boolean | undefined;
 }
@@ -93,12 +95,12 @@ export class ClientAgent {
 
   async #turn(
     text: string,
-    { variables = {}, actionResult, dryRun, signal }: TurnOptions,
+    { variables = {}, actionResult, hits, dryRun, signal }: TurnOptions,
     onEvent?: (event: TurnEvent) => void,
   ): Promise<ServerFrames['TurnComplete']> {
     const complete = await this.#session.use(signal, (channel, sessionId) =>
       channel.turn(
-        { sessionId, agentId: this.#id, text, variables, actionResult, dryRun },
+        { sessionId, agentId: this.#id, text, variables, actionResult, hits, dryRun },
         { onEvent, signal },
       ),
     );

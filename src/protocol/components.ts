@@ -7,13 +7,17 @@ const humanMessageSchema = z.object({
   text: z.string().describe("The user's message."),
 });
 
-/** A record found by a Retrieve node. */
-const knowledgeSchema = z.object({
-  _type: z.literal('knowledge'),
+const turnHitFields = {
   node: z.string().describe('Id of the node that found it.'),
   storage: z.string().describe('The storage as the node names it.'),
   ...hitFields,
-});
+};
+
+/** A hit of a turn. */
+export const turnHitSchema = z.object(turnHitFields);
+
+/** A record found by a Retrieve node. */
+const knowledgeSchema = z.object({ _type: z.literal('knowledge'), ...turnHitFields });
 
 /** A piece of the reply, made by one node. */
 const characterReplySchema = z.object({
@@ -57,6 +61,7 @@ export const sharedComponents = [
 /** Any component: a flat object, discriminated by `_type`. */
 export const anyComponentSchema = z.looseObject({ _type: z.string() });
 
+export type TurnHit = z.output<typeof turnHitSchema>;
 export type Knowledge = z.output<typeof knowledgeSchema>;
 export type Citation = z.output<typeof citationSchema>;
 export type SharedComponent = z.output<(typeof sharedComponents)[number]>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { smallObject, stringArray } from '../schema/bounded.js';
-import { anyComponentSchema, citationSchema } from './components.js';
+import { anyComponentSchema, citationSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
@@ -91,6 +91,10 @@ export const requestSchemas = {
     text: z.string().min(1).describe("The user's message."),
     variables: variables.describe('Values for templates and filters.'),
     action_result: actionResultSchema,
+    hits: z
+      .boolean()
+      .default(false)
+      .describe('TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`.'),
     dry_run: z
       .boolean()
       .default(false)
@@ -173,6 +177,16 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
       .array(citationSchema)
       .optional()
       .describe('The parts of the text that are quoted or refer to records; absent if there are none.'),
+    hits: z
+      .array(turnHitSchema)
+      .optional()
+      .describe(
+        'The hits of the `retrieve` nodes that ran, in their order: of all with `hits` in the TurnRequest, else of those with `emit`; absent if none is asked for.',
+      ),
+    hits_omitted: z
+      .int()
+      .optional()
+      .describe('Number of hits left out because the frame would exceed `max_frame_mb`.'),
     finish: finishSchema
       .optional()
       .describe('Why the last `generate` node stopped; `length` and `context`: its reply is cut.'),

@@ -98,11 +98,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   TurnRequest(
     { services, sessions, send, waitForOutput, reserve, holdRequest },
-    { id, session_id, agent_id, text, variables, action_result: actionResult, dry_run: dryRun },
+    { id, session_id, agent_id, text, variables, action_result: actionResult, hits, dry_run: dryRun },
   ) {
     const turn = sessions
       .get(session_id)
-      .startTurn(agent_id, { text, variables, actionResult, dryRun }, { waitForOutput, reserve, send });
+      .startTurn(agent_id, { text, variables, actionResult, hits, dryRun }, { waitForOutput, reserve, send });
     holdRequest(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);

@@ -121,7 +121,12 @@ describe('lorekeep ask', () => {
       '--json',
     ]);
     expect(status, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
+    const { hits, ...rest } = JSON.parse(stdout);
+    expect(rest).toMatchObject({ status: 'completed', text: '' });
+    expect(hits[0]).toMatchObject({ id: 'r0', node: 'n', storage: 'kb' });
+    const shown = await asking(['kb.json', corpus[0].question, '--graph', graph]);
+    expect(shown.stdout).toContain('tell their sisters where flowers bloom.');
+    expect(shown.stdout).not.toContain('the agent said nothing');
     // The graph says how to search: a flag would be without effect.
     const both = await asking(['kb.json', 'x', '--graph', graph, '--top-k', '3']);
     expect(both.status).toBe(2);

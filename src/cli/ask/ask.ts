@@ -1,4 +1,4 @@
-import type { Tokenizer } from '../../../lib/index.js';
+import type { SearchMode, Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
@@ -56,7 +56,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
     const answer =
       graph === undefined
         ? searcher(session, flags, { filter, variables, tokenizer, signal })
-        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, signal });
+        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, tokenizer, signal });
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
     if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.recordCount, 'record')}; Ctrl-D ends`);
@@ -91,11 +91,27 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
       { signal },
     );
     if (json) return printJsonLine({ question, hits, plan });
-    // Where the tokenizer is not known, at least no English stopword is highlighted.
-    const matcher = new Matcher(question, tokenizer ?? 'enhanced');
-    printHits(hits, { screen: new Screen(process.stdout), mode, matcher, explain: false });
+    showHits(question, hits, { mode, tokenizer });
     for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
   };
+}
+
+function showHits(
+  question: string,
+  hits: readonly Hit[],
+  { mode, tokenizer }: { mode: SearchMode; tokenizer: Tokenizer | undefined },
+): void {
+  // Where the tokenizer is not known, at least no English stopword is highlighted.
+  const matcher = new Matcher(question, tokenizer ?? 'enhanced');
+  printHits(hits, { screen: new Screen(process.stdout), mode, matcher, explain: false });
+}
+
+/** Returns the mode of the searches that found the hits. */
+function modeOf(hits: readonly Hit[]): SearchMode {
+  const meaning = hits.some(({ distance }) => distance !== undefined);
+  const words = hits.some(({ bm25Score }) => bm25Score !== undefined);
+  if (words && !meaning) return 'lexical';
+  return words ? 'hybrid' : 'dense';
 }
 
 function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]): void {
@@ -103,19 +119,21 @@ function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]
   else for (const line of hitLines(hits, options)) print(line);
 }
 
-/** Shows the agent's reply while it is written, and its citations. */
+/** Shows the agent's reply while it is written, and its citations; of an agent that says nothing, its hits. */
 function talker(
   agent: ClientAgent,
   { json }: AskFlags,
-  options: Pick<SearchContext, 'variables' | 'signal'>,
+  { tokenizer, ...options }: Omit<SearchContext, 'filter'>,
 ): Answer {
   return async (question) => {
     const reply = new ReplyPrinter({ silent: json === true });
-    const complete = await reply.show(agent.stream(question, options));
+    const complete = await reply.show(agent.stream(question, { ...options, hits: true }));
     refuseFailure(complete);
-    if (!json) return reply.showCitations(complete);
-    const { status, text, citations, finish, action } = complete;
-    printJsonLine({ question, status, text, citations, finish, action });
+    const { status, text, citations, hits, finish, action } = complete;
+    if (json) return printJsonLine({ question, status, text, citations, hits, finish, action });
+    if (text === '' && action === undefined && hits !== undefined)
+      showHits(question, hits, { mode: modeOf(hits), tokenizer });
+    reply.showCitations(complete);
   };
 }
 

@@ -37,7 +37,8 @@ export class ReplyPrinter {
       if (this.#open) this.#write('\n');
     }
     if (complete === undefined) throw new Error('the turn has no end');
-    if (complete.text === '' && complete.error === undefined && complete.action === undefined)
+    const { text, error, action, hits } = complete;
+    if (text === '' && error === undefined && action === undefined && hits === undefined)
       this.#write('the agent said nothing\n');
     return complete;
   }

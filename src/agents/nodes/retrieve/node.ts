@@ -36,7 +36,8 @@ export const node: NodeType = {
           } as const;
           const search = new StorageSearch(pin, checked, places, threads);
           memory.add(filterBytes(checked.filter, pin.value.size), `${places.filter}: the agent is not made`);
-          return new RetrieveNode(id, { storage, pin, query, search });
+          const { emit } = checked;
+          return new RetrieveNode(id, { storage, pin, query, search, emit });
         } catch (error) {
           await pin.release();
           throw error;
@@ -52,6 +53,8 @@ interface RetrieveParts {
   pin: Pin<SearchableStorage>;
   query: QueryTemplate;
   search: StorageSearch;
+  /** Whether the client is sent the hits. */
+  emit: boolean;
 }
 
 class RetrieveNode implements AgentNode {
@@ -65,7 +68,7 @@ class RetrieveNode implements AgentNode {
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
-    const { storage, pin, query, search } = this.#parts;
+    const { storage, pin, query, search, emit } = this.#parts;
     const text = query.render(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
@@ -73,6 +76,7 @@ class RetrieveNode implements AgentNode {
     interaction.append(
       await mapInTurns(hits, (hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
     );
+    if (emit) interaction.emitting.add(this.id);
     interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },

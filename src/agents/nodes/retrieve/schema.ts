@@ -12,6 +12,7 @@ export const schema = {
         .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
       ...retrievalFields,
       query: querySchema,
+      emit: z.boolean().default(false).describe('TurnComplete has the hits of this node.'),
     })
     .superRefine(refuseIneffective),
   report: {
