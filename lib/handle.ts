@@ -4,7 +4,7 @@ import type { NativeCancelToken, NativeHandle } from './native.js';
 import { callNative, signalArgument } from './native-call.js';
 
 /** The base of every object that owns native memory. */
-export abstract class Handle<Native extends NativeHandle> implements AsyncDisposable {
+export abstract class Handle<Native extends NativeHandle> implements AsyncDisposable, Disposable {
   protected readonly native: Native;
   readonly #pending = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -29,6 +29,11 @@ export abstract class Handle<Native extends NativeHandle> implements AsyncDispos
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** For `using`: closes without waiting for it, and drops its errors. */
+  [Symbol.dispose](): void {
+    this.close().catch(() => {});
   }
 
   /** @internal The native object, as an argument for the addon. @throws CLOSED */

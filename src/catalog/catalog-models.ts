@@ -45,7 +45,7 @@ const longestList = 8;
  * The embedding models of a catalog file, for `openKnowledgeBase(path, { models })`. Each is loaded at its first use and
  * shared; close() frees them all.
  */
-export class CatalogModels implements AsyncDisposable {
+export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #catalog: Catalog;
   readonly #options: CatalogModelsOptions;
   readonly #closing = new AbortController();
@@ -125,6 +125,11 @@ export class CatalogModels implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** For `using`: closes without waiting for it, and drops its errors. */
+  [Symbol.dispose](): void {
+    this.close().catch(() => {});
   }
 
   #firstLoad(entry: CatalogEntry): Promise<LoadedModel> {

@@ -1,4 +1,5 @@
 import type { Channel, TurnEvent } from './channel.js';
+import { ended } from './ended.js';
 import type { ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions } from './link.js';
 import { RememberedTurns } from './remembered-turns.js';
@@ -24,7 +25,7 @@ export interface AgentSession {
 }
 
 /** An agent of a session. Its turns run one after the other. */
-export class ClientAgent {
+export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #session: AgentSession;
   readonly #fields: SessionFields<'CreateAgentRequest'>;
   readonly #forget: () => void;
@@ -85,6 +86,16 @@ export class ClientAgent {
       channel.request('DestroyAgentRequest', { sessionId, agentId: this.#id }, signal),
     );
     this.#forget();
+  }
+
+  /** Like destroy(), but an agent that is gone already is no error. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await ended(this.destroy());
+  }
+
+  /** For `using`: destroys the agent without waiting for it. */
+  [Symbol.dispose](): void {
+    this.destroy().catch(() => {});
   }
 
   /** @internal Restores the agent in a session of a new connection. */

@@ -16,12 +16,12 @@ export interface ConnectOptions extends CallOptions {
    * true: 10 attempts, 100 ms to 5 s apart. Default false.
    */
   reconnect?: Partial<ReconnectPolicy> | boolean | undefined;
-  /** Called when the connection is lost, replaced, or given up (with the reason). */
+  /** Called when the connection is lost, replaced, or given up (with the reason), and when close() has closed it. */
   onState?: ((state: ConnectionState, error?: unknown) => void) | undefined;
 }
 
 /** A connection to a server. Its sessions live as long as it does. */
-export class Client implements AsyncDisposable {
+export class Client implements AsyncDisposable, Disposable {
   readonly #link: Link;
   readonly #accessToken: string | undefined;
   /** The server's greeting: protocol and version. */
@@ -98,6 +98,11 @@ export class Client implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** For `using`: closes without waiting for it. */
+  [Symbol.dispose](): void {
+    this.close().catch(() => {});
   }
 }
 

@@ -123,7 +123,7 @@ export class Link {
       await channel.closed;
       channel = await this.#replace(channel.lost);
     }
-    this.#enter('closed', this.#lost);
+    this.#enter('closed', this.#stop.signal.aborted ? undefined : this.#lost);
   }
 
   /** Opens the next connection; undefined if there will be none. */

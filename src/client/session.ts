@@ -2,6 +2,7 @@ import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
 import { type Channel, ConnectionLostError } from './channel.js';
+import { ended } from './ended.js';
 import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions, Link, Restorable } from './link.js';
 
@@ -12,7 +13,7 @@ import type { CallOptions, Link, Restorable } from './link.js';
 const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
 
 /** A session: named storages and agents, gone when it or its connection ends. */
-export class ClientSession implements Restorable, AgentSession {
+export class ClientSession implements Restorable, AgentSession, AsyncDisposable, Disposable {
   readonly #link: Link;
   readonly #fields: RequestFields['CreateSessionRequest'];
   /** The requests that created the storages, by name, for the next connection. */
@@ -74,6 +75,16 @@ export class ClientSession implements Restorable, AgentSession {
   async destroy({ signal }: CallOptions = {}): Promise<void> {
     await this.request('DestroySessionRequest', {}, signal);
     this.#link.remove(this);
+  }
+
+  /** Like destroy(), but a session that has ended already is no error. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await ended(this.destroy());
+  }
+
+  /** For `using`: ends the session without waiting for it. */
+  [Symbol.dispose](): void {
+    this.destroy().catch(() => {});
   }
 
   /** @internal Sends a request of this session. */

@@ -45,7 +45,7 @@ export interface CachedOpenOptions {
  * the next open() loads the new content beside it. Unpinned ones stay for the next open() until `maxBytes` is exceeded; then
  * the least recently used is closed first.
  */
-export class KnowledgeBaseCache implements AsyncDisposable {
+export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #models: ModelResolver;
   readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
@@ -157,6 +157,11 @@ export class KnowledgeBaseCache implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** For `using`: closes without waiting for it, and drops its errors. */
+  [Symbol.dispose](): void {
+    this.close().catch(() => {});
   }
 
   async #load(source: ResolvedSource, files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {

@@ -1,5 +1,5 @@
 /** One holder's claim on a shared value, which stays open until every pin on it is released. */
-export interface Pin<T> extends AsyncDisposable {
+export interface Pin<T> extends AsyncDisposable, Disposable {
   /** Not to be closed by its holders. */
   readonly value: T;
   /** Another claim on the same value. Precondition: this one is not released. */
@@ -43,6 +43,12 @@ export class Holders<T extends Holdable> {
       this.#letGo?.();
       await this.#onLast();
     };
-    return { value: this.#value, share: () => this.pin(), release, [Symbol.asyncDispose]: release };
+    return disposable({ value: this.#value, share: () => this.pin(), release });
   }
+}
+
+/** Returns a pin that `await using` releases, and `using` too, without waiting for it. */
+export function disposable<T>(pin: Pick<Pin<T>, 'value' | 'share' | 'release'>): Pin<T> {
+  const { release } = pin;
+  return { ...pin, [Symbol.asyncDispose]: release, [Symbol.dispose]: () => void release().catch(() => {}) };
 }

@@ -28,7 +28,7 @@ export interface SearchOutcome extends StorageSearchResult {
 }
 
 /** A storage of texts with the model that embeds queries for it. */
-export class SearchableStorage implements AsyncDisposable {
+export class SearchableStorage implements AsyncDisposable, Disposable {
   readonly storage: Storage;
   readonly model: KnowledgeModel;
   /** Where the records' embeddings came from; undefined when an index file had them. */
@@ -180,6 +180,11 @@ export class SearchableStorage implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** For `using`: closes without waiting for it, and drops its errors. */
+  [Symbol.dispose](): void {
+    this.close().catch(() => {});
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
+import { disposable } from '../knowledge/pin.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
@@ -173,5 +174,5 @@ export class StorageSet {
 /** Returns a pin that also releases the memory of its name. */
 function releasing<T>(pin: Pin<T>, memory: Holding): Pin<T> {
   const release = () => pin.release().finally(memory.release);
-  return { value: pin.value, share: () => pin.share(), release, [Symbol.asyncDispose]: release };
+  return disposable({ value: pin.value, share: () => pin.share(), release });
 }
