@@ -60,7 +60,7 @@ function* ofConstraints({
 }
 
 /** With placement "template", the templates of the node show the records. */
-function* ofKnowledge({ knowledge, system = '', prompt }: GenerateParams): Generator<Contradiction> {
+function* ofKnowledge({ knowledge, system = '', prompt = '' }: GenerateParams): Generator<Contradiction> {
   if (knowledge.placement !== 'template') return;
   for (const name of ['item', 'header', 'footer'] as const) {
     if (knowledge[name] !== undefined)

@@ -20,8 +20,8 @@ import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
 
-/** Relevance of a record that is none, for `on_no_knowledge`. */
-const defaultRelevance = 0.4;
+/** Least relevance of a record that counts, for `on_no_knowledge`: docs/relevance.md has the distributions. */
+const defaultRelevance = 0.2;
 
 /** Replies with text that a language model generates from templates, history and knowledge. */
 export const node: NodeType = {

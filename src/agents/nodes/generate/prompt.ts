@@ -6,7 +6,7 @@ import type { HistoryTurn } from '../../../protocol/history.js';
 import type { Interaction } from '../../interaction.js';
 import { interactionView, Template, type TemplateView } from '../../template.js';
 import { actionText, describeActions, describeResult } from './action-text.js';
-import { defaultHeader, defaultSystem } from './default-texts.js';
+import { defaultHeader, defaultPrompt, defaultSystem } from './default-texts.js';
 import type { GenerateParams } from './schema.js';
 
 /** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
@@ -77,8 +77,7 @@ export class PromptBuilder {
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
     for (const turn of history) messages.push(...turnMessages(turn));
-    const asked = this.#render('prompt', view);
-    if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
+    const asked = this.#asked(view, numbered.length > 0);
     const { actionResult } = interaction;
     const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
     const content = joined([result, placement === 'before_user' ? block : '', asked]);
@@ -99,6 +98,13 @@ export class PromptBuilder {
     const items = numbered.map((record, index) => this.item(view, record, index + 1));
     const header = this.#templates.header === undefined ? defaultHeader : this.#render('header', view);
     return joined([header, ...items, this.#render('footer', view)]);
+  }
+
+  #asked(view: TemplateView, grounded: boolean): string {
+    const own = this.#templates.prompt !== undefined;
+    const asked = own ? this.#render('prompt', view) : view.text;
+    if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
+    return own || !grounded || this.placement !== 'before_user' ? asked : defaultPrompt(asked);
   }
 
   #system(view: TemplateView, grounded: boolean): string {

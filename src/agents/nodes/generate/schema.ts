@@ -15,7 +15,7 @@ const knowledge = z.strictObject({
   item: template()
     .optional()
     .describe('Mustache template of one record. Default: its text, and with `cite` `marks` its number.'),
-  header: template().optional().describe('Text before the records, a template too.'),
+  header: template().optional().describe('Text before the records, a template too. Default: `Context:`.'),
   footer: template().optional().describe('Text behind the records, a template too.'),
   max_tokens: z
     .int()
@@ -58,8 +58,10 @@ export const schema = {
       ),
     prompt: template()
       .min(1)
-      .default('{{text}}')
-      .describe("Mustache template of the last user message. Default: the user's message."),
+      .optional()
+      .describe(
+        "Mustache template of the last user message. Default: the user's message; behind records in the same message, the lines `Question: {{text}}` and `Answer:`.",
+      ),
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
       .strictObject({ turns: z.int().min(0).max(10_000).default(100) })
@@ -155,7 +157,7 @@ export const schema = {
       .min(0)
       .max(1)
       .optional()
-      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.4.'),
+      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.2.'),
     deadline_ms: z
       .int()
       .min(1)

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { ActionSplitter } from '../../src/agents/nodes/generate/actions.js';
+import { refusal } from '../helpers/errors.js';
+import { Gbnf } from '../helpers/gbnf.js';
+import { random, testSeed } from '../helpers/random.js';
+import { strings } from './corpus.js';
+import { contents, kb, lastPrompt, setting, streamed, talker } from './generate-setting.js';
+
+describe('citations', () => {
+  it('by marks name the record, and those of absent records are removed', async () => {
+    const { agentOf, model } = await setting({
+      reply: () => ['Bees dance', ' [', '1', ']', '. So', ' [8]', '.'],
+    });
+    const agent = await agentOf([kb(), talker({ cite: 'marks' })]);
+    const { pieces, complete } = await streamed(agent, 'Why do bees dance?');
+    expect(lastPrompt(model)).toContain(`[1] ${strings[0]}`);
+    expect(complete.text).toBe('Bees dance [1]. So.');
+    expect(pieces.map(({ text }) => text).join('')).toBe(complete.text);
+    expect(complete.citations).toHaveLength(1);
+    const [citation] = complete.citations ?? [];
+    expect(citation).toMatchObject({ kind: 'mark', node: 'talker', storage: 'docs', id: '0', start: 0 });
+    expect(complete.text.slice(citation?.replyStart, citation?.replyEnd)).toBe('[1]');
+    expect(complete.diagnostics?.nodes[1]?.removedMarks).toBe(1);
+  });
+
+  it('by verbatim quotations name the span', async () => {
+    const { agentOf, model } = await setting({
+      reply: () => ['It says "bees dance in', ' the hive". And "'],
+    });
+    const agent = await agentOf([kb(), talker({ cite: 'verbatim' }), talker({}, 'second')]);
+    const { text, citations } = await agent.turn('Why do bees dance?');
+    expect(model.requests[0]?.quotes).toMatchObject({ open: '"', close: '"' });
+    expect(model.requests[0]?.quotes?.texts[0]).toBe(strings[0]);
+    expect(citations).toHaveLength(1);
+    const [{ start, end, replyStart, replyEnd, id }] = citations as [NonNullable<typeof citations>[number]];
+    expect(strings[Number(id)]?.slice(start, end)).toBe('bees dance in the hive');
+    expect(text.slice(replyStart, replyEnd)).toBe('bees dance in the hive');
+  });
+});
+
+describe('actions', () => {
+  const actions = [
+    { name: 'open_door', description: 'Opens a door.', parameters: { type: 'object' } },
+    { name: 'wave' },
+  ];
+  const call = { action: 'open_door', arguments: { door: 'north' } };
+
+  it('are constrained by a grammar: text, an action with arguments that its schema allows, or both', async () => {
+    const { agentOf, model } = await setting();
+    const door = { type: 'object', properties: { door: { enum: ['north', 'south'] } }, required: ['door'] };
+    const named = [{ name: 'open_door', parameters: door }, { name: 'wave' }];
+    await (await agentOf([talker({ actions: named })])).turn('x');
+    const grammar = new Gbnf(model.requests[0]?.grammar ?? '');
+    for (const reply of [
+      '',
+      'Only text, [with] "quotes".\nAnd lines.',
+      '{"action":"wave","arguments":{}}',
+      'Gladly.\n{"action": "open_door", "arguments": {"door": "north"}}',
+      JSON.stringify(call),
+    ])
+      expect(grammar.accepts(reply), reply).toBe(true);
+    for (const reply of [
+      '{"action":"close_door","arguments":{}}',
+      '{"action":"open_door","arguments":{"door":"east"}}',
+      '{"action":"open_door"}',
+      '{"action":"wave","arguments":{}} and more',
+      'An open { brace',
+    ])
+      expect(grammar.accepts(reply), reply).toBe(false);
+    const next = random(testSeed);
+    for (let round = 0; round < 50; round++) {
+      const splitter = new ActionSplitter();
+      const text = splitter.push(grammar.sample(next));
+      const action = splitter.finish();
+      expect(text).not.toContain('{');
+      if (action !== undefined) expect(['open_door', 'wave']).toContain(action.name);
+    }
+    const broken = [{ name: 'a', parameters: { type: 'object', minProperties: 1 } }];
+    expect(await refusal(agentOf([talker({ actions: broken })]))).toMatchObject({
+      code: 4003,
+      details: { path: 'graph.nodes[0].params.actions[0].parameters', pointer: '/minProperties' },
+    });
+  });
+
+  it('are asked for in TurnComplete, apart from the text, and reported on in the next turn', async () => {
+    let replies = 0;
+    const { agentOf, model } = await setting({
+      reply: () => (replies++ === 0 ? ['I open it.', ' ', JSON.stringify(call)] : ['Done.']),
+    });
+    const agent = await agentOf([talker({ actions })]);
+    const { pieces, complete } = await streamed(agent, 'Open the door!');
+    expect(pieces.map(({ text }) => text).join('')).toBe('I open it.');
+    expect(complete).toMatchObject({
+      text: 'I open it.',
+      action: { node: 'talker', name: 'open_door', arguments: { door: 'north' } },
+    });
+    expect(contents(model)[0]).toContain('open_door: Opens a door.');
+    const history = await agent.export();
+    expect(history.turns[0]?.action).toEqual({ name: 'open_door', arguments: { door: 'north' } });
+
+    const next = await agent.turn('What happened?', { actionResult: { opened: true } });
+    expect(next.text).toBe('Done.');
+    expect(next.action).toBeUndefined();
+    expect(contents(model).slice(1)).toEqual([
+      'Open the door!',
+      `I open it.\n\n${JSON.stringify(call)}`,
+      'Result of open_door: {"opened":true}\n\nWhat happened?',
+    ]);
+    expect(await agent.turn('Again', { actionResult: 1 })).toMatchObject({
+      status: 'failed',
+      error: { code: 1004, details: { path: 'action_result' } },
+    });
+  });
+});
+
+describe('without relevant knowledge', () => {
+  const asked = 'bees dance in the hive';
+  const unknown = 'Quarterly taxation of submarines';
+
+  it('a fallback is the reply, and nothing is generated', async () => {
+    const { agentOf, model } = await setting();
+    const params = { on_no_knowledge: 'fallback', fallback: 'I do not know.' };
+    const agent = await agentOf([kb(), talker(params)]);
+    const { text, finish, diagnostics } = await agent.turn(unknown);
+    expect(text).toBe('I do not know.');
+    expect(finish).toBeUndefined();
+    expect(diagnostics?.nodes[1]?.relevance).toBeLessThan(0.2);
+    expect(model.requests).toHaveLength(0);
+    const answered = await agent.turn(asked);
+    expect(answered.text).toBe('ok');
+    expect(answered.diagnostics?.nodes[1]?.relevance).toBeGreaterThan(0.2);
+  });
+
+  it('the turn is refused, or answered all the same', async () => {
+    const { agentOf } = await setting();
+    const refusing = await agentOf([kb(), talker({ on_no_knowledge: 'refuse' })]);
+    expect(await refusing.turn(unknown)).toMatchObject({ status: 'failed', error: { code: 4015 } });
+    expect((await refusing.turn(asked)).status).toBe('completed');
+    const strict = await agentOf([kb(), talker({ on_no_knowledge: 'refuse', min_relevance: 1 })]);
+    expect((await strict.turn('Why do bees dance, and how is bronze made?')).error?.code).toBe(4015);
+    expect((await (await agentOf([kb(), talker()])).turn(unknown)).text).toBe('ok');
+  });
+});
