@@ -54,6 +54,13 @@ export { Prefix } from './prefix.js';
 export type { RecallMeasurement } from './recall-report.js';
 export { type ReadRecordsOptions, Records } from './records.js';
 export {
+  type LoadRerankerOptions,
+  type Ranking,
+  type RankOptions,
+  Reranker,
+  type RerankerFacts,
+} from './reranker.js';
+export {
   type SchedulerClassOptions,
   type SchedulerClassStats,
   type SchedulerOptions,

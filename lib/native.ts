@@ -168,6 +168,33 @@ export interface NativeEmbeddingModel extends NativeHandle {
   tokens(text: string): Promise<Int32Array>;
 }
 
+export interface NativeRerankerFacts {
+  name: string;
+  architecture: string;
+  fingerprint: string;
+  contextSize: number;
+  trainingContext: number;
+  parameters: number;
+  sizeBytes: number;
+  template: boolean;
+}
+
+export interface NativeRanks {
+  scores: Float32Array;
+  /** Ascending indexes of documents whose end did not fit. */
+  cut: number[];
+  tokens: number;
+}
+
+export interface NativeReranker extends NativeHandle {
+  readonly facts: NativeRerankerFacts;
+  rank(
+    query: string,
+    documents: NativeTextArena,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeRanks>;
+}
+
 export interface NativeLanguageModelFacts {
   name: string;
   architecture: string;
@@ -519,6 +546,12 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeEmbeddingModel>;
+  loadReranker(
+    path: string,
+    options: { contextSize: number; threads: number },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeReranker>;
   loadLanguageModel(
     path: string,
     options: NativeLanguageModelOptions,
@@ -689,6 +722,7 @@ export const nativeExports = [
   'loadTextIndex',
   'tokenize',
   'loadEmbeddingModel',
+  'loadReranker',
   'loadLanguageModel',
   'estimateLanguageModel',
   'matchGrammar',

@@ -17,6 +17,7 @@
 #include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
+#include "binding/reranker_binding.h"
 #include "binding/scheduler_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
@@ -61,6 +62,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   constructors.vector_index = Napi::Persistent(VectorIndexBinding::define(env));
   constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
   constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
+  constructors.reranker = Napi::Persistent(RerankerBinding::define(env));
   constructors.language_model = Napi::Persistent(LanguageModelBinding::define(env));
   constructors.prefix = Napi::Persistent(PrefixBinding::define(env));
   constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
@@ -87,6 +89,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("loadTextIndex", load_text_index);
   function("tokenize", tokenize);
   function("loadEmbeddingModel", load_embedding_model);
+  function("loadReranker", load_reranker);
   function("loadLanguageModel", load_language_model);
   function("estimateLanguageModel", estimate_language_model);
   function("matchGrammar", match_grammar);

@@ -78,7 +78,7 @@ class Environment {
 
   struct Constructors {
     Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
-        embedding_model, language_model, prefix, storage, filter, records, embedding_rows;
+        embedding_model, reranker, language_model, prefix, storage, filter, records, embedding_rows;
   } constructors;
 
  private:

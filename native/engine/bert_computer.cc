@@ -12,6 +12,7 @@ encoder::Rows rows_of(Pooling pooling) {
     case Pooling::kMean: return encoder::Rows::kMean;
     case Pooling::kCls: return encoder::Rows::kFirst;
     case Pooling::kLast: return encoder::Rows::kLast;
+    case Pooling::kRank: break;  // llama.cpp computes rerankers
   }
   return encoder::Rows::kMean;
 }

@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "core/thread_pool.h"
-#include "core/utf8_path.h"
-#include "engine/abort_guard.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
 #include "engine/embed_job.h"
 #include "engine/gguf_file.h"
 #include "engine/llama_computer.h"
-#include "engine/llama_log.h"
+#include "engine/llama_load.h"
 #include "engine/measure.h"
 #include "engine/model_profile.h"
 #include "engine/runtimes.h"
@@ -29,39 +27,10 @@ constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
 constexpr float kHashShare = 0.2f;              // of a load's progress
 constexpr float kTensorShare = 0.7f;
 
-struct LoadWatch {
-  const CancelToken* cancel;
-  const Progress& progress;
-
-  static bool report(float fraction, void* self) {
-    const auto& watch = *static_cast<const LoadWatch*>(self);
-    if (watch.progress) watch.progress(kHashShare + kTensorShare * fraction);
-    return watch.cancel == nullptr || !watch.cancel->cancelled();
-  }
-};
-
-enum class Content { kVocabulary, kAll };
-
-LlamaModel load_llama(const std::filesystem::path& path, Content content, const CancelToken* cancel,
-                      const Progress& progress) {
-  LoadWatch watch{cancel, progress};
-  std::array<ggml_backend_dev_t, 1> no_devices{};  // empty: CPU only; null would mean every GPU
-  llama_model_params params = llama_model_default_params();
-  params.devices = no_devices.data();
-  params.n_gpu_layers = 0;
-  params.vocab_only = content == Content::kVocabulary;
-  params.load_mode =
-      LLAMA_LOAD_MODE_NONE;  // copied, so that another program writing to the file does not change a loaded model
-  params.progress_callback = &LoadWatch::report;
-  params.progress_callback_user_data = &watch;
-  const ErrorLines errors;
-  const AbortGuard guard;
-  LlamaModel model(llama_model_load_from_file(utf8_path(path).c_str(), params));
-  if (!model) {
-    if (cancel != nullptr) cancel->check();
-    fail(Code::kModelInvalid, errors.reason("llama.cpp could not load it"));
-  }
-  return model;
+/// Tensors are read after the file was hashed.
+Progress tensor_progress(const Progress& progress) {
+  if (!progress) return {};
+  return [&progress](float fraction) { progress(kHashShare + kTensorShare * fraction); };
 }
 
 }  // namespace
@@ -152,7 +121,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint);
   if (wanted && wanted->runtime != kLlamaRuntime) {
     if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
-      take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
+      take_vocabulary(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));
       facts.settings = *wanted;
       return *runtime;
     }
@@ -176,13 +145,13 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   facts.measured = true;
   remember_settings({facts.fingerprint, facts.candidates, found.settings});
   if (found.settings.runtime != kLlamaRuntime)
-    take_vocabulary(load_llama(path, Content::kVocabulary, cancel, progress));
+    take_vocabulary(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));
   return std::move(found.runtime);
 }
 
 Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, const CancelToken* cancel,
                                             const Progress& progress) {
-  std::shared_ptr<llama_model> all = load_llama(path, Content::kAll, cancel, progress);
+  std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress));
   take_vocabulary(all);
   return {std::string(kLlamaRuntime), [all, pooling = facts.pooling](std::uint32_t capacity) {
             return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity);

@@ -14,6 +14,7 @@ enum llama_pooling_type to_llama(Pooling pooling) {
     case Pooling::kMean: return LLAMA_POOLING_TYPE_MEAN;
     case Pooling::kCls: return LLAMA_POOLING_TYPE_CLS;
     case Pooling::kLast: return LLAMA_POOLING_TYPE_LAST;
+    case Pooling::kRank: return LLAMA_POOLING_TYPE_RANK;
   }
   return LLAMA_POOLING_TYPE_MEAN;
 }

@@ -1,4 +1,4 @@
-// A llama.cpp context that uses one thread. Internal to native/engine.
+// A llama.cpp context that uses one thread. Internal to native/engine and native/lm.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,6 @@
 #include "llama.h"
 
 namespace lorekeep::engine {
-
-struct ModelFree {
-  void operator()(llama_model* model) const noexcept { llama_model_free(model); }
-};
-using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
 
 class LlamaComputer : public BatchComputer {
  public:

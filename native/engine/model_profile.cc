@@ -38,6 +38,10 @@ constexpr Architecture kArchitectures[] = {
     {"qwen3", false, true},
 };
 
+// Those for which llama.cpp reads a classification head.
+constexpr std::string_view kRerankers[] = {"bert", "modern-bert", "neo-bert", "jina-bert-v2", "qwen3"};
+constexpr std::size_t kMaxLabels = 1024;
+
 constexpr std::string_view kTokenizers[] = {"bert", "llama", "gpt2", "t5"};
 constexpr std::string_view kRopeScalings[] = {"none", "linear", "yarn", "longrope"};
 
@@ -104,7 +108,7 @@ Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> want
   if (stored && *stored >= 1 && *stored <= 3) return static_cast<Pooling>(*stored);
   if (stored == 4) {
     fail_file(Code::kUnsupported, parameters.file().name(),
-              "a reranking model; it scores pairs of texts and makes no embeddings");
+              "a reranking model; it scores pairs of texts and makes no embeddings. Load it as a reranker");
   }
   if (parameters.architecture().encoder) return Pooling::kMean;
   parameters.file().refuse("a text-generation model: '" + parameters.key("pooling_type") +
@@ -185,6 +189,25 @@ void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::u
   }
 }
 
+// llama.cpp reads as many scores as there are labels, whatever the head gives.
+void check_head(const Parameters& parameters, std::uint64_t dimension) {
+  const GgufFile& file = parameters.file();
+  const auto labels = file.strings(parameters.key("classifier.output_labels"));
+  const std::size_t outputs = labels && !labels->empty() ? labels->size() : 1;
+  if (outputs > kMaxLabels) file.refuse("damaged: a classification head of " + std::to_string(outputs) + " labels");
+  const bool one_layer = parameters.architecture().name == "jina-bert-v2";
+  const std::string name = one_layer ? "cls.weight" : "cls.output.weight";
+  const GgufTensor* head = file.tensor(name);
+  if (head == nullptr) {
+    fail_file(Code::kUnsupported, file.name(),
+              "it has no classification head (the tensor '" + name + "' is missing), so it does not rerank");
+  }
+  if (head->shape[0] != dimension || head->shape[1] != outputs || head->elements() != dimension * outputs) {
+    file.refuse("tensor '" + name + "' does not fit a head of " + std::to_string(outputs) + " scores");
+  }
+  if (one_layer && outputs != 1) file.refuse("a head of this architecture gives one score");
+}
+
 // llama.cpp asserts that spellings of tokens are unique; it ends a spelling at a NUL and replaces an empty one.
 void check_vocabulary(const GgufFile& file) {
   const auto tokenizer = file.string("tokenizer.ggml.model");
@@ -209,17 +232,17 @@ void check_vocabulary(const GgufFile& file) {
   }
 }
 
-}  // namespace
-
-ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling) {
+void refuse_parts(const GgufFile& file) {
   if (file.integer("split.count").value_or(1) > 1) {
     fail_file(Code::kUnsupported, file.name(), "one part of a split model; merge the parts into one file first");
   }
-  const Architecture& architecture = find_architecture(file);
-  const Parameters parameters(file, architecture);
+}
+
+ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
+  const GgufFile& file = parameters.file();
   ModelProfile profile;
-  profile.architecture = architecture.name;
-  profile.pooling = choose_pooling(parameters, pooling);
+  profile.architecture = parameters.architecture().name;
+  profile.pooling = pooling;
   profile.name = file.string("general.name").value_or("");
   if (profile.name.empty()) profile.name = std::filesystem::path(file.name()).stem().string();
 
@@ -237,6 +260,32 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
   profile.training_context = static_cast<std::uint32_t>(context);
   profile.parameters = 0;
   for (const GgufTensor& tensor : file.tensors()) profile.parameters += tensor.elements();
+  return profile;
+}
+
+}  // namespace
+
+ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling) {
+  refuse_parts(file);
+  const Architecture& architecture = find_architecture(file);
+  const Parameters parameters(file, architecture);
+  return profile_of(parameters, choose_pooling(parameters, pooling));
+}
+
+ModelProfile profile_reranker(const GgufFile& file) {
+  refuse_parts(file);
+  const auto name = file.string("general.architecture");
+  if (!name) file.refuse("the key 'general.architecture' is missing");
+  if (std::find(std::begin(kRerankers), std::end(kRerankers), *name) == std::end(kRerankers)) {
+    const std::string found(name->substr(0, 64));
+    const std::string known = listed(kRerankers, [](std::string_view one) { return one; });
+    fail_file(Code::kUnsupported, file.name(),
+              "models of the architecture '" + found + "' do not rerank; those of " + known + " do",
+              {{"architecture", found}});
+  }
+  const Parameters parameters(file, find_architecture(file));
+  const ModelProfile profile = profile_of(parameters, Pooling::kRank);
+  check_head(parameters, profile.dimension);
   return profile;
 }
 

@@ -1,5 +1,5 @@
-// The metadata of an embedding model in a GGUF file. Everything that llama.cpp asserts about the supported
-// architectures is checked here first, so that llama.cpp cannot abort the process.
+// The metadata of an embedding model or a reranker in a GGUF file. Everything that llama.cpp asserts about the
+// supported architectures is checked here first, so that llama.cpp cannot abort the process.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,10 @@ struct ModelProfile {
 /// Throws Error(kModelInvalid) for inconsistent metadata and for a decoder without a pooling type if `pooling` is not
 /// given; Error(kUnsupported) for unsupported architectures, tokenizers and layouts.
 ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling);
+
+/// The same for a model that scores pairs of texts: its architecture has a classification head in llama.cpp, and the
+/// file has its weights. The pooling is kRank.
+ModelProfile profile_reranker(const GgufFile& file);
 
 /// Returns 16 hexadecimal digits: XXH3-64 over the whole file and the pooling in effect (chance of a collision 2^-64).
 /// Independent of the file's path. Reads the file once, at some GB/s if it is cached. `progress` (may be empty)

@@ -47,6 +47,7 @@ test('the public interface is this', () => {
     'LorekeepError',
     'Prefix',
     'Records',
+    'Reranker',
     'Storage',
     'TextIndex',
     'VectorIndex',

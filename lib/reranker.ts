@@ -1,0 +1,88 @@
+import { integerArgument, stringArgument, threadsArgument } from './arguments.js';
+import { binding } from './binding.js';
+import { LorekeepError } from './errors.js';
+import { Handle } from './handle.js';
+import type { NativeReranker } from './native.js';
+import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
+
+export interface LoadRerankerOptions extends ProgressOptions {
+  /** Longest pair of query and document in tokens. 0 (default): the model's training context, at most 512. */
+  contextSize?: number | undefined;
+  /** Threads; 0 (default): all that the process may use. */
+  threads?: number | undefined;
+}
+
+/** Facts about a loaded reranker. */
+export interface RerankerFacts {
+  readonly name: string;
+  readonly architecture: string;
+  /** Hexadecimal; unique per model file. */
+  readonly fingerprint: string;
+  /** Longest pair in tokens, special tokens included. */
+  readonly contextSize: number;
+  readonly trainingContext: number;
+  readonly parameters: number;
+  readonly sizeBytes: number;
+  /** Whether the file has a template `rerank` that says how a pair is written, as Qwen3-Reranker does. */
+  readonly template: boolean;
+}
+
+export interface RankOptions extends CallOptions {
+  /** Most documents in the result. Default: all. */
+  topK?: number | undefined;
+}
+
+export interface Ranking {
+  /** Best first; equal scores in the order of the documents. `score` is comparable within one model only. */
+  readonly results: readonly { readonly index: number; readonly score: number }[];
+  /** Indexes of documents whose end did not fit beside the query, ascending. */
+  readonly cut: readonly number[];
+  /** Tokens computed. */
+  readonly tokens: number;
+}
+
+const mostResults = 1_000_000;
+
+/** A GGUF cross-encoder on the CPU, which scores documents for a query. Calls may overlap. */
+export class Reranker extends Handle<NativeReranker> {
+  /**
+   * Loads a model file after checking it.
+   * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged), UNSUPPORTED (no classification head), CANCELLED
+   */
+  static async load(path: string, options: LoadRerankerOptions = {}): Promise<Reranker> {
+    const file = stringArgument('path', path);
+    const native = {
+      contextSize: integerArgument('contextSize', options.contextSize, 0, 0, 1_048_576),
+      threads: threadsArgument(options.threads),
+    };
+    return callNative(
+      options.signal,
+      async (cancel) => new Reranker(await binding.loadReranker(file, native, cancel, options.onProgress)),
+    );
+  }
+
+  get facts(): RerankerFacts {
+    return this.read((native) => native.facts);
+  }
+
+  /**
+   * Scores every document for the query and sorts them. The scores are those of llama-server's `/rerank`; a document's does
+   * not depend on the others.
+   * @throws INVALID_ARGUMENT (an empty query), TEXT_TOO_LONG (a query that leaves no room for a document), MODEL_INVALID
+   * (scores that are not numbers), CANCELLED
+   */
+  async rank(query: string, documents: readonly string[], options: RankOptions = {}): Promise<Ranking> {
+    if (typeof query !== 'string') {
+      throw new LorekeepError('INVALID_ARGUMENT', `query: a string is expected, not ${describe(query)}`);
+    }
+    const topK = integerArgument('topK', options.topK, mostResults, 1, mostResults);
+    const { signal } = options;
+    return this.run(signal, async (native, cancel) => {
+      const arena = await toArena(documents, 'documents', signal);
+      const { scores, ...facts } = await native.rank(query, arena, cancel);
+      const results = Array.from(scores, (score, index) => ({ index, score }));
+      results.sort((a, b) => b.score - a.score || a.index - b.index);
+      return { ...facts, results: results.slice(0, topK) };
+    });
+  }
+}

@@ -1,0 +1,48 @@
+#include "engine/llama_load.h"
+
+#include <array>
+
+#include "core/error.h"
+#include "core/utf8_path.h"
+#include "engine/abort_guard.h"
+#include "engine/llama_log.h"
+
+namespace lorekeep::engine {
+namespace {
+
+struct LoadWatch {
+  const CancelToken* cancel;
+  const std::function<void(float)>& progress;
+
+  static bool report(float fraction, void* self) {
+    const auto& watch = *static_cast<const LoadWatch*>(self);
+    if (watch.progress) watch.progress(fraction);
+    return watch.cancel == nullptr || !watch.cancel->cancelled();
+  }
+};
+
+}  // namespace
+
+LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, const CancelToken* cancel,
+                      const std::function<void(float)>& progress) {
+  LoadWatch watch{cancel, progress};
+  std::array<ggml_backend_dev_t, 1> no_devices{};  // empty: CPU only; null would mean every GPU
+  llama_model_params params = llama_model_default_params();
+  params.devices = no_devices.data();
+  params.n_gpu_layers = 0;
+  params.vocab_only = content == LlamaContent::kVocabulary;
+  // Copied, so that another program writing to the file does not change a loaded model.
+  params.load_mode = LLAMA_LOAD_MODE_NONE;
+  params.progress_callback = &LoadWatch::report;
+  params.progress_callback_user_data = &watch;
+  const ErrorLines errors;
+  const AbortGuard guard;
+  LlamaModel model(llama_model_load_from_file(utf8_path(path).c_str(), params));
+  if (!model) {
+    if (cancel != nullptr) cancel->check();
+    fail(Code::kModelInvalid, errors.reason("llama.cpp could not load it"));
+  }
+  return model;
+}
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,25 @@
+// Loads a GGUF file with llama.cpp, on the CPU. Internal to native/engine and native/lm.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "core/cancel_token.h"
+#include "llama.h"
+
+namespace lorekeep::engine {
+
+struct ModelFree {
+  void operator()(llama_model* model) const noexcept { llama_model_free(model); }
+};
+using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
+
+enum class LlamaContent { kVocabulary, kAll };
+
+/// Precondition: the file's metadata was checked (model_profile.h). `progress` (may be empty) receives a fraction from
+/// 0 to 1. Throws Error(kModelInvalid) without the file's name, Error(kCancelled). Grain of cancellation: one tensor.
+LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, const CancelToken* cancel,
+                      const std::function<void(float)>& progress);
+
+}  // namespace lorekeep::engine
