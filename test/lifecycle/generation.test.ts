@@ -26,3 +26,18 @@ test('worker threads generate, and may be terminated in the middle of a reply', 
   const child = await runChild('generation.mjs', [path, 'workers']);
   expect(child).toMatchObject({ code: 0, signal: null, output: '' });
 });
+
+test('a CommonJS program requires the library and generates', async () => {
+  const child = await runChild('generation.cjs', [path], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  expect(child).toMatchObject({ code: 0, signal: null, output: '' });
+  const [{ bytes, finish, usage, tokens, steps }] = child.messages as [
+    { bytes: number; finish: string; usage: object; tokens: number[]; steps: number },
+  ];
+  expect(bytes).toBeGreaterThan(0);
+  expect(['length', 'stop']).toContain(finish);
+  expect(usage).toMatchObject({ prompt: 20, cached: 19 });
+  expect(tokens.length).toBeGreaterThan(0);
+  expect(steps).toBeGreaterThan(0);
+});

@@ -243,7 +243,7 @@ describe.skipIf(!haveModels(smolLm))('examples/answer.mjs', () => {
     );
     expect(await program.ended, program.stderr).toEqual({ code: 0, signal: null });
     expect(program.stdout).toMatch(
-      /warm kitchen[\s\S]*\n\((stop|length); \d+ \+ \d+ tokens, first after \d+ ms\)\n$/,
+      /warm kitchen[\s\S]*\n\((stop|length): \d+ tokens, the first after \d+ ms\)\n$/,
     );
   });
 });
