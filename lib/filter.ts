@@ -37,14 +37,29 @@ type FieldConditions = { [Operator in Comparison]?: FilterOperand | undefined } 
   exists?: boolean | undefined;
 };
 
+/** The arguments of each operator. */
+interface Operators extends Record<Comparison, readonly [FilterOperand, FilterOperand]> {
+  /** All must match. */
+  and: readonly FilterExpression[];
+  /** At least one must match. */
+  or: readonly FilterExpression[];
+  not: FilterExpression;
+  /** The record has the field. */
+  exists: { knowledge: string };
+}
+
+/** An object of one operator, without any other key. */
+type Only<Operator extends keyof Operators> = { [Key in Operator]: Operators[Key] } & {
+  [Key in Exclude<keyof Operators, Operator>]?: never;
+};
+
+/** Conditions by field: all must hold. */
+type FieldFilter = { [Key in keyof Operators]?: never } & { [field: string]: FieldConditions | undefined };
+
 /** Restricts a search to matching records. docs/filters.md describes the grammar. */
 export type FilterExpression =
-  | { and: readonly FilterExpression[] }
-  | { or: readonly FilterExpression[] }
-  | { not: FilterExpression }
-  | { exists: { knowledge: string } }
-  | { [field: string]: FieldConditions }
-  | { [Operator in Comparison]: { [Key in Operator]: readonly [FilterOperand, FilterOperand] } }[Comparison];
+  | { [Operator in keyof Operators]: Only<Operator> }[keyof Operators]
+  | FieldFilter;
 
 /** A filter compiled for one storage's fields by Storage.compileFilter(). May be used many times. */
 export class Filter extends Handle<NativeFilter> {

@@ -1,10 +1,14 @@
-// Writes schemas/*.schema.json from the zod schemas of dist/ (`npm run build` first), for editors that complete JSON.
+// Writes schemas/*.schema.json and the types of the client from the zod schemas of dist/ (`npm run build` first).
 // node scripts/generate-schemas.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { clientTypes } from './client-types/client-types.mjs';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
+
+const named = (texts) =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [`schemas/${name}`, text]));
 
 await runScript('generate-schemas', async (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
@@ -15,19 +19,19 @@ await runScript('generate-schemas', async (args) => {
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
   const { catalogJsonSchema } = await import(join(dist, 'catalog', 'schema.js'));
   const protocol = await import(join(dist, 'agents', 'nodes', 'json-schemas.js'));
+  const { text: clientFrames } = await clientTypes((name) => import(join(dist, `${name}.js`)));
   const texts = {
-    ...jsonSchemas(),
-    ...protocol.jsonSchemas(),
-    'server-config.schema.json': configJsonSchema(),
-    'model-catalog.schema.json': catalogJsonSchema(),
+    ...named(jsonSchemas()),
+    ...named(protocol.jsonSchemas()),
+    'schemas/server-config.schema.json': configJsonSchema(),
+    'schemas/model-catalog.schema.json': catalogJsonSchema(),
+    'src/client/frames.gen.ts': clientFrames,
   };
   for (const [name, text] of Object.entries(texts)) {
-    const path = join(root, 'schemas', name);
+    const path = join(root, name);
     if (values.write) writeFileSync(path, text);
     else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-      throw new Stop(
-        `schemas/${name} is out of date; \`node scripts/generate-schemas.mjs --write\` makes it anew`,
-      );
+      throw new Stop(`${name} is out of date; \`node scripts/generate-schemas.mjs --write\` makes it anew`);
     }
   }
   process.stdout.write(`generate-schemas: ${values.write ? 'written' : 'current'}\n`);

@@ -1,10 +1,10 @@
-import type { ClientSession, Graph } from '../client/index.js';
+import type { ClientSession, Graph, GraphNode } from '../client/index.js';
 import { printAnswer, printStep } from './report.js';
 
 const question = 'On which port does our server listen?';
 
 /** The notes that fit a question best. */
-const search = {
+const search: GraphNode = {
   id: 'notes',
   type: 'retrieve',
   params: { embedded_string_storage: 'notes', mode: 'hybrid', top_k: 1 },
@@ -19,7 +19,7 @@ const smallModelPrompt = {
 
 /** Shows a reply with its sources: of a language model, or without one of the quote node. */
 export async function showAnswer(session: ClientSession, model: string | undefined): Promise<void> {
-  const node =
+  const node: GraphNode =
     model === undefined
       ? { id: 'answer', type: 'quote', params: { max_sentences: 2 } }
       : {

@@ -2,6 +2,7 @@ import {
   type ClientAgent,
   type ClientSession,
   connect,
+  type Graph,
   type Knowledge,
   type TurnDiagnostics,
 } from '../client/index.js';
@@ -24,7 +25,7 @@ const turns = [
 ];
 
 /** A dense Retrieve node over the notes, then a hybrid one over the pages that each turn names. */
-const graph = {
+const graph: Graph = {
   nodes: [
     { id: 'notes', type: 'retrieve', params: { embedded_string_storage: 'notes', top_k: 1, threshold: 0.6 } },
     {

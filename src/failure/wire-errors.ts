@@ -64,7 +64,7 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
       return told(
         places.invalid,
         places.filter,
-        path === undefined ? facts : { ...facts, filter_path: path },
+        path === undefined ? facts : { ...facts, filter_path: String(path) },
       );
     case 'rrf':
     case 'scores':
@@ -88,7 +88,16 @@ export function inlineError(error: unknown): unknown {
   if (!(error instanceof LorekeepError) || error instanceof ModelLoadError) return error;
   const { field: path, reason, file, remedy, ...facts } = error.detail;
   if (path === undefined || error.code === 'MODEL_INVALID') return error;
-  return serverError(8003, `${path}: ${reason}`, { ...facts, path }, { cause: error });
+  const details = { ...facts, path: String(path) };
+  return serverError(8003, `${path}: ${reason}`, details, { cause: error });
+}
+
+/** The facts about a name that is none of the catalog's. */
+interface UnknownModel {
+  field?: string;
+  reason?: string;
+  known?: readonly string[];
+  nearest?: string;
 }
 
 /** Converts an error about a config or the files that it names: one code, without paths outside the root. */
@@ -100,7 +109,7 @@ export async function configError(
   if (!isFileError(error) || error instanceof ModelLoadError) return error;
   const { detail } = error;
   if (detail.field === 'embedding_model') {
-    const { field, reason, known, nearest } = detail;
+    const { field, reason, known, nearest } = detail as UnknownModel;
     const message = `${where}: ${JSON.stringify(file)}: ${field}: ${reason}`;
     return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
   }

@@ -22,6 +22,6 @@ export function budgetError(owner: BudgetOwner, what: string, { heap, needed, li
       ? 'a larger max_client_memory_mb'
       : 'a larger max_memory_mb';
   const message = `${what}: ${numbers}; destroy what is not needed, send less at a time, or ask the operator for ${remedy}`;
-  const details = { budget: owner, memory: heap ? 'heap' : 'total', needed, limit };
+  const details = { budget: owner, memory: heap ? 'heap' : 'total', needed, limit } as const;
   return serverError(owner === 'client' ? 6001 : 6002, message, details);
 }

@@ -23,7 +23,7 @@ const knowledgeSchema = z.object({ _type: z.literal('knowledge'), ...turnHitFiel
 const characterReplySchema = z.object({
   _type: z.literal('character_reply'),
   node: z.string().describe('Id of the node that replied.'),
-  text: z.string(),
+  text: z.string().describe('The reply of the node.'),
 });
 
 /** The source of a part of the reply. */

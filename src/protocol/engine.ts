@@ -21,39 +21,48 @@ const generationDiagnosticsSchema = z.object({
   model: z.string().describe('Catalog name.'),
   fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
   device: z.string().describe('Device that computes.'),
-  class: z.enum(['interactive_visible', 'interactive_buffered', 'background']),
+  class: z
+    .enum(['interactive_visible', 'interactive_buffered', 'background'])
+    .describe('Class of the scheduler.'),
   context_size: z.int().describe('Context of this node, in tokens.'),
   prepare_ms: z.number().describe('Rendering, counting and fitting the prompt.'),
   queue_ms: z.number().describe('Waiting for the model.'),
-  prefill_ms: z.number(),
+  prefill_ms: z.number().describe('Computing the prompt.'),
   prefill_tokens: z.int().describe('Tokens of the prompt that were computed.'),
   reused_tokens: z.int().describe('Tokens of the prompt that were in the cache.'),
-  prefill_chunks: z.int(),
+  prefill_chunks: z.int().describe('Steps that computed the prompt.'),
   decode_ms: z.number().describe('From the first token to the last.'),
-  decode_tokens: z.int(),
+  decode_tokens: z.int().describe('Generated tokens.'),
   longest_gap_ms: z.number().describe('Longest time between two tokens.'),
   paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
   other_ms: z.number().describe("The rest of the node's time."),
-  dropped: droppedSchema,
-  finish: finishSchema,
-  seed: z.number(),
+  dropped: droppedSchema.describe('What did not fit into the prompt.'),
+  finish: finishSchema.describe('Why the reply ended.'),
+  seed: z.number().describe('Seed of the sampling.'),
 });
 
 export const dryRunSchema = z.object({
   node: z.string().describe('Id of the `generate` node.'),
-  tokens: z.object({
-    system: z.int(),
-    history: z.int(),
-    knowledge: z.int(),
-    prompt: z.int().describe('The last user message, without knowledge.'),
-    template: z.int().describe("The chat template's own tokens."),
-    total: z.int().describe('Sum of the above: the whole prompt.'),
-    reserved: z.int().describe('Tokens kept for the reply.'),
-    context: z.int().describe("The node's context."),
-  }),
-  dropped: droppedSchema,
+  tokens: z
+    .object({
+      system: z.int().describe('The system text.'),
+      history: z.int().describe('Earlier turns.'),
+      knowledge: z.int().describe('Records.'),
+      prompt: z.int().describe('The last user message, without knowledge.'),
+      template: z.int().describe("The chat template's own tokens."),
+      total: z.int().describe('Sum of the above: the whole prompt.'),
+      reserved: z.int().describe('Tokens kept for the reply.'),
+      context: z.int().describe("The node's context."),
+    })
+    .describe('Tokens of the parts of the prompt.'),
+  dropped: droppedSchema.describe('What did not fit into the prompt.'),
   messages: z
-    .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+    .array(
+      z.object({
+        role: z.enum(['system', 'user', 'assistant']).describe('Who speaks.'),
+        content: z.string().describe('The text.'),
+      }),
+    )
     .optional()
     .describe('Only for agents with `enable_diagnostics`, and with `include_interaction_in_diagnostics`.'),
 });
@@ -61,7 +70,7 @@ export const dryRunSchema = z.object({
 /** What the engine did to search. */
 const retrievalDiagnosticsSchema = z.object({
   kind: z.literal('retrieval'),
-  mode: z.enum(['dense', 'lexical', 'hybrid']),
+  mode: z.enum(['dense', 'lexical', 'hybrid']).describe('The mode of the search.'),
   model: z.string().describe("Catalog name of the storage's embedding model."),
   fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
   backend: z
@@ -72,8 +81,8 @@ const retrievalDiagnosticsSchema = z.object({
   context_size: z.int().describe('Longest text, in tokens.'),
   tokens: z.int().describe('Tokens embedded for this node; 0 in lexical mode.'),
   batches: z.int().describe('Number of batches.'),
-  embed_ms: z.number(),
-  search_ms: z.number(),
+  embed_ms: z.number().describe('Embedding the query.'),
+  search_ms: z.number().describe('The search.'),
   other_ms: z.number().describe("The rest of the node's time."),
 });
 

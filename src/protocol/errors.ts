@@ -1,3 +1,5 @@
+import type { ErrorDetailsByCode } from './error-details.js';
+
 /** Whose mistake an error is: the client's request, the server's set-up, or a defect of lorekeep's own. */
 type Fault = 'client' | 'operator' | 'server';
 
@@ -363,16 +365,25 @@ export class ServerError extends Error {
   }
 }
 
-export function serverError(
-  code: ErrorCode,
+/** The details that a code needs; those of a code without required ones may be left out. */
+type DetailsArgument<Code extends ErrorCode> =
+  Partial<ErrorDetailsByCode[Code]> extends ErrorDetailsByCode[Code]
+    ? [details?: ErrorDetailsByCode[Code], options?: ErrorOptions]
+    : [details: ErrorDetailsByCode[Code], options?: ErrorOptions];
+
+export function serverError<Code extends ErrorCode>(
+  code: Code,
   message: string,
-  details?: ErrorDetails,
-  options?: ErrorOptions,
+  ...[details, options]: DetailsArgument<Code>
 ): ServerError {
   return new ServerError(code, errorTable[code].name, message, details, options);
 }
 
 /** Refuses a request. */
-export function fail(code: ErrorCode, message: string, details?: ErrorDetails): never {
-  throw serverError(code, message, details);
+export function fail<Code extends ErrorCode>(
+  code: Code,
+  message: string,
+  ...details: DetailsArgument<Code>
+): never {
+  throw serverError(code, message, ...details);
 }

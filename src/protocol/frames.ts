@@ -72,7 +72,7 @@ export const requestSchemas = {
     name: z.string().describe('Name of a storage, or path of a knowledge base config.'),
     text: z.string().min(1).describe('Text to search for.'),
     ...retrievalFields,
-    query: querySchema,
+    query: querySchema.describe('Mustache template of the text to search for. Default: `text`.'),
     variables: variables.describe('Values for `query` and `filter`.'),
   }).superRefine(refuseIneffective),
   CreateAgentRequest: request('CreateAgentRequest', {
@@ -138,17 +138,21 @@ const errorFields = {
 export const nodeDiagnosticsSchema = z.looseObject({
   node: z.string().describe("The node's id."),
   type: z.string().describe("The node's type."),
-  duration_ms: z.number(),
+  duration_ms: z.number().describe('Time of the node.'),
 });
 
 const debugInfoSchema = z.object({
-  nodes: z.array(
-    z.object({
-      node: z.string(),
-      type: z.string(),
-      diagnostics: z.object({ engine: engineDiagnosticsSchema }),
-    }),
-  ),
+  nodes: z
+    .array(
+      z.object({
+        node: z.string().describe("The node's id."),
+        type: z.string().describe("The node's type."),
+        diagnostics: z
+          .object({ engine: engineDiagnosticsSchema.describe('What the engine did.') })
+          .describe('Diagnostics of the node.'),
+      }),
+    )
+    .describe('The nodes that used an engine, in order.'),
 });
 
 /** TurnComplete, by the schemas of a node's diagnostics and of a component. */
@@ -171,7 +175,7 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
   return z.object({
     type: z.literal('TurnComplete'),
     turn_id,
-    status: z.enum(['completed', 'cancelled', 'failed']),
+    status: z.enum(['completed', 'cancelled', 'failed']).describe('How the turn ended.'),
     text: z.string().describe('The whole reply; empty if no node replied.'),
     citations: z
       .array(citationSchema)
@@ -210,11 +214,11 @@ export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnost
 
 const budgetSchema = z.object({
   held: z.int().describe('Bytes of connections, sessions, storages, agents and turns.'),
-  held_limit: z.int(),
+  held_limit: z.int().describe('Most bytes of `held`.'),
   passing: z.int().describe('Bytes of received data, requests, results and unread replies.'),
-  passing_limit: z.int(),
+  passing_limit: z.int().describe('Most bytes of `passing`.'),
   heap: z.int().describe("Bytes of both in V8's heap."),
-  heap_limit: z.int(),
+  heap_limit: z.int().describe('Most bytes of `heap`.'),
   by_kind: z.record(z.string(), z.int()).describe('Bytes by kind.'),
 });
 
@@ -222,16 +226,17 @@ export type BudgetStatus = z.output<typeof budgetSchema>;
 
 const statusFields = {
   connections: z.int().describe('Connections of the server.'),
-  connections_limit: z.int(),
+  connections_limit: z.int().describe('Most connections of the server.'),
   sessions: z.int().describe('Sessions of this connection.'),
-  sessions_limit: z.int(),
+  sessions_limit: z.int().describe('Most sessions of one connection.'),
   throttle: z.number().describe('The highest throttle level of all clients, 0 to 1.'),
   client: budgetSchema.describe("This client's memory budget."),
   server: budgetSchema.describe('The memory budget of all clients together.'),
 };
 
 function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
-  return z.object({ type: z.literal(type), reply_to: requestIdSchema, ...fields });
+  const reply_to = requestIdSchema.describe('Id of the request.');
+  return z.object({ type: z.literal(type), reply_to, ...fields });
 }
 
 /** What the server sends. A client ignores fields and types that it does not know. */

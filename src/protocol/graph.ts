@@ -5,13 +5,13 @@ export const nodeIdSchema = z.string().min(1).max(128);
 
 const nodeSchema = z.strictObject({
   id: nodeIdSchema.describe('Unique within the graph.'),
-  type: z.string().max(128),
+  type: z.string().max(128).describe('Type of the node: docs/agents.md.'),
   params: anyObject().default({}).describe("Params of the node's type; checked with the graph."),
 });
 
 /** The shape of an agent's graph. Types, params and edges are checked when the agent is created. */
 export const graphSchema = z.strictObject({
-  nodes: boundedArray(nodeSchema, 1, 256),
+  nodes: boundedArray(nodeSchema, 1, 256).describe('The nodes.'),
   edges: boundedArray(
     z.tuple([nodeIdSchema, nodeIdSchema], { error: 'a pair of node ids is expected' }),
     0,

@@ -39,7 +39,9 @@ type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<type
 export const historySchema = z.strictObject({
   version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
   // boundedArray() checks the length before the items, and so takes anything as an item.
-  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns) as unknown as HistoryTurns,
+  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns).describe(
+    'The turns, oldest first.',
+  ) as unknown as HistoryTurns,
 });
 
 export type Action = z.output<typeof actionSchema>;

@@ -9,7 +9,10 @@ const { weight, k, candidates, share } = fusionFields;
 const fusionSchema = z.strictObject({
   k,
   weights: z
-    .strictObject({ dense: weight, lexical: weight })
+    .strictObject({
+      dense: weight.describe('Weight of the dense leg, 0 to 1000.'),
+      lexical: weight.describe('Weight of the lexical leg, 0 to 1000.'),
+    })
     .optional()
     .describe('Weights of the two legs. Default 1 each.'),
   candidates,
@@ -76,27 +79,31 @@ const searchPlanSchema = z.object({
   path: z
     .enum(['exact', 'graph', 'cells'])
     .describe('Scan of all matching rows, walk of the HNSW graph, or scan of the nearest cells.'),
-  matched: z.int(),
+  matched: z.int().describe('Number of records that match the filter.'),
   visited: z.int().describe('Number of distances computed.'),
   exact: z.boolean().describe('Whether the hits are known to be the nearest ones.'),
 });
 
 /** How a search was run. */
 export const retrievalPlanSchema = z.object({
-  mode: z.enum(['dense', 'lexical', 'hybrid']),
-  dense: searchPlanSchema.optional(),
+  mode: z.enum(['dense', 'lexical', 'hybrid']).describe('The mode of the search.'),
+  dense: searchPlanSchema.optional().describe('How the dense leg ran; absent in lexical mode.'),
   lexical: z
     .object({
       tokens: z.int().describe('Number of words of the query. 0: the lexical leg finds nothing.'),
       terms: z.int().describe('Number of distinct words of the query that occur in any record.'),
       scored: z.int().describe('Number of records scored.'),
     })
-    .optional(),
+    .optional()
+    .describe('How the lexical leg ran; absent in dense mode.'),
   fusion: z
     .object({
-      method: z.enum(['rrf', 'scores']),
+      method: z.enum(['rrf', 'scores']).describe('By ranks, or by normalised scores.'),
       weights: z
-        .object({ dense: z.number(), lexical: z.number() })
+        .object({
+          dense: z.number().describe('Weight of the dense leg.'),
+          lexical: z.number().describe('Weight of the lexical leg.'),
+        })
         .optional()
         .describe('Weights of the legs for this query, in the fusion by scores.'),
     })
@@ -108,12 +115,12 @@ export type RetrievalPlan = z.output<typeof retrievalPlanSchema>;
 
 /** Fields of a hit, in search replies and knowledge components. */
 export const hitFields = {
-  id: z.string(),
-  text: z.string(),
+  id: z.string().describe("The record's id."),
+  text: z.string().describe("The record's text."),
   rank: z.int().describe('Position among the hits, from 1.'),
   score: z.number().describe('Sort key: 1 - distance (dense), BM25 score (lexical) or fused score (hybrid).'),
   distance: z.number().optional().describe('Cosine distance, 0 to 2.'),
-  bm25_score: z.number().optional(),
+  bm25_score: z.number().optional().describe('BM25 score of the lexical leg; absent in dense mode.'),
   dense_rank: z.int().optional().describe('Position in the dense leg, from 1.'),
   lexical_rank: z.int().optional().describe('Position in the lexical leg, from 1.'),
   dense_score: z.number().optional().describe('Normalised score of the dense leg, 0 to 1: fusion by scores.'),
@@ -123,7 +130,12 @@ export const hitFields = {
     .optional()
     .describe('Estimated probability, 0 to 1, that the record is relevant; comparable between queries.'),
   snippet: z
-    .array(z.object({ text: z.string(), match: z.boolean().describe('Whether the query matches it.') }))
+    .array(
+      z.object({
+        text: z.string().describe('The piece.'),
+        match: z.boolean().describe('Whether the query matches it.'),
+      }),
+    )
     .optional()
     .describe('With `highlight`: the part of the text with most words of the query, in pieces.'),
   metadata: z

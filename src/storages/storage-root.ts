@@ -7,7 +7,8 @@ import { type BeneathRequest, type BeneathResult, openBeneath } from '../../lib/
 import { isOutOfDescriptors } from '../failure/failure.js';
 import { hidePaths } from '../failure/hide-paths.js';
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
-import { type ErrorCode, type ErrorDetails, fail, serverError } from '../protocol/errors.js';
+import type { ErrorDetailsOf } from '../protocol/error-details.js';
+import { fail, serverError } from '../protocol/errors.js';
 import { HeldFiles } from './held-files.js';
 import { openByNames } from './open-by-names.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
@@ -182,9 +183,9 @@ interface Named {
   path: string;
   /** Start of messages. */
   where: string;
-  details: ErrorDetails;
-  absent: ErrorCode;
-  unreadable: ErrorCode;
+  details: ErrorDetailsOf<3010>;
+  absent: 3010 | 8003;
+  unreadable: 4010 | 8003;
 }
 
 function configFile(path: string, where: string): Named {

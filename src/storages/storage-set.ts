@@ -148,7 +148,7 @@ export class StorageSet {
       if (unknown === 8005) return this.#refuse(path, where);
       const nearest = this.#nearest(path);
       const message = `${error.message}; the session has no storage of this name either${didYouMean(nearest)}`;
-      throw serverError(3010, message, { ...error.details, nearest });
+      throw serverError(3010, message, { path: where, ...error.details, nearest });
     }
   }
 

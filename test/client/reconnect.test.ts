@@ -66,7 +66,7 @@ describe('a client that may reconnect', () => {
   it('goes on with the history of its agents', async () => {
     const { client, restart } = await connected();
     const session = await client.createSession();
-    const graph = { nodes: [{ id: 'talker', type: 'generate' }] };
+    const graph = { nodes: [{ id: 'talker', type: 'generate' as const }] };
     const history = { version: 1 as const, turns: [{ text: 'zero', reply: 'none' }] };
     const agent = await session.createAgent({ graph, history });
     await agent.turn('one');

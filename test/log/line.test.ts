@@ -34,7 +34,7 @@ describe('a log line', () => {
       [new TypeError("Cannot read properties of undefined (reading 'x')"), true],
       [new LorekeepError('IO', 'marker', {}), true],
       [new LorekeepError('INVALID_ARGUMENT', 'marker', {}), false],
-      [serverError(1004, 'marker'), false],
+      [serverError(1004, 'marker', { path: 'marker' }), false],
       [new SyntaxError('marker'), false],
       [Object.assign(new TypeError('marker'), { code: 'ERR_INVALID_ARG_TYPE' }), false],
       [new Error('outer', { cause: new SyntaxError('marker') }), true],

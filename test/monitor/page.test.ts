@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Graph } from '../../src/client/index.js';
 import { createLog } from '../../src/log/log.js';
 import { LogTail } from '../../src/monitor/log-tail.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -15,7 +16,7 @@ if (browserPath === undefined)
 const inFolder = temporaryFolder();
 
 const fields = [{ name: 'year', type: 'int', optional: true }];
-const graph = {
+const graph: Graph = {
   nodes: [
     { id: 'find', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } },
     { id: 'answer', type: 'quote', params: { fallback: 'nothing is known' } },

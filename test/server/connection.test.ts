@@ -10,6 +10,7 @@ import type { RawClient } from './raw-client.js';
 import { TestServer } from './test-server.js';
 
 const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+const clientDocs = { name: 'docs', strings, embeddingModel: 'tiny' };
 /** Enough strings that their embedding takes a while. */
 const many = Array.from({ length: 6000 }, (_, index) => `${corpus[index % corpus.length]?.text} ${index}`);
 
@@ -75,8 +76,8 @@ describe('a connection', () => {
   it('cannot see the sessions and storages of another', async () => {
     const server = await TestServer.start();
     const [one, other] = [await server.session(), await server.session()];
-    await one.createEmbeddedStringStorage({ ...docs, strings: ['mine'] });
-    await other.createEmbeddedStringStorage(docs);
+    await one.createEmbeddedStringStorage({ ...clientDocs, strings: ['mine'] });
+    await other.createEmbeddedStringStorage(clientDocs);
     expect((await one.search({ name: 'docs', text: 'bees' })).plan.dense?.matched).toBe(1);
     expect((await other.search({ name: 'docs', text: 'bees' })).plan.dense?.matched).toBe(strings.length);
     await one.destroy();
@@ -228,7 +229,9 @@ describe('a client that', () => {
     raw.socket.resetAndDestroy();
     await drained(server);
     const after = await server.session();
-    expect(await after.createEmbeddedStringStorage(docs)).toMatchObject({ recordCount: strings.length });
+    expect(await after.createEmbeddedStringStorage(clientDocs)).toMatchObject({
+      recordCount: strings.length,
+    });
   });
 
   it('destroys its session while a storage is being made gets 2002 for it', async () => {
@@ -253,7 +256,7 @@ describe('a server that stops', () => {
     const server = await TestServer.start();
     const client = await server.connect();
     const session = await client.createSession();
-    const creating = session.createEmbeddedStringStorage({ ...docs, strings: many });
+    const creating = session.createEmbeddedStringStorage({ ...clientDocs, strings: many });
     const failed = creating.catch((error: unknown) => error);
     await client.ping();
     await Promise.all([server.server.close(), server.server.close()]);

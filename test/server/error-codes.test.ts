@@ -59,9 +59,9 @@ async function makeScene(): Promise<Scene> {
 async function findTooMuch(): Promise<Failure> {
   const session = await (await TestServer.start({ config: { max_frame_mb: 1 } })).session();
   const long = Array.from({ length: 500 }, (_, index) => `bees ${index}${' '.repeat(1100)}`);
-  await session.createEmbeddedStringStorage({ ...docs, strings: long });
-  const params = { embedded_string_storage: 'docs', mode: 'lexical', top_k: 1000 };
-  const nodes = ['first', 'second'].map((id) => ({ id, type: 'retrieve', params }));
+  await session.createEmbeddedStringStorage({ name: 'docs', strings: long, embeddingModel: 'tiny' });
+  const params = { embedded_string_storage: 'docs', mode: 'lexical', top_k: 1000 } as const;
+  const nodes = ['first', 'second'].map((id) => ({ id, type: 'retrieve' as const, params }));
   const { error } = await (await session.createAgent({ graph: { nodes } })).turn('bees');
   return error ?? expect.fail('the turn did not fail');
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientSession, ServerError } from '../../src/client/index.js';
+import type { FilterExpression } from '../../lib/index.js';
+import type { ClientSession } from '../../src/client/index.js';
+import type { ServerError } from '../../src/protocol/errors.js';
 import { refusal } from '../helpers/errors.js';
 import { contextSize, overlong, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -7,10 +9,12 @@ import { retrieveGraph, TestServer } from './test-server.js';
 const docs = { name: 'docs', strings: ['one bee'], embeddingModel: 'tiny' };
 
 type Storage = Parameters<ClientSession['createEmbeddedStringStorage']>[0];
+/** Fields of a storage, right or wrong. */
+type AnyFields = { [Field in keyof Storage]?: unknown };
 
-async function refusedStorage(fields: Partial<Storage>): Promise<ServerError> {
+async function refusedStorage(fields: AnyFields): Promise<ServerError> {
   const session = await (await TestServer.start()).session();
-  return refusal(session.createEmbeddedStringStorage({ ...docs, ...fields }));
+  return refusal(session.createEmbeddedStringStorage({ ...docs, ...fields } as Storage));
 }
 
 describe('a storage is refused', () => {
@@ -75,7 +79,7 @@ describe('a storage is refused', () => {
   });
 
   it('with the field in the details, whatever is wrong', async () => {
-    const paths: [Partial<Storage>, string][] = [
+    const paths: [AnyFields, string][] = [
       [{ name: 'a b' }, 'name'],
       [{ strings: [] }, 'strings'],
       [{ strings: Array.from({ length: 100_001 }, () => 'a') }, 'strings'],
@@ -173,7 +177,7 @@ describe('a search or a turn', () => {
   it('is refused with 1004 or 4003 when its filter names what the storage does not have', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage({ ...docs, strings });
-    const filter = { '==': [{ knowledge: 'year' }, 1] };
+    const filter: FilterExpression = { '==': [{ knowledge: 'year' }, 1] };
     const search = await refusal(session.search({ name: 'docs', text: 'bee', filter }));
     expect(search).toMatchObject({ code: 1004, details: { path: 'filter' } });
     const agent = await refusal(session.createAgent({ graph: retrieveGraph({ filter }) }));

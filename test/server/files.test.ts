@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Storage } from '../../lib/index.js';
+import { type FilterExpression, Storage } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import { silentLog } from '../../src/log/log.js';
@@ -49,7 +49,7 @@ describe('a storage from a config file', () => {
     const client = await session();
     const made = await client.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb/kb.json' });
     expect(made).toMatchObject({ recordCount: records.length, embeddingDim: 512 });
-    const filter = { '>=': [{ knowledge: 'year' }, { variable: 'since' }] };
+    const filter: FilterExpression = { '>=': [{ knowledge: 'year' }, { variable: 'since' }] };
     const found = await client.search({
       name: 'docs',
       text: corpus[0].question,
@@ -87,7 +87,7 @@ describe('a storage from a config file', () => {
     await client.createEmbeddedStringStorage({ name: 'docs', configPath: 'kb/kb.json' });
     const compiled = vi.spyOn(Storage.prototype, 'compileFilter');
     onTestFinished(() => compiled.mockRestore());
-    const filter = () => ({ '>=': [{ knowledge: 'year' }, 2001] });
+    const filter = (): FilterExpression => ({ '>=': [{ knowledge: 'year' }, 2001] });
     const search = (name: string) => client.search({ name, text: 'bees', filter: filter(), topK: 20 });
     const { hits } = await search('docs');
     expect(compiled).toHaveBeenCalledOnce();

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { connect } from '../../src/client/index.js';
+import type { FilterExpression } from '../../lib/index.js';
+import { connect, type Graph } from '../../src/client/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -27,7 +28,7 @@ function writeKnowledgeBase(): void {
   writeFileSync(file('kb.json'), JSON.stringify(config));
 }
 
-const filter = {
+const filter: FilterExpression = {
   and: [
     { '==': [{ knowledge: 'owner' }, { variable: 'owner' }] },
     { '<': [{ knowledge: 'level' }, { variable: 'level' }] },
@@ -48,7 +49,7 @@ describe('turns with changing filter variables', () => {
     };
     const server = await TestServer.start({ config, loadLanguageModel: async () => model });
     const session = await server.session();
-    const graph = {
+    const graph: Graph = {
       nodes: [
         {
           id: 'kb',
@@ -98,7 +99,7 @@ describe('a client that does not read its replies', () => {
       type: 'CreateSessionRequest',
       id: 1,
     });
-    const graph = { nodes: [{ id: 'talker', type: 'generate' }] };
+    const graph: Graph = { nodes: [{ id: 'talker', type: 'generate' }] };
     const { agent_id } = await raw.request<ServerFrames['CreateAgentResponse']>({
       type: 'CreateAgentRequest',
       id: 2,

@@ -95,7 +95,7 @@ describe.skipIf(!haveModels(stories))('a generate node with stories260K', () => 
   it('has the context that it asks for, and refuses a longer prompt with both numbers', async () => {
     const { complete } = await pieces({ ...greedy, context_size: 32, max_tokens: 16 }, 'Once '.repeat(40));
     expect(complete).toMatchObject({ status: 'failed', error: { code: 4016, details: { limit: 16 } } });
-    expect(Number(complete.error?.details.tokens)).toBeGreaterThan(40);
+    expect(Number(complete.error?.code === 4016 && complete.error.details.tokens)).toBeGreaterThan(40);
     const roomy = await pieces({ ...greedy, max_tokens: 16 }, 'Once '.repeat(40));
     expect(roomy.complete.status).toBe('completed');
   });

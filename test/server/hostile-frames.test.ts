@@ -11,8 +11,8 @@ describe('a connection', () => {
   it('answers each of 100,000 random and mutated frames once, goes on, and so do the others', async () => {
     const server = await TestServer.start();
     const other = await server.session();
-    const docs = { name: 'docs', strings, embedding_model: 'tiny' };
-    await other.createEmbeddedStringStorage(docs);
+    const docs = { name: 'docs', strings, embedding_model: 'tiny' } as const;
+    await other.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
     const raw = await server.raw();
     const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>({
       type: 'CreateSessionRequest',

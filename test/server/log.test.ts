@@ -18,7 +18,7 @@ it('no line at debug level has a text of a user, whether things go well or badly
   const { lines, log } = capture();
   const server = await TestServer.start({ log, config: { include_interaction_in_diagnostics: true } });
   const session = await server.session();
-  const fields = { name: 'docs', strings: [...strings, marker], embedding_model: 'tiny' };
+  const fields = { name: 'docs', strings: [...strings, marker], embeddingModel: 'tiny' };
   await session.createEmbeddedStringStorage(fields);
   const agent = await session.createAgent({
     graph: retrieveGraph({ mode: 'hybrid' }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Knowledge } from '../../src/client/index.js';
+import type { Graph, Knowledge } from '../../src/client/index.js';
 import { corpus, dimension, strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -100,8 +100,8 @@ describe('the main job, over TCP with the real client', () => {
     const server = await TestServer.start({ config: { include_interaction_in_diagnostics: true } });
     const session = await server.session();
     await session.createEmbeddedStringStorage(docs);
-    const params = { embedded_string_storage: 'docs', mode: 'lexical', top_k: 1 };
-    const graph = {
+    const params = { embedded_string_storage: 'docs', mode: 'lexical', top_k: 1 } as const;
+    const graph: Graph = {
       nodes: [
         {
           id: 'again',

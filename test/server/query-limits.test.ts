@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FilterExpression } from '../../lib/index.js';
 import type { ClientSession } from '../../src/client/index.js';
 import { maxQueryLength } from '../../src/storages/search-limits.js';
 import { refusal } from '../helpers/errors.js';
@@ -54,7 +55,8 @@ describe('a query', () => {
 
   it('has a filter of bounded size', async () => {
     const session = await sessionWithDocs();
-    const search = (filter: unknown) => refusal(session.search({ name: 'docs', text: 'bees', filter }));
+    const search = (filter: unknown) =>
+      refusal(session.search({ name: 'docs', text: 'bees', filter: filter as FilterExpression }));
     const values = 'filter: it has more than 20000 values, the most that a filter may have';
     expect(await search(filterOf(30_000))).toMatchObject({ code: 1004, message: values });
     expect(await search(orOf(1001))).toMatchObject({

@@ -98,8 +98,8 @@ describe('a quote node', () => {
   });
 
   it('quotes a sentence once, though several nodes found it', async () => {
-    const params = { embedded_string_storage: 'docs', mode: 'lexical' };
-    const again = { id: 'again', type: 'retrieve', params };
+    const params = { embedded_string_storage: 'docs', mode: 'lexical' } as const;
+    const again = { id: 'again', type: 'retrieve', params } as const;
     const graph = graphOf({ max_sentences: 5 });
     const agent = await agentOf({ nodes: [again, ...graph.nodes] });
     const { citations } = await agent.turn('sourdough starter');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import { type Client, type ClientSession, connect } from '../../src/client/index.js';
+import { type Client, type ClientSession, connect, type Graph } from '../../src/client/index.js';
 import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
 import type { LogTail } from '../../src/monitor/log-tail.js';
@@ -103,6 +103,6 @@ export class TestServer {
 }
 
 /** A graph of one Retrieve node on the storage "docs". */
-export const retrieveGraph = (params: object = {}) => ({
+export const retrieveGraph = (params: object = {}): Graph => ({
   nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'docs', ...params } }],
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Graph } from '../../src/client/index.js';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
 import { strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
@@ -185,7 +186,7 @@ describe('turns', () => {
 describe('an agent', () => {
   it('keeps the storage that it was made with, though the name is destroyed and made anew', async () => {
     const session = await (await TestServer.start()).session();
-    const docs = { name: 'docs', strings, embedding_model: 'tiny' };
+    const docs = { name: 'docs', strings, embeddingModel: 'tiny' };
     await session.createEmbeddedStringStorage(docs);
     const agent = await session.createAgent({ graph: retrieveGraph(), enableDiagnostics: true });
     await session.destroyEmbeddedStringStorage('docs');
@@ -201,9 +202,8 @@ describe('an agent', () => {
   it('is not made when one of its nodes has no storage, and the others are let go', async () => {
     const session = await (await TestServer.start()).session();
     await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
-    const [node] = retrieveGraph().nodes;
-    const missing = { ...node, id: 'b', type: 'retrieve', params: { embedded_string_storage: 'other' } };
-    const graph = { nodes: [...retrieveGraph().nodes, missing] };
+    const params = { embedded_string_storage: 'other' };
+    const graph: Graph = { nodes: [...retrieveGraph().nodes, { id: 'b', type: 'retrieve', params }] };
     await expect(session.createAgent({ graph })).rejects.toMatchObject({ code: 3010 });
     await session.destroyEmbeddedStringStorage('docs');
   });

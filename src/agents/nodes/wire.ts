@@ -50,8 +50,11 @@ const nodeSchema = z.discriminatedUnion(
   ) as unknown as [z.ZodObject],
 );
 
+/** A node may do without params if none of them is required. */
+type NodeParams<Params> = Record<never, never> extends Params ? { params?: Params } : { params: Params };
+
 export type NodeInput = {
-  [Type in keyof NodeSchemas]: { id: string; type: Type; params?: z.input<NodeSchemas[Type]['params']> };
+  [Type in keyof NodeSchemas]: { id: string; type: Type } & NodeParams<z.input<NodeSchemas[Type]['params']>>;
 }[keyof NodeSchemas];
 
 /** Client frames, with the params of the node types. The server checks the params after the shape of the graph. */

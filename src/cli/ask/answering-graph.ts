@@ -1,4 +1,5 @@
-import type { Graph } from '../../client/index.js';
+import type { FilterExpression } from '../../../lib/index.js';
+import type { Graph, GraphNode } from '../../client/index.js';
 
 /** What the storage is called in the session. */
 export const storageName = 'kb';
@@ -10,7 +11,7 @@ export interface SearchSettings {
   threshold?: number | undefined;
   fusion?: 'rrf' | 'scores' | undefined;
   minScore?: number | undefined;
-  filter?: unknown;
+  filter?: FilterExpression | undefined;
 }
 
 /** How the graph answers. */
@@ -22,11 +23,11 @@ export interface AnswerSettings {
 
 /** A graph that answers with a language model, from the hits of the storage if there is one. */
 export function answeringGraph(search: SearchSettings | undefined, answer: AnswerSettings): Graph {
-  const retrieve = {
+  const retrieve: GraphNode = {
     id: 'search',
     type: 'retrieve',
     params: { embeddedStringStorage: storageName, ...search },
   };
-  const generate = { id: 'answer', type: 'generate', params: answer };
+  const generate: GraphNode = { id: 'answer', type: 'generate', params: answer };
   return { nodes: search === undefined ? [generate] : [retrieve, generate] };
 }

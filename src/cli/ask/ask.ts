@@ -1,4 +1,4 @@
-import type { SearchMode, Tokenizer } from '../../../lib/index.js';
+import type { FilterExpression, SearchMode, Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
@@ -37,7 +37,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
   requireEffect(flags);
-  const filter = await jsonArgument('--filter', flags.filter);
+  const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
   // The server checks it.
   const graph = await graphOf(flags, filter);
@@ -67,7 +67,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
 }
 
 /** The graph of the agent that answers; undefined: the hits are shown. */
-async function graphOf(flags: AskFlags, filter: unknown): Promise<Graph | undefined> {
+async function graphOf(flags: AskFlags, filter: FilterExpression | undefined): Promise<Graph | undefined> {
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   if (flags.generate !== true && flags.model === undefined) return undefined;
   const { mode, topK, threshold, fusion, minScore, model } = flags;
@@ -75,7 +75,7 @@ async function graphOf(flags: AskFlags, filter: unknown): Promise<Graph | undefi
 }
 
 interface SearchContext {
-  filter: unknown;
+  filter: FilterExpression | undefined;
   variables: Record<string, unknown> | undefined;
   tokenizer: Tokenizer | undefined;
   signal: AbortSignal;

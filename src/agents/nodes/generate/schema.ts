@@ -64,7 +64,9 @@ export const schema = {
       ),
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
-      .strictObject({ turns: z.int().min(0).max(10_000).default(100) })
+      .strictObject({
+        turns: z.int().min(0).max(10_000).default(100).describe('Most earlier turns in the prompt.'),
+      })
       .prefault({})
       .describe('`turns`: most earlier turns in the prompt.'),
     max_tokens: z
@@ -176,7 +178,10 @@ export const schema = {
     history_turns: z.int().optional().describe('Turns of history in the prompt.'),
     knowledge_records: z.int().optional().describe('Records in the prompt.'),
     dropped: z
-      .object({ history_turns: z.int(), knowledge: z.int() })
+      .object({
+        history_turns: z.int().describe('Oldest turns.'),
+        knowledge: z.int().describe('Lowest-ranked records.'),
+      })
       .optional()
       .describe('What did not fit into the prompt: oldest turns, lowest-ranked records.'),
     forgotten_turns: z

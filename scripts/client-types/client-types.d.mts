@@ -1,0 +1,3 @@
+export function clientTypes(
+  load: (name: string) => Promise<object>,
+): Promise<{ text: string; undescribed: string[] }>;
