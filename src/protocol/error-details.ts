@@ -1,5 +1,3 @@
-import type { ErrorCode, errorTable } from './errors.js';
-
 /** The field of the request, or of the graph, that the error is about. */
 type At = {
   /** The field: `topK` of a request is `top_k`, and `graph.nodes[1].params.top_k` a param. */
@@ -215,18 +213,4 @@ export interface ErrorDetailsByCode {
 }
 
 /** The details of an error with this code. */
-export type ErrorDetailsOf<Code extends ErrorCode> = ErrorDetailsByCode[Code];
-
-/** What an error of a turn or a request says, by `code`. */
-export type ErrorFields = {
-  [Code in ErrorCode]: {
-    /** Error code: docs/errors.md. */
-    code: Code;
-    /** The code's name. */
-    name: (typeof errorTable)[Code]['name'];
-    /** Names the field and the fix. */
-    message: string;
-    /** The same facts for programs. */
-    details: ErrorDetailsByCode[Code];
-  };
-}[ErrorCode];
+export type ErrorDetailsOf<Code extends keyof ErrorDetailsByCode> = ErrorDetailsByCode[Code];

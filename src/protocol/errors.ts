@@ -339,6 +339,20 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** What an error of a turn or a request says, by `code`. */
+export type ErrorFields = {
+  [Code in ErrorCode]: {
+    /** Error code: docs/errors.md. */
+    code: Code;
+    /** The code's name. */
+    name: (typeof errorTable)[Code]['name'];
+    /** Names the field and the fix. */
+    message: string;
+    /** The same facts for programs. */
+    details: ErrorDetailsByCode[Code];
+  };
+}[ErrorCode];
+
 /** Named facts about an error, for programs; `message` is for people. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
