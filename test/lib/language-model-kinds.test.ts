@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
 import { writeDecoderModel, writeMambaModel, writeSlidingWindowModel } from '../helpers/models.js';
+import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
+
+const inFolder = temporaryFolder();
+
+/** Layers of attention between layers of short convolutions. */
+async function writeHybridModel(name: string, { contextSize: context = 512 }): Promise<string> {
+  await writeTinyDecoder('lfm2', inFolder(name), { context });
+  return inFolder(name);
+}
 
 const threads = { threads: 1, batchThreads: 1 };
 const tokens = (length: number, salt: number) =>
@@ -23,6 +33,7 @@ describe.each([
   ['attention', writeDecoderModel, { pooling: null }],
   ['a sliding window', writeSlidingWindowModel, {}],
   ['a recurrent state', writeMambaModel, {}],
+  ['attention and recurrent states', writeHybridModel, {}],
 ])('a model with %s', (kind, write, options) => {
   const path = write(`kind-${kind.replaceAll(' ', '-')}.gguf`, { ...options, contextSize: 1024 });
 

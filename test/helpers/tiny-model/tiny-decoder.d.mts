@@ -1,0 +1,6 @@
+export const tinyDecoders: readonly string[];
+export function writeTinyDecoder(
+  architecture: string,
+  path: string,
+  options?: { context?: number },
+): Promise<void>;
