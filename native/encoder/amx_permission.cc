@@ -13,8 +13,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "core/bf16.h"
 #include "core/cpu.h"
-#include "encoder/bf16.h"
 #endif
 
 namespace lorekeep::encoder {

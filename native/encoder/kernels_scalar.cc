@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encoder/bf16.h"
+#include "core/bf16.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encoder/bf16.h"
+#include "core/bf16.h"
 
 namespace lorekeep::encoder {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "encoder/buffer.h"
+#include "core/buffer.h"
 #include "encoder/kernels.h"
 
 namespace lorekeep::encoder {

@@ -1,6 +1,6 @@
 // The portable set: the reference for tests, and the fallback for other CPUs.
+#include "core/half.h"
 #include "vector/distance_sets.h"
-#include "vector/half.h"
 #include "vector/ten_bit.h"
 
 namespace lorekeep::vector {

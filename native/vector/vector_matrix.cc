@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/half.h"
 #include "vector/distance.h"
-#include "vector/half.h"
 
 namespace lorekeep::vector {
 namespace {

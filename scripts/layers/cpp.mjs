@@ -7,6 +7,7 @@ const modules = {
   vector: ['core'],
   filter: ['core'],
   encoder: ['core'],
+  quant: ['core'],
   engine: ['core', 'encoder'],
   store: ['core', 'text', 'vector', 'filter'],
   scheduler: ['core'],

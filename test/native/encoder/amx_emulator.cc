@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/bf16.h"
 #include "encoder/amx_permission.h"
 #include "encoder/amx_tiles.h"
-#include "encoder/bf16.h"
 
 namespace lorekeep::test {
 namespace {
 
-using encoder::from_bf16;
 using encoder::kTileBytes;
 using encoder::kTileRowsOfAmx;
 using encoder::TileConfig;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "encoder/bf16.h"
+#include "core/bf16.h"
 #include "encoder/kernels.h"
 
 namespace lorekeep::test {
@@ -23,7 +23,7 @@ inline std::vector<float> numbers(std::size_t count, std::uint64_t seed) {
 
 inline std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
   std::vector<std::uint16_t> found;
-  for (float value : values) found.push_back(encoder::to_bf16(value));
+  for (float value : values) found.push_back(to_bf16(value));
   return found;
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/half.h"
 #include "harness.h"
-#include "vector/half.h"
 #include "vector/vector_type.h"
 
 namespace lorekeep::vector {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace lorekeep::encoder {
+namespace lorekeep {
 
 /// The upper half of an f32, rounded to nearest, ties to even. Not for NaN.
 constexpr std::uint16_t to_bf16(float value) noexcept {
@@ -15,4 +15,4 @@ constexpr float from_bf16(std::uint16_t value) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
 }
 
-}  // namespace lorekeep::encoder
+}  // namespace lorekeep

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace lorekeep::vector {
+namespace lorekeep {
 
 /// Rounds to nearest even. Values beyond 65519.99.. become infinity. NaN becomes a quiet NaN.
 constexpr std::uint16_t half_from_float(float value) noexcept {
@@ -46,4 +46,4 @@ constexpr float float_from_half(std::uint16_t half) noexcept {
   return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
 }
 
-}  // namespace lorekeep::vector
+}  // namespace lorekeep

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-namespace lorekeep::encoder {
+namespace lorekeep {
 
 /// An uninitialised array aligned to cache lines, so that no load of a panel touches two. Throws bad_alloc.
 template <class T>
@@ -32,4 +32,4 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace lorekeep::encoder
+}  // namespace lorekeep

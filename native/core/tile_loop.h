@@ -1,14 +1,12 @@
 // The loop over the tiles of a multiplication. A tile keeps the sums of some rows and panels in registers; each step
-// loads those panels once and one value of each row. Internal to native/encoder.
+// loads those panels once and one value of each row.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <utility>
 
-#include "encoder/kernels.h"
-
-namespace lorekeep::encoder {
+namespace lorekeep {
 
 /// Calls Tile<kRows, kPanels>::run(gemm, first row, first panel) over a whole product, with at most kMostRows rows and
 /// kMostPanels (1 or 2) panels per tile. Panels are the outer loop: two of 384 steps stay in the first-level cache for
@@ -45,4 +43,4 @@ class TileLoop {
   }
 };
 
-}  // namespace lorekeep::encoder
+}  // namespace lorekeep

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/buffer.h"
+
+namespace lorekeep::quant {
+
+struct QuantKernels;
+
+/// 32 inputs of a row: input = scale * quant.
+struct alignas(16) ActivationBlock {
+  std::int8_t quants[32];  // -127 to 127
+  float scale;             // the largest magnitude / 127
+  float scaled_sum;        // scale * the sum of the quants
+  std::int32_t negated_sum;
+  std::int32_t negated_first_half;  // minus the sum of the first 16 quants
+};
+
+/// Rows of inputs, quantised once for all matrices that multiply them. Rows are independent: a row's blocks do not
+/// depend on the others. Inputs should be finite; others give unspecified outputs of their row only.
+class Activations {
+ public:
+  /// Takes `count` rows of `inputs` values, `stride` values apart, which must stay valid and unchanged while they are
+  /// multiplied (matrices of floats read them). quantize() must follow. Grows the memory as needed; throws bad_alloc.
+  void reset(const float* rows, std::size_t inputs, std::size_t stride, std::size_t count);
+  /// Quantises rows `begin` to `end`. Several threads may do so for disjoint rows. Needed by quantised matrices only.
+  void quantize(std::size_t begin, std::size_t end) noexcept;
+  void quantize(std::size_t begin, std::size_t end, const QuantKernels& kernels) noexcept;
+
+  std::size_t inputs() const noexcept { return inputs_; }
+  std::size_t rows() const noexcept { return count_; }
+  /// Blocks per row, with those of zeros that fill the last group of a panel.
+  std::size_t blocks() const noexcept { return blocks_; }
+  const ActivationBlock* row(std::size_t index) const noexcept { return quantized_.data() + index * blocks_; }
+  const float* values(std::size_t index) const noexcept { return rows_ + index * stride_; }
+  std::size_t stride() const noexcept { return stride_; }
+
+ private:
+  const float* rows_ = nullptr;
+  std::size_t inputs_ = 0;
+  std::size_t stride_ = 0;
+  std::size_t count_ = 0;
+  std::size_t blocks_ = 0;
+  Buffer<ActivationBlock> quantized_;
+};
+
+}  // namespace lorekeep::quant

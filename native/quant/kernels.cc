@@ -1,0 +1,28 @@
+#include "quant/kernels.h"
+
+#include "core/cpu.h"
+#include "quant/kernel_sets.h"
+
+namespace lorekeep::quant {
+namespace {
+
+const KernelSets<QuantKernels, 8>& usable() noexcept {
+  static const KernelSets<QuantKernels, 8> sets({{&kScalarKernels, 0}}, usable_features());
+  return sets;
+}
+
+}  // namespace
+
+std::span<const QuantKernels* const> available_kernels() noexcept {
+  return usable().all();
+}
+
+const QuantKernels* kernels_named(std::string_view name) noexcept {
+  return usable().named(name);
+}
+
+const QuantKernels& best_kernels() noexcept {
+  return *usable().all().back();
+}
+
+}  // namespace lorekeep::quant

@@ -1,0 +1,29 @@
+// Reading packed weights. Internal to native/quant.
+#pragma once
+
+#include "quant/groups.h"
+
+namespace lorekeep::quant {
+
+/// A block of a panel, in the form that the kernels for many rows multiply.
+struct alignas(kLine) Unpacked {
+  Step quants[kSteps];
+  float scale[kLanes];  // of the first half of the block, if halves have their own
+  float other[kLanes];  // the minimum, or the scale of the second half
+};
+
+/// Unpacks block `block` of `group`. The slow twin of what the kernels do.
+template <class Group>
+void unpack(const Group& group, std::size_t block, Unpacked& to) noexcept;
+
+/// The amount that a format adds to quants when unpacked.
+int quant_zero(Format format) noexcept;
+Arithmetic arithmetic_of(Format format) noexcept;
+
+/// Bytes of a panel, a multiple of the cache line.
+std::size_t panel_bytes(Format format, std::size_t inputs) noexcept;
+
+/// Writes `inputs` values of one output of a panel.
+void dequantize_lane(Format format, const std::byte* panel, std::size_t lane, float* to, std::size_t inputs) noexcept;
+
+}  // namespace lorekeep::quant
