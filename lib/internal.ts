@@ -1,5 +1,6 @@
 /** Internals for the server in src/. Not exported by the package; may change at any time. */
 export { addonFile } from './binding.js';
+export { type CrashKind, type CrashThread, forceCrash, installCrashHandler } from './crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
 export { translateError } from './errors.js';

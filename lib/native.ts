@@ -36,6 +36,10 @@ export interface NativeFilter extends NativeHandle {
   readonly variables: string[];
 }
 
+/** Ways to crash, for tests of crash dumps. */
+export type CrashKind = 'segmentation-fault' | 'stack-overflow' | 'abort' | 'exception';
+export type CrashThread = 'calling' | 'pool' | 'inference';
+
 export type NativeProgress = (fraction: number) => void;
 
 /** The base of every native object. */
@@ -643,6 +647,10 @@ export interface NativeBinding {
   configureScheduler(settings: NativeSchedulerSettings): void;
   /** 0 to 1. */
   setThrottle(level: number): void;
+  /** From now on a crash of the process writes a dump to `path` and then deletes `replaced`. Returns why there can be none; "" if there can. */
+  installCrashHandler(path: string, replaced: string): string;
+  /** Crashes the process on a thread, for tests of crash dumps. */
+  forceCrash(kind: CrashKind, thread: CrashThread): void;
   schedulerStats(): NativeSchedulerStats;
 }
 
@@ -743,5 +751,7 @@ export const nativeExports = [
   'describeModel',
   'configureScheduler',
   'setThrottle',
+  'installCrashHandler',
+  'forceCrash',
   'schedulerStats',
 ] as const satisfies readonly (keyof NativeBinding)[];

@@ -1,11 +1,12 @@
 // `npm run prebuild`: prebuilds/<platform>-<arch>/ with the addon, its libraries and the CPU plugins of every CPU
-// generation, stripped. Prints what each file weighs.
+// generation, stripped; their symbols go to symbols/. Prints what each file weighs.
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findProgram, run } from './tool/command.mjs';
+import { crashTools, writeSymbols } from './tool/crash-tools.mjs';
 import { compileNative } from './tool/native-build.mjs';
 import { phase } from './tool/phase.mjs';
-import { platformTag, prebuildsFolder } from './tool/project.mjs';
+import { isCheckout, platformTag, prebuildsFolder, symbolsFolder } from './tool/project.mjs';
 import { runScript } from './tool/stop.mjs';
 
 await runScript('prebuild', async () => {
@@ -28,11 +29,13 @@ function addonName() {
 
 async function makePrebuild(files, folder) {
   const beside = `${folder}.${process.pid}`;
+  const symbols = await symbolWriter();
   mkdirSync(beside, { recursive: true });
   try {
     for (const file of files) {
       const name = basename(file) === 'lorekeep.node' ? addonName() : basename(file);
       copyFileSync(file, join(beside, name));
+      symbols?.(file, name);
       await strip(join(beside, name));
     }
     rmSync(folder, { recursive: true, force: true });
@@ -40,6 +43,17 @@ async function makePrebuild(files, folder) {
   } finally {
     rmSync(beside, { recursive: true, force: true });
   }
+}
+
+/**
+ * Returns what writes the symbol file of a library, before it is stripped; undefined where there are no crash dumps. A
+ * release publishes symbols/, so that the dumps of its users can be read.
+ */
+async function symbolWriter() {
+  if (process.platform !== 'linux' || !isCheckout()) return undefined;
+  const { dumpSyms } = await crashTools();
+  rmSync(symbolsFolder, { recursive: true, force: true });
+  return (file, name) => writeSymbols(dumpSyms, file, symbolsFolder, name);
 }
 
 /** Takes out debug information and the symbols that nobody links to. Exports stay. */

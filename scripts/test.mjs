@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { checks } from './testing/checks.mjs';
 import { nativeTests } from './testing/native.mjs';
 import { packageTests, typeScriptTests } from './testing/vitest.mjs';
+import { crashTools } from './tool/crash-tools.mjs';
 import { buildNative } from './tool/native-build.mjs';
 import { formatTime, phase } from './tool/phase.mjs';
 import { installPackages, requireNode } from './tool/setup.mjs';
@@ -52,6 +53,7 @@ async function setUp(only) {
   if (only.includes('ts') || only.includes('package')) {
     await buildNative('native');
     await phase('typescript', compileTypeScript);
+    if (process.platform === 'linux') await phase('crash tools', async () => void (await crashTools()));
   } else {
     await phase('vendor', () => vendor());
   }

@@ -5,6 +5,7 @@
 #include "binding/beneath_binding.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
+#include "binding/crash_binding.h"
 #include "binding/destination_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
@@ -111,6 +112,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("configureScheduler", configure_scheduler);
   function("setThrottle", set_throttle);
   function("schedulerStats", scheduler_stats);
+  function("installCrashHandler", install_crash_handler);
+  function("forceCrash", force_crash);
   return exports;
 }
 

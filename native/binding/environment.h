@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "binding/runtime.h"
+#include "core/alternate_stack.h"
 #include "core/cancel_token.h"
 
 namespace lorekeep::binding {
@@ -88,6 +89,7 @@ class Environment {
   void drain();
   void shut_down() noexcept;
 
+  const AlternateStack stack_;  // of the JavaScript thread
   napi_env env_;
   std::shared_ptr<Runtime> runtime_;
   napi_threadsafe_function wake_ = nullptr;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/alternate_stack.h"
 #include "core/cpu.h"
 #include "core/cpu_quota.h"
 
@@ -127,6 +128,7 @@ void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
 }
 
 void ThreadPool::run(std::size_t index) {
+  const AlternateStack stack;
   if (priority_ == ThreadPriority::kBackground) enter_background();
   Semaphore own;
   for (bool first = true;; first = false) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/alternate_stack.h"
 #include "core/error.h"
 #include "lm/generation_context.h"
 #include "lm/model_session.h"
@@ -170,6 +171,7 @@ bool InferenceThread::call(const Command& command) {
 }
 
 void InferenceThread::run() {
+  const AlternateStack stack;
   while (drain()) {
     reap();
     step();

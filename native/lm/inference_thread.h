@@ -70,6 +70,8 @@ class InferenceThread {
 
   // Any thread.
 
+  /// Runs a command on the thread, between two steps.
+  void run_soon(std::function<void()> command) { post(std::move(command)); }
   /// Makes the thread notice requests that ended.
   void poke() {
     post([] {}, kCancel);

@@ -11,8 +11,9 @@ const modules = {
   engine: ['core', 'encoder'],
   store: ['core', 'text', 'vector', 'filter'],
   scheduler: ['core'],
+  crash: ['core'],
   lm: ['core', 'engine', 'scheduler'],
-  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'lm'],
+  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'crash', 'lm'],
 };
 
 /** Third-party headers and the only place under native/ that may include them. */
@@ -34,6 +35,7 @@ const thirdParty = [
   },
   { header: /^simdjson\.h$/, place: /^native\/store\//, name: 'native/store' },
   { header: /^jinja\/\w+\.h$/, place: /^native\/lm\//, name: 'native/lm' },
+  { header: /^client\/linux\//, place: /^native\/crash\//, name: 'native/crash' },
   { header: /^xxhash\.h$/, place: /^native\/core\//, name: 'native/core' },
 ];
 

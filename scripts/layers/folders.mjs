@@ -12,6 +12,7 @@ export const folders = {
   limits: ['protocol'],
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
   log: ['files', 'config'],
+  crash: ['files', 'config', 'log'],
   downloads: ['files'],
   catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],
   knowledge: ['schema', 'lifecycle', 'fusion', 'lexical', 'files', 'catalog', 'limits/default-cache-bytes'],
@@ -33,7 +34,7 @@ export const folders = {
   ],
   cli: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'downloads', 'catalog', 'knowledge'],
-    ...['storages', 'client', 'telemetry', 'monitor', 'server'],
+    ...['storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

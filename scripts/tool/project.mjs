@@ -12,6 +12,8 @@ export const releaseTree = join(root, '.cmake', 'release');
 /** What the loader looks at first. */
 export const stageFolder = join(root, 'build', 'Release');
 export const prebuildsFolder = join(root, 'prebuilds');
+/** Symbol files of the libraries in prebuildsFolder. Not part of the package. */
+export const symbolsFolder = join(root, 'symbols');
 export const platformTag = `${process.platform}-${process.arch}`;
 
 export const packageJson = () => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

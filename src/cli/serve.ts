@@ -3,6 +3,7 @@ import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
+import { startCrashDumps } from '../crash/crash-dumps.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import type { LogTail } from '../monitor/log-tail.js';
@@ -22,6 +23,7 @@ export async function serve(flags: FlagValues): Promise<void> {
   const { log, fileLog, file: logFile } = openLog(config, logTail === undefined ? [] : [logTail]);
   useLog(log);
   logDefects(log);
+  startCrashDumps(config, log);
   for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
   const kernels = unknownKernels(process.env, distanceKernels());
   if (kernels !== undefined) log.warn(kernels);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
 import { defaultMemoryMiB } from '../limits/default-memory.js';
+import { crashDumpSchema, debugCommandsSchema } from './crash-schema.js';
 import { llmEngineSchema } from './engine-schema.js';
 import {
   boolean,
@@ -12,7 +13,6 @@ import {
   object,
   text,
 } from './field-types.js';
-import { crashDumpSchema, debugCommandsSchema } from './later-schema.js';
 import { limitsSchema } from './limits-schema.js';
 import { metricsSchema } from './metrics-schema.js';
 import { monitorSchema } from './monitor-schema.js';

@@ -95,11 +95,11 @@ describe('a config file', () => {
   it('is told in one sentence which of its fields do nothing yet', async () => {
     const { withoutEffect } = await load({
       port: 1,
-      crash_dump: { enabled: false, dir: 'x' },
+      stt_debug_dump_dir: 'x',
       engines: { llm_engine: { backend: 'vulkan' } },
     });
     expect(withoutEffect).toBe(
-      'set, but without effect in this version: crash_dump.dir (crash dumps); engines.llm_engine.backend (GPU plugins)',
+      'set, but without effect in this version: stt_debug_dump_dir (speech); engines.llm_engine.backend (GPU plugins)',
     );
     const cpu = { engines: { llm_engine: { backend: 'cpu' } } };
     expect((await load(cpu)).withoutEffect).toBeUndefined();

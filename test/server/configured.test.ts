@@ -181,6 +181,8 @@ const effects: Record<string, Effect | Elsewhere> = {
   'monitor.turn_ring_size': { value: 10, elsewhere: 'test/monitor/page.test.ts' },
   'monitor.memory_tick_interval_ms': { value: 100, elsewhere: 'test/monitor/page.test.ts' },
   'monitor.allow_remote': { value: true, elsewhere: 'test/monitor/stream.test.ts' },
+  'crash_dump.enabled': { value: true, elsewhere: 'test/crash/server.test.ts' },
+  'crash_dump.dir': { value: 'dumps', elsewhere: 'test/crash/server.test.ts' },
   idle_shutdown_timeout: { value: 0, elsewhere: 'test/server/configured.test.ts' },
   'engines.llm_engine.n_threads_batch': {
     value: 9,
@@ -270,7 +272,7 @@ async function writeFiles(): Promise<string> {
   for (const variant of catalog.models.flatMap(({ variants }) => variants)) {
     if (variant.file !== undefined) variant.file = join(dirname(catalogPath), variant.file);
   }
-  const config = { crash_dump: { dir: 'dumps' }, engines: { llm_engine: { n_gpu_layers: 99 } } };
+  const config = { stt_debug_dump_dir: 'speech', engines: { llm_engine: { n_gpu_layers: 99 } } };
   for (const [path, { value }] of Object.entries(effects))
     if (!path.includes('[]')) setValue(config, path.split('.'), value);
   const files = {
@@ -297,7 +299,7 @@ it('a server does what each field of its config file says, and says which do not
       expect(readFileSync(join(project, effect.elsewhere), 'utf8'), path).toContain(path.split('.').at(-1));
   }
   await program.printed(/n_gpu_layers: deprecated and ignored/);
-  await program.printed(/set, but without effect in this version: crash_dump\.dir \(crash dumps\)/);
+  await program.printed(/set, but without effect in this version: stt_debug_dump_dir \(speech\)/);
 });
 
 it('every field has an effect that is looked at here, or is said to have none yet', () => {
@@ -319,8 +321,6 @@ it('flags and variables reach the server, which exits with 0 when nobody uses it
   });
   expect(status).toBe(0);
   expect(stdout).toMatch(/"host":"127\.0\.0\.1","port":[1-9]\d*,"access":"local"/);
-  const set =
-    'crash_dump.dir (crash dumps); debug_commands.enabled (debug commands); engines.llm_engine.backend';
-  expect(stdout).toContain(set);
+  expect(stdout).toContain('debug_commands.enabled (debug commands); engines.llm_engine.backend');
   expect(stdout).toContain('"seconds":1,"msg":"stopping: no session for this long"');
 });

@@ -1,16 +1,11 @@
 import { boolean, fieldFacts, object, text } from './field-types.js';
 
-/** Fields reserved for later versions. They are validated now so that today's config files keep their meaning. */
-
 export const crashDumpSchema = object({
-  enabled: boolean()
-    .default(true)
-    .describe('Write a minidump on a fatal crash.')
-    .register(fieldFacts, { later: 'crash dumps', holdsFor: [false] }),
+  enabled: boolean().default(true).describe('Write a minidump on a fatal crash.'),
   dir: text()
     .default('')
     .describe('Folder of the dumps; empty: `logs_dir`, else the folder of the package.')
-    .register(fieldFacts, { path: true, flag: '--crash-dump-dir <path>', later: 'crash dumps' }),
+    .register(fieldFacts, { path: true, flag: '--crash-dump-dir <path>' }),
 }).prefault({});
 
 export const debugCommandsSchema = object({

@@ -1,0 +1,44 @@
+// dump_syms and minidump_stackwalk, built from the vendored sources of breakpad: for tests and for releases.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { launcherOptions } from './ccache.mjs';
+import { findProgram } from './command.mjs';
+import { build, configure, requireToolchain } from './native-tree.mjs';
+import { root } from './project.mjs';
+import { withTreeLock } from './tree-lock.mjs';
+
+const tree = join(root, '.cmake', 'crash-tools');
+
+/** More than the symbols of any library have. */
+const mostBytes = 1024 * 1024 * 1024;
+
+/** Builds the tools, if necessary, and returns their paths. Linux only. */
+export async function crashTools() {
+  requireToolchain();
+  const generator = findProgram('ninja') ? ['-G', 'Ninja'] : [];
+  const options = Object.entries(launcherOptions()).map(([key, value]) => `-D${key}=${value}`);
+  await withTreeLock(tree, async () => {
+    const source = join(root, 'tools', 'crash');
+    await configure(tree, ['cmake', '-S', source, '-B', tree, ...generator, ...options]);
+    await build(tree);
+  });
+  return { dumpSyms: join(tree, 'dump_syms'), stackwalk: join(tree, 'minidump_stackwalk') };
+}
+
+/**
+ * Writes the symbol file of a library with its symbols to `into`/NAME/ID/NAME.sym, where minidump_stackwalk and `lorekeep
+ * doctor --last-crash` look. `name` is the file's name where it crashes.
+ */
+export function writeSymbols(dumpSyms, file, into, name = basename(file)) {
+  const text = execFileSync(dumpSyms, ['-n', name, file], {
+    encoding: 'utf8',
+    maxBuffer: mostBytes,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const id = /^MODULE \S+ \S+ (\w+) /.exec(text)[1];
+  const folder = join(into, name, id);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.sym`), text);
+  return join(folder, `${name}.sym`);
+}
