@@ -4,15 +4,48 @@ import { runChild } from '../helpers/children.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { randomNumbers } from '../helpers/models.js';
+import { repetitions, testSeed as seed } from '../helpers/random.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
+import { tinyDecoders, writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 const inFolder = temporaryFolder();
-const seed = Number(process.env.LOREKEEP_TEST_SEED ?? 20_240_229);
-const copies = 150;
-const cancels = 500;
+const copies = repetitions('COPIES', 150);
+const cancels = repetitions('CANCELS', 500);
 
 const greedy = { temperature: 0 };
 const sentence = { prompt: 'Once upon a time there was a cat', maxTokens: 12, sampling: greedy };
+
+/** Loads mutated copies of a file in a process of its own, and returns how many ended how. */
+async function mutations(path: string, count: number): Promise<Record<string, number>> {
+  const script = '../../lib/children/mutated-language-models.mjs';
+  const { code, signal, output, messages } = await runChild(script, [
+    path,
+    inFolder('.'),
+    `${seed}`,
+    `${count}`,
+  ]);
+  const last = messages.at(-1) as { outcomes?: Record<string, number> } | undefined;
+  expect([code, signal], `after ${JSON.stringify(last)}: ${output}`).toEqual([0, null]);
+  const { outcomes = {} } = last ?? {};
+  expect(Object.values(outcomes).reduce((sum, one) => sum + one, 0)).toBe(count);
+  expect(outcomes.INTERNAL).toBeUndefined();
+  return outcomes;
+}
+
+describe('a truncated or mutated language model is refused or generates, and never ends the process', () => {
+  it.skipIf(!haveModels(stories))('stories260K', async () => {
+    const { MODEL_INVALID } = await mutations(realModel(stories), copies);
+    expect(MODEL_INVALID).toBeGreaterThan(copies / 3);
+  });
+
+  it.each(tinyDecoders)('%s', async (name) => {
+    const path = inFolder(`${name}.gguf`);
+    await writeTinyDecoder(name, path);
+    const { MODEL_INVALID, loaded } = await mutations(path, Math.ceil(copies / 3));
+    expect(MODEL_INVALID).toBeGreaterThan(0);
+    expect(loaded).toBeGreaterThan(0);
+  });
+});
 
 describe.skipIf(!haveModels(stories))('a language model', () => {
   let model: LanguageModel;
@@ -24,20 +57,6 @@ describe.skipIf(!haveModels(stories))('a language model', () => {
     undisturbed = (await model.generate(sentence).result).text;
   });
   afterAll(() => model.close());
-
-  it('truncated and mutated, is refused or generates, and never ends the process', async () => {
-    const args = [realModel(stories), inFolder('.'), `${seed}`, `${copies}`];
-    const { code, signal, output, messages } = await runChild(
-      '../../lib/children/mutated-language-models.mjs',
-      args,
-    );
-    const last = messages.at(-1) as { outcomes?: Record<string, number> } | undefined;
-    expect([code, signal], `after ${JSON.stringify(last)}: ${output}`).toEqual([0, null]);
-    const { outcomes = {} } = last ?? {};
-    expect(Object.values(outcomes).reduce((sum, one) => sum + one, 0)).toBe(copies);
-    expect(outcomes.MODEL_INVALID).toBeGreaterThan(copies / 3);
-    expect(outcomes.INTERNAL).toBeUndefined();
-  });
 
   it('refuses a prompt of ten million characters with both numbers, and goes on', async () => {
     const other = model.generate(sentence);

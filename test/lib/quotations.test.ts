@@ -1,15 +1,15 @@
 /**
- * Quotations of SmolLM2 under `quotes`, checked span by span. LOREKEEP_TEST_QUOTES names the number of replies; 1000 take
- * about five minutes of one core.
+ * Quotations of SmolLM2 under `quotes`, checked span by span. LOREKEEP_TEST_QUOTES=1000 takes about five
+ * minutes of one core.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LanguageModel } from '../../lib/index.js';
 import { quotations } from '../../src/agents/nodes/generate/quotations.js';
 import type { Knowledge } from '../../src/protocol/components.js';
-import { testSeed } from '../helpers/random.js';
+import { repetitions, testSeed } from '../helpers/random.js';
 import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 
-const replies = Number(process.env.LOREKEEP_TEST_QUOTES ?? 24);
+const replies = repetitions('QUOTES', 24);
 const atOnce = 8;
 
 /** Records with marks, letters and blanks that tokens cut in the middle. */

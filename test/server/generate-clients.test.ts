@@ -5,10 +5,14 @@ import { connect, type Graph } from '../../src/client/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { random, testSeed } from '../helpers/random.js';
+import { random, repetitions, testSeed } from '../helpers/random.js';
 import { TestServer } from './test-server.js';
 
 const file = temporaryFolder();
+
+/** Turns of all agents together; 10,000 take about five minutes. */
+const turns = repetitions('TURNS', 200);
+const agents = 5;
 
 /** Records of five owners, each with words that name the owner. */
 const owners = ['ada', 'bob', 'cyd', 'dan', 'eve'];
@@ -62,7 +66,7 @@ describe('turns with changing filter variables', () => {
     const next = random(testSeed);
     const talk = async () => {
       const agent = await session.createAgent({ graph, enableDiagnostics: true });
-      for (let turn = 0; turn < 40; turn++) {
+      for (let turn = 0; turn < turns / agents; turn++) {
         const owner = owners[Math.floor(next() * owners.length)] as string;
         const level = Math.floor(next() * 60);
         const complete = await agent.turn('secret of bees', { variables: { owner, level } });
@@ -77,8 +81,8 @@ describe('turns with changing filter variables', () => {
         for (const { id } of complete.citations ?? []) expect(id.startsWith(`${owner}-`)).toBe(true);
       }
     };
-    await Promise.all(Array.from({ length: 5 }, talk));
-    expect(model.prompts).toHaveLength(200);
+    await Promise.all(Array.from({ length: agents }, talk));
+    expect(model.prompts).toHaveLength(Math.ceil(turns / agents) * agents);
     for (const messages of model.prompts) {
       const told = messages.map(({ content }) => content).join('\n');
       const whose = new Set([...told.matchAll(/secret-(\w+)-\d+/g)].map(([, owner]) => owner));
