@@ -22,7 +22,14 @@ export interface EmbedRowsOptions extends ProgressOptions {
   prefix?: string | undefined;
   /** Truncate texts that are too long for the model's context instead of reporting an error. Default false. */
   truncate?: boolean | undefined;
+  /** Awaited about once a minute, between two portions, to save() the embeddings so far. Default: nothing. */
+  checkpoint?: (() => Promise<unknown>) | undefined;
 }
+
+/** Time between two checkpoints: the most work that a killed process loses. */
+const checkpointMs = 60_000;
+/** Share of the time that checkpoints may take. */
+const checkpointShare = 0.05;
 
 /** Bytes of text per native call: seconds of work with a small model. Progress is reported after each call. */
 const portionBytes = 64 * 1024;
@@ -79,17 +86,24 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
     model: EmbeddingModel,
     options: EmbedRowsOptions = {},
   ): Promise<{ texts: number; errors: ItemError[] }> {
-    const { prefix = '', truncate = false, signal, onProgress } = options;
+    const { prefix = '', truncate = false, checkpoint, signal, onProgress } = options;
     const native = { prefix, truncate, bytes: portionBytes };
     return this.run(signal, async (rows, cancel) => {
       const total = rows.counts().missing;
       const errors: ItemError[] = [];
       let texts = 0;
+      let due = performance.now() + checkpointMs;
       while (texts < total) {
         const part = await rows.embedNext(records.handle, model.handle, native, cancel, undefined);
         if (part.texts === 0) break;
         texts += part.texts;
         errors.push(...(part.errors as ItemError[]));
+        if (checkpoint !== undefined && texts < total && performance.now() >= due) {
+          const started = performance.now();
+          await checkpoint();
+          const ended = performance.now();
+          due = ended + Math.max(checkpointMs, (ended - started) / checkpointShare);
+        }
         onProgress?.(texts / total);
       }
       return { texts, errors };

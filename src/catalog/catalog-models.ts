@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
+import { shellWord } from '../schema/shell-word.js';
 import { Catalog } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { LoadedModel } from './loaded-model.js';
@@ -27,6 +28,8 @@ export interface CatalogModelsOptions {
   log: ModelLog;
   /** Advice in the error for a name that is not in the catalog. */
   remedy: string;
+  /** Flags with which `lorekeep build` uses this catalog. */
+  buildFlags?: string | undefined;
 }
 
 /** The same values as those of a server without a config file. */
@@ -64,7 +67,14 @@ export class CatalogModels implements AsyncDisposable, Disposable {
    * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and expected value
    */
   static async open(file: string = shippedCatalog): Promise<CatalogModels> {
-    return new CatalogModels(await Catalog.load(resolve(file)));
+    const catalog = await Catalog.load(resolve(file));
+    const buildFlags = file === shippedCatalog ? undefined : `--catalog ${shellWord(catalog.file)}`;
+    return new CatalogModels(catalog, { buildFlags });
+  }
+
+  /** Flags with which `lorekeep build` uses this catalog; shown in errors. */
+  get buildFlags(): string | undefined {
+    return this.#options.buildFlags;
   }
 
   /** Absolute path of the catalog. */

@@ -4,6 +4,7 @@ import { CatalogModels } from '../catalog/catalog-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
 import { embeddingOptions } from '../config/embedding-options.js';
 import { orStartupError } from '../config/startup-error.js';
+import { shellWord } from '../schema/shell-word.js';
 import type { ModelFlags } from './flags/model.js';
 import { requireFileOfFlag } from './knowledge-base-file.js';
 import { warn } from './output.js';
@@ -37,7 +38,10 @@ export class CommandModels implements AsyncDisposable {
     for (const warning of loaded.warnings) warn(warning);
     // A command ends before a model could be unloaded.
     const options = found && { ...embeddingOptions(found), idleMs: 0 };
-    return new CommandModels(loaded, new CatalogModels(loaded, { ...options, remedy }));
+    const given = Object.entries({ config, catalog }).filter(([, path]) => path !== undefined);
+    const flags = given.map(([name, path]) => `--${name} ${shellWord(resolve(path as string))}`);
+    const buildFlags = flags.length > 0 ? flags.join(' ') : undefined;
+    return new CommandModels(loaded, new CatalogModels(loaded, { ...options, remedy, buildFlags }));
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */
@@ -49,6 +53,11 @@ export class CommandModels implements AsyncDisposable {
       this.loadMs += performance.now() - started;
     }
   };
+
+  /** Flags of the same catalog for `lorekeep build`. */
+  get buildFlags(): string | undefined {
+    return this.#models.buildFlags;
+  }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#models.close();

@@ -75,6 +75,8 @@ export interface TurnHit {
   })[] | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
+  /** With `stale` `serve`: the files have changed since this build was loaded. */
+  stale?: true | undefined;
 }
 
 /** How a search ran. */
@@ -205,6 +207,8 @@ export interface Knowledge {
   })[] | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
+  /** With `stale` `serve`: the files have changed since this build was loaded. */
+  stale?: true | undefined;
 }
 
 /** A component of the type `character_reply`. */
@@ -460,6 +464,11 @@ export interface RetrieveParams {
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
+  /**
+   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
+   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   */
+  stale?: 'wait' | 'serve' | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
   highlight?: boolean | undefined;
   /** Predicate over the metadata: docs/filters.md. */
@@ -506,6 +515,11 @@ export interface StorageOfFileFields {
   strings?: undefined | undefined;
   /** Catalog name of the embedding model; required with `strings`. */
   embeddingModel?: string | undefined;
+  /**
+   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
+   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   */
+  stale?: 'wait' | 'serve' | undefined;
 }
 
 /** Fields of a CreateEmbeddedStringStorageRequest. */
@@ -518,6 +532,11 @@ export interface StorageOfStringsFields {
   strings: readonly string[];
   /** Catalog name of the embedding model; required with `strings`. */
   embeddingModel: string;
+  /**
+   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
+   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   */
+  stale?: 'wait' | 'serve' | undefined;
 }
 
 /** Fields of a CreateEmbeddedStringStorageRequest: a file or strings. */
@@ -593,6 +612,11 @@ export interface SearchEmbeddedStringStorageFields {
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
+  /**
+   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
+   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   */
+  stale?: 'wait' | 'serve' | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
   highlight?: boolean | undefined;
   /** Predicate over the metadata: docs/filters.md. */
@@ -711,6 +735,8 @@ export interface CreateEmbeddedStringStorageResponseFrame {
   recordCount: number;
   /** Dimension of the embeddings. */
   embeddingDim: number;
+  /** With `stale` `serve`: the files have changed since this build was loaded. */
+  stale?: true | undefined;
 }
 
 /** The frame SearchEmbeddedStringStorageResponse. */
@@ -722,6 +748,8 @@ export interface SearchEmbeddedStringStorageResponseFrame {
   hits: Hit[];
   /** How the search ran: docs/search.md. */
   plan: RetrievalPlan;
+  /** With `stale` `serve`: the files have changed since this build was loaded. */
+  stale?: true | undefined;
 }
 
 /** The frame CreateAgentResponse. */
@@ -967,6 +995,8 @@ export interface TurnCompleteFrame {
       searchMs?: number | undefined;
       /** retrieve: how the search ran. */
       plan?: RetrievalPlan | undefined;
+      /** retrieve: with `stale` `serve`: the files have changed since this build was loaded. */
+      stale?: true | undefined;
     })[];
     /** Ids of the skipped nodes, in order. */
     skipped: string[];

@@ -114,6 +114,11 @@ export async function configError(
     return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
   }
   const { reason, remedy, ...facts } = detail;
-  const shown = await hide(error.message, facts);
+  // The command names paths of the server.
+  const message = error.message.replace(
+    `; ${remedy}`,
+    '; build it again on the server: its log has the command',
+  );
+  const shown = await hide(message, facts);
   return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
 }

@@ -3,12 +3,11 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LorekeepError, Records } from '../../lib/index.js';
 import { removeStrayFiles } from '../../lib/internal.js';
-import { checkDestinations, checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
+import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
-import { indexFingerprint } from './model.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
-import { buildVectors } from './vectors.js';
+import { buildVectors, saveVectors } from './vectors.js';
 import { writeWords } from './words.js';
 
 export interface KnowledgeBaseBuild extends EmbeddingCounts {
@@ -67,9 +66,7 @@ async function writeVectors(
   if (index === undefined) return writeEmbeddings(records, source, report);
   const { vectors: built, written, ...counts } = await buildVectors(records, source, report);
   await using vectors = built;
-  const { config, model, signal } = source;
-  const fingerprint = indexFingerprint(records, model, config.long_text);
-  await vectors.save(index, { fingerprint, records, signal, owner: ownerOf(source) });
+  await saveVectors(vectors, records, source);
   return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], counts };
 }
 

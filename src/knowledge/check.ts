@@ -1,4 +1,4 @@
-import { Records, TextIndex } from '../../lib/index.js';
+import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
@@ -7,8 +7,8 @@ import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
-import { configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
-import { openVectors, vectorsWarnings } from './vectors.js';
+import { buildCommandOf, configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
+import { isOutdated, openVectors, vectorsWarnings } from './vectors.js';
 import { reuseWords } from './words.js';
 
 export interface KnowledgeBaseFinding {
@@ -39,6 +39,7 @@ const known: OptionNames<CheckKnowledgeBaseOptions> = { models: true, signal: tr
 
 interface Checked {
   path: string;
+  buildCommand: string;
   config: KnowledgeBaseConfig;
   files: KnowledgeBaseFiles;
   model: KnowledgeModel | undefined;
@@ -71,7 +72,9 @@ export async function checkKnowledgeBase(
     await checkDestinations({ path, config, files: resolved }, ['words', 'embeddings']);
     return resolved;
   });
-  const records = files && (await checkFiles({ path, config, files, model, signal, findings }));
+  const buildCommand = buildCommandOf(path, models);
+  const checked = { path, buildCommand, config, model, signal, findings };
+  const records = files && (await checkFiles({ ...checked, files }));
   const ok = findings.every(({ severity }) => severity !== 'error');
   return { ok, findings, records };
 }
@@ -90,14 +93,24 @@ async function checkFiles(checked: Checked): Promise<number | undefined> {
 }
 
 async function checkVectors(records: Records, checked: Checked): Promise<void> {
-  const { path, config, files, model, signal, findings } = checked;
+  const { config, files, model, signal, findings } = checked;
   if (model === undefined) return;
   const { index } = files;
   if (index === undefined) return checkTexts(records, { ...checked, model });
+  const { buildCommand } = checked;
+  const opening = openVectors(records, index, { buildCommand, config, model, signal });
   const opened = await found(findings, index, () =>
-    openVectors(records, index, { path, config, model, signal }),
+    opening.catch((error: unknown) => {
+      if (isOutdated(error)) return error;
+      throw error;
+    }),
   );
   if (opened === undefined) return;
+  if (opened instanceof LorekeepError) {
+    const message = `${index}: the next opening builds the index again: ${opened.detail.reason}`;
+    findings.push({ severity: 'warning', code: 'STALE', file: index, message });
+    return checkTexts(records, { ...checked, model });
+  }
   for (const message of await vectorsWarnings(opened, checked)) {
     findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });
   }

@@ -54,7 +54,7 @@ export async function makeFolderOf(path: string): Promise<void> {
 }
 
 async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: FileOwner | undefined) {
-  const target = files[file];
+  const target = file === 'index' ? files.indexPlace : files[file];
   if (target === undefined) return;
   const { kind, field } = kinds[file];
   try {

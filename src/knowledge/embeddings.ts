@@ -24,8 +24,8 @@ export interface EmbeddedRecords extends EmbeddingCounts {
 type EmbedSource = Pick<Source, 'path' | 'config' | 'model' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
- * Returns one embedding per record, from the embeddings file or from the model. New embeddings are written to the file, also
- * when embedding ends early, so that the next attempt continues from there. An unwritable file is a warning.
+ * Returns one embedding per record, from the embeddings file or from the model. New embeddings are written to the file about
+ * once a minute, and when embedding ends early, so that the next attempt continues from there. An unwritable file is a warning.
  * @throws as openKnowledgeBase() for records that the model cannot embed; CANCELLED, OUT_OF_MEMORY
  */
 export async function embedRecords(
@@ -85,8 +85,9 @@ async function embedMissing(
   const { config, model, signal } = source;
   const options = { prefix: model.documentPrefix, truncate: config.long_text === 'truncate', signal };
   try {
+    const checkpoint = () => save(rows, path, source);
     const embedded = await report.run('embed', missing, (onProgress) =>
-      rows.embed(records, model.model, { ...options, onProgress }),
+      rows.embed(records, model.model, { ...options, checkpoint, onProgress }),
     );
     return { ...embedded, written: await save(rows, path, source) };
   } catch (error) {

@@ -44,6 +44,22 @@ export class FilesIdentity {
   }
 
   /**
+   * The identity of the same files after the load has written the index. Files that others change meanwhile still differ
+   * from it.
+   */
+  withWrittenIndex(): FilesIdentity {
+    const found = this.#files.map(([, stats]) => stats);
+    // The index is the last one: see sourcePaths().
+    const path = this.#files.at(-1)?.[0] as string;
+    found[found.length - 1] = statSync(path, precise);
+    return new FilesIdentity(
+      this.#files.map(([name]) => name),
+      found,
+      this.#links,
+    );
+  }
+
+  /**
    * Whether opening would read the same files again: every path still leads to the same, unchanged file. Asks the file system
    * on this thread: that takes some 4 µs a path, and handing it to another thread takes longer than a short search.
    */

@@ -9,10 +9,10 @@ const curable: ReadonlySet<ErrorCode> = new Set([
   'INVALID_ARGUMENT',
 ]);
 
-/** Runs work on an index file. Adds the remedy to errors about the file. */
+/** Runs work on an index file. Adds the remedy, a command, to errors about the file. */
 export async function withIndexRemedy<T>(
   file: string,
-  configPath: string,
+  buildCommand: string,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -21,7 +21,7 @@ export async function withIndexRemedy<T>(
     if (!(error instanceof LorekeepError)) throw error;
     const { code, message, detail } = error;
     if (!curable.has(code) || detail.file !== file) throw error;
-    const remedy = `${code === 'NOT_FOUND' ? 'build it' : 'build it again'}: lorekeep build ${configPath}`;
+    const remedy = `${code === 'NOT_FOUND' ? 'build it' : 'build it again'}: ${buildCommand}`;
     const { reason = message } = detail;
     throw LorekeepError.about(code, { ...detail, file, reason: String(reason), remedy }, { cause: error });
   }

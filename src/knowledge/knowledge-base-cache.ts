@@ -1,5 +1,7 @@
 import { LorekeepError } from '../../lib/index.js';
+import { PendingWork } from '../lifecycle/pending-work.js';
 import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
+import { isFileError } from './file-error.js';
 import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -10,7 +12,7 @@ import { type ConfigFiles, type ConfigPlace, plainPlace } from './paths.js';
 import type { Pin } from './pin.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
 import { noProgress } from './progress.js';
-import { configArgument, findModel, type ResolvedSource } from './resolve.js';
+import { buildCommandOf, configArgument, findModel, type ResolvedSource } from './resolve.js';
 
 export interface KnowledgeBaseCacheOptions {
   /** Provides the model that a config names. */
@@ -38,20 +40,31 @@ const known: OptionNames<KnowledgeBaseCacheOptions> = {
 
 export interface CachedOpenOptions {
   signal?: AbortSignal | undefined;
+  /**
+   * If the files have changed since the knowledge base was loaded: "wait" for the new load, or "serve" what was loaded before,
+   * while the new content is loaded in the background. What was loaded before must still be in memory. Default "wait".
+   */
+  stale?: 'wait' | 'serve' | undefined;
 }
 
 /**
  * Shares knowledge bases among callers: each is loaded once. A pinned one never changes; after one of its files has changed,
- * the next open() loads the new content beside it. Unpinned ones stay for the next open() until `maxBytes` is exceeded; then
+ * the next open() loads the new content beside it, and the old one stays until that has succeeded. Unpinned ones stay for the next open() until `maxBytes` is exceeded; then
  * the least recently used is closed first.
  */
 export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #models: ModelResolver;
+  readonly #given: ModelSource;
   readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
-  /** Identities of the latest places, least recently used first. */
+  /** What was last loaded from the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
+  /** Keys of files whose loads in the background failed, by place. */
+  readonly #failed = new Map<string, string>();
+  /** Places that are being loaded in the background. */
+  readonly #refreshing = new Set<string>();
+  readonly #background = new PendingWork();
   #closed = false;
   #requests = 0;
   #loads = 0;
@@ -65,6 +78,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
       throw LorekeepError.about('INVALID_ARGUMENT', { field: 'maxBytes', reason });
     }
     this.#models = modelResolver(models);
+    this.#given = models;
     this.#readOnly = options.readOnly === true;
     this.#log = log;
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
@@ -109,37 +123,81 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
     signal?.throwIfAborted();
     this.#requests++;
-    return this.#known(place.key) ?? this.#resolve(place, signal);
+    return this.#known(place, options) ?? this.#resolve(place, signal);
   }
 
-  /** Returns a pin on the knowledge base last found at this place, if it is loaded and no file has changed. */
-  #known(place: string): Pin<KnowledgeBase> | undefined {
-    const identity = this.#places.get(place);
+  /** Returns a pin on what was last loaded from this place, if it still is and no file has changed, or that is fine. */
+  #known(place: ConfigPlace, { stale = 'wait' }: CachedOpenOptions): Pin<KnowledgeBase> | undefined {
+    const identity = this.#places.get(place.key);
     if (identity === undefined) return undefined;
-    this.#places.delete(place);
-    const pin = identity.isCurrent() ? this.#pins.find(identity.key) : undefined;
-    if (pin !== undefined) this.#places.set(place, identity);
+    const isCurrent = identity.isCurrent();
+    if (!isCurrent && stale === 'wait') return undefined;
+    const pin = this.#pins.find(identity.key);
+    this.#places.delete(place.key);
+    if (pin !== undefined) this.#places.set(place.key, identity);
+    if (pin !== undefined && !isCurrent) this.#background.track(this.#refresh(place));
     return pin;
   }
 
-  async #resolve(place: ConfigPlace, signal = new AbortController().signal): Promise<Pin<KnowledgeBase>> {
+  /** Loads the new content of a place, unless that is under way or has failed. Never rejects. */
+  async #refresh(place: ConfigPlace): Promise<void> {
+    const { key } = place;
+    if (this.#refreshing.has(key)) return;
+    this.#refreshing.add(key);
+    try {
+      const pin = await this.#resolve(place, undefined, this.#failed.get(key));
+      this.#failed.delete(key);
+      await pin?.release();
+    } catch (error) {
+      this.#log.warn({ err: error }, 'changed files are not loaded: the last build is served');
+    } finally {
+      this.#refreshing.delete(key);
+    }
+  }
+
+  #resolve(place: ConfigPlace, signal?: AbortSignal): Promise<Pin<KnowledgeBase>>;
+  /** Returns undefined for files with the key `except`. */
+  #resolve(
+    place: ConfigPlace,
+    signal: AbortSignal | undefined,
+    except: string | undefined,
+  ): Promise<Pin<KnowledgeBase> | undefined>;
+  async #resolve(
+    place: ConfigPlace,
+    signal = new AbortController().signal,
+    except?: string,
+  ): Promise<Pin<KnowledgeBase> | undefined> {
     const files = await place.open();
     let loading = false;
+    let key: string | undefined;
     try {
       const { source, identity } = await identifySource(files);
+      key = identity.key;
+      if (key === except) return undefined;
       const load = (abort: AbortSignal) => {
         loading = true;
         this.#loads++;
         return this.#load(source, files, abort).finally(() => files.close());
       };
       const pin = await this.#pins.acquire(identity.key, files.name, load, signal);
-      this.#remember(place.key, identity);
+      this.#remember(place.key, this.#afterLoad(identity, pin.value));
       return pin;
     } catch (error) {
+      if (key !== undefined && this.#places.has(place.key) && isFileError(error))
+        this.#failed.set(place.key, key);
       throw shownError(error, files.shown);
     } finally {
       if (!loading) await files.close();
     }
+  }
+
+  /** The identity of the files after a load that may have written the index. Loads of the same files find the same pin. */
+  #afterLoad(identity: FilesIdentity, loaded: KnowledgeBase): FilesIdentity {
+    if (loaded.identity === undefined) {
+      loaded.identity = loaded.indexWritten ? identity.withWrittenIndex() : identity;
+      this.#pins.rename(identity.key, loaded.identity.key);
+    }
+    return loaded.identity;
   }
 
   #remember(place: string, identity: FilesIdentity): void {
@@ -147,12 +205,14 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     if (this.#places.size <= mostPlaces) return;
     const [oldest] = this.#places.keys();
     this.#places.delete(oldest as string);
+    this.#failed.delete(oldest as string);
   }
 
   /** Closes unpinned knowledge bases; the others close when they are released. Resolves when no load is under way. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true;
-    return this.#pins.close();
+    await this.#pins.close();
+    await this.#background.settled();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -173,6 +233,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
       const opened = await openSource({
         ...source,
         model,
+        buildCommand: buildCommandOf(files.name, this.#given),
         readOnly: this.#readOnly,
         log,
         signal,

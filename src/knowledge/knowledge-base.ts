@@ -2,6 +2,7 @@ import type { Storage } from '../../lib/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
+import type { FilesIdentity } from './identity.js';
 import type { KnowledgeModel } from './model.js';
 import { SearchableStorage } from './searchable.js';
 
@@ -9,6 +10,7 @@ interface KnowledgeBaseFacts {
   config: KnowledgeBaseConfig;
   warnings: readonly string[];
   embeddings: EmbeddingCounts | undefined;
+  indexWritten: boolean;
 }
 
 /** A storage opened from files. */
@@ -16,11 +18,26 @@ export class KnowledgeBase extends SearchableStorage {
   readonly config: KnowledgeBaseConfig;
   /** One sentence per config key without effect. */
   readonly warnings: readonly string[];
+  /** Whether opening wrote the index file, because it was outdated. */
+  readonly indexWritten: boolean;
+
+  /** @internal The files that it was loaded from; set by a cache. */
+  identity: FilesIdentity | undefined;
 
   /** @internal Use openKnowledgeBase(). */
-  constructor(storage: Storage, model: KnowledgeModel, { config, warnings, embeddings }: KnowledgeBaseFacts) {
+  constructor(
+    storage: Storage,
+    model: KnowledgeModel,
+    { config, warnings, embeddings, indexWritten }: KnowledgeBaseFacts,
+  ) {
     super(storage, model, embeddings, { lexical: lexicalOptions(config.lexical), fusion: config.fusion });
     this.config = config;
     this.warnings = warnings;
+    this.indexWritten = indexWritten;
+  }
+
+  /** Whether its files have changed since it was loaded. Known of those that a KnowledgeBaseCache has opened. */
+  override get outdated(): boolean {
+    return this.identity?.isCurrent() === false;
   }
 }

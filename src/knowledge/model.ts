@@ -46,7 +46,13 @@ export async function withModel<T>(
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
 /** Models by name: a function, or an object with such a function, such as CatalogModels. */
-export type ModelSource = ModelResolver | { resolve: ModelResolver };
+export type ModelSource = ModelResolver | NamedModels;
+
+export interface NamedModels {
+  resolve: ModelResolver;
+  /** The arguments with which `lorekeep build` finds the same models; shown in errors. */
+  readonly buildFlags?: string | undefined;
+}
 
 /** @throws INVALID_ARGUMENT if it is neither; the resolver throws it for a value that is not a model */
 export function modelResolver(models: ModelSource): ModelResolver {

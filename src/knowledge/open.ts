@@ -6,11 +6,12 @@ import { withModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
-import { buildVectors, openVectors, vectorsWarnings } from './vectors.js';
+import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
 import { openWords } from './words.js';
 
 /**
- * Opens the knowledge base of a config file: reads the records, loads or builds its indexes.
+ * Opens the knowledge base of a config file: reads the records, loads its indexes. Those that were made from other records
+ * or with another model are built again and written.
  * @throws LorekeepError with file and reason: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT (config, records, or a model that
  * `models` does not know; a file that is not ours to replace), TEXT_TOO_LONG, DIMENSION_MISMATCH or UNSUPPORTED for the index file; CANCELLED.
  */
@@ -36,26 +37,37 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
     () => openRecords(source),
     ({ size }) => size,
   );
-  const { vectors: found, counts } = await findVectors(records, source, report);
+  const { vectors: found, counts, indexWritten } = await findVectors(records, source, report);
   await using vectors = found;
   await using words = await openWords(records, source, report);
   const ef = config.hnsw?.ef_search;
   const storage = await Storage.fromRecords(records, vectors, words, { ef, signal });
-  return new KnowledgeBase(storage, model, { config, warnings, embeddings: counts });
+  return new KnowledgeBase(storage, model, {
+    config,
+    warnings,
+    embeddings: counts,
+    indexWritten: indexWritten === true,
+  });
 }
 
-/** Loads the index from its file or builds it. `counts` is set only if records were embedded for it. */
+/** Loads the index from its file, or builds it. `counts` is set only if records were embedded for it. */
 async function findVectors(
   records: Records,
   source: Source,
   report: PhaseReport,
-): Promise<{ vectors: VectorIndex; counts?: EmbeddingCounts }> {
+): Promise<{ vectors: VectorIndex; counts?: EmbeddingCounts; indexWritten?: boolean }> {
   const { files, warnings, log } = source;
   if (files.index === undefined) {
     const { vectors, embedded, reused, truncated } = await buildVectors(records, source, report);
     return { vectors, counts: { embedded, reused, truncated } };
   }
-  const vectors = await openVectors(records, files.index, source);
+  const vectors = await openVectors(records, files.index, source).catch((error: unknown) => {
+    if (!isOutdated(error)) throw error;
+    const { reason } = error.detail;
+    log.info({ file: files.index, records: files.records, reason }, 'index built again');
+    return undefined;
+  });
+  if (vectors === undefined) return rebuildVectors(records, source, report);
   for (const warning of await vectorsWarnings(vectors, source)) {
     warnings.push(warning);
     log.warn({ file: files.index }, warning);

@@ -6,6 +6,8 @@ import type { KnowledgeBaseConfig } from './config-schema.js';
 export interface KnowledgeBaseFiles {
   records: string;
   index: string | undefined;
+  /** Where to write the index; another name of the same file. */
+  indexPlace: string | undefined;
   /** Undefined: the text index is in memory only. */
   words: string | undefined;
   /** Undefined: every text is embedded. */
@@ -73,6 +75,7 @@ export async function resolveFiles(
   return {
     records: await resolvePath(records_file, 'records_file', false),
     index: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', false),
+    indexPlace: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', true),
     words: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
     embeddings:
       embeddings_file === undefined ? undefined : await resolvePath(embeddings_file, 'embeddings_file', true),

@@ -27,7 +27,7 @@ interface Loaded<T extends Cacheable> {
 }
 
 interface Entry<T extends Cacheable> {
-  readonly key: string;
+  key: string;
   readonly name: string;
   loading: Promise<Loaded<T>>;
   /** Absent while it is loading, and once it is evicted. */
@@ -37,6 +37,8 @@ interface Entry<T extends Cacheable> {
   /** A later version of the same name was requested, so this one will not be requested again. */
   outdated: boolean;
   readonly abort: AbortController;
+  /** Later loads have higher numbers. */
+  readonly started: number;
 }
 
 /**
@@ -54,6 +56,7 @@ export class PinCache<T extends Cacheable> {
   readonly #pending = new PendingWork();
   #bytes = 0;
   #closing = false;
+  #starts = 0;
 
   /** `onEvict` is called for every value that is closed. */
   constructor(maxBytes: number, onEvict: (name: string, bytes: number) => void = () => {}) {
@@ -94,7 +97,8 @@ export class PinCache<T extends Cacheable> {
   }
 
   /**
-   * Returns a pin on the value of `key`, a version of `name`. Other versions of that name stay only while they are pinned.
+   * Returns a pin on the value of `key`, a version of `name`. Once it is loaded, other versions of that name stay only while
+   * they are pinned.
    * @throws errors of `load`, after which the next request tries again; the signal's reason
    */
   async acquire(
@@ -115,6 +119,15 @@ export class PinCache<T extends Cacheable> {
     }
   }
 
+  /** Gives a value another key, unless it is gone or that key is taken. */
+  rename(from: string, to: string): void {
+    const entry = this.#entries.get(from);
+    if (entry === undefined || this.#entries.has(to)) return;
+    this.#entries.delete(from);
+    entry.key = to;
+    this.#entries.set(to, entry);
+  }
+
   /** Closes OnDemand values now and pinned ones when they are released. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -123,12 +136,12 @@ export class PinCache<T extends Cacheable> {
   }
 
   #start(key: string, name: string, load: (signal: AbortSignal) => Promise<T>): Entry<T> {
-    this.#outdate(name);
     const abort = new AbortController();
     const entry: Entry<T> = {
       key,
       name,
       abort,
+      started: this.#starts++,
       waiting: 0,
       outdated: false,
       loading: load(abort.signal).then((value) => ({
@@ -141,6 +154,7 @@ export class PinCache<T extends Cacheable> {
     const keep = (loaded: Loaded<T>) => {
       entry.loaded = loaded;
       this.#bytes += loaded.bytes;
+      this.#outdate(name);
       if (entry.waiting === 0) this.#settle(entry);
       this.#shrink();
     };
@@ -176,9 +190,12 @@ export class PinCache<T extends Cacheable> {
     await Promise.all(closing);
   }
 
+  /** Marks all loaded versions but the one whose load started last. */
   #outdate(name: string): void {
-    for (const entry of this.#entries.values()) {
-      if (entry.name !== name) continue;
+    const loaded = [...this.#entries.values()].filter((one) => one.name === name && one.loaded !== undefined);
+    const latest = Math.max(...loaded.map(({ started }) => started));
+    for (const entry of loaded) {
+      if (entry.started === latest) continue;
       entry.outdated = true;
       if (this.#idle.has(entry)) this.#evict(entry);
     }

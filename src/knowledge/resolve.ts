@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
+import { shellWord } from '../schema/shell-word.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -43,7 +44,9 @@ export interface ResolvedSource {
 /** All that opening and building work with. */
 export interface Source extends ResolvedSource {
   model: KnowledgeModel;
-  /** Opening writes neither the text index nor the embeddings file. */
+  /** The command that builds its files. */
+  buildCommand: string;
+  /** Opening writes no file. */
   readOnly: boolean;
   log: KnowledgeLog;
   signal: AbortSignal | undefined;
@@ -55,6 +58,12 @@ export function configArgument(path: string): string {
   if (typeof path === 'string' && path !== '') return resolve(path);
   const reason = "the path of a knowledge base's config file is expected";
   throw LorekeepError.about('INVALID_ARGUMENT', { field: 'configPath', reason });
+}
+
+/** The command that builds a knowledge base, for a shell in any folder. */
+export function buildCommandOf(config: string, models: ModelSource | undefined): string {
+  const flags = typeof models === 'object' ? models.buildFlags : undefined;
+  return ['lorekeep build', shellWord(config), flags].filter((part) => part !== undefined).join(' ');
 }
 
 /** Reads a config and resolves the paths in it. @throws as openKnowledgeBase() for the config */
@@ -84,5 +93,6 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   const source = await resolveSource(path, resolvePath);
   for (const warning of source.warnings) log.warn({ file: path }, warning);
   const model = await findModel(source, models);
-  return { ...source, model, readOnly: options.readOnly === true, log, signal, onProgress };
+  const buildCommand = buildCommandOf(path, options.models);
+  return { ...source, model, buildCommand, readOnly: options.readOnly === true, log, signal, onProgress };
 }

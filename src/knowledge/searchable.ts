@@ -54,6 +54,11 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     this.#lexical = lexical;
   }
 
+  /** Whether its source has changed since it was loaded. */
+  get outdated(): boolean {
+    return false;
+  }
+
   get size(): number {
     return this.storage.size;
   }

@@ -1,6 +1,7 @@
 import { inspectFile, LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
 import { hnswDefaults } from './config-schema.js';
-import { type EmbeddedRecords, embedRecords } from './embeddings.js';
+import { checkOwnDestination, ownerOf } from './destinations.js';
+import { type EmbeddedRecords, type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { withIndexRemedy } from './index-error.js';
 import { indexFingerprint } from './model.js';
 import type { PhaseReport } from './progress.js';
@@ -28,11 +29,52 @@ export async function buildVectors(
   return { vectors, ...counts };
 }
 
-type IndexSource = Pick<Source, 'path' | 'config' | 'model' | 'signal'>;
+/** Whether an index file is sound, but of other records or another model. */
+export function isOutdated(error: unknown): error is LorekeepError {
+  return (
+    error instanceof LorekeepError && error.code === 'UNSUPPORTED' && error.detail.mismatch === 'fingerprint'
+  );
+}
+
+/**
+ * Builds an index file again that is outdated, and writes it; one that cannot be written is a warning.
+ * @throws INVALID_ARGUMENT if the file belongs to another knowledge base; as openKnowledgeBase()
+ */
+export async function rebuildVectors(
+  records: Records,
+  source: Source,
+  report: PhaseReport,
+): Promise<{ vectors: VectorIndex; counts: EmbeddingCounts; indexWritten: boolean }> {
+  const { readOnly, log, files } = source;
+  if (!readOnly) await checkOwnDestination(source, 'index');
+  const { vectors, embedded, reused, truncated } = await buildVectors(records, source, report);
+  const counts = { embedded, reused, truncated };
+  if (readOnly) return { vectors, counts, indexWritten: false };
+  try {
+    await saveVectors(vectors, records, source);
+    return { vectors, counts, indexWritten: true };
+  } catch (error) {
+    if (error instanceof LorekeepError && error.code === 'IO') {
+      log.warn({ file: files.index, err: error }, 'index not written: it is built again on every opening');
+      return { vectors, counts, indexWritten: false };
+    }
+    await vectors.close();
+    throw error;
+  }
+}
+
+/** Writes the index file with its records. @throws IO, CANCELLED; INVALID_ARGUMENT if the file is not ours to replace */
+export async function saveVectors(vectors: VectorIndex, records: Records, source: Source): Promise<void> {
+  const { config, model, signal, files } = source;
+  const fingerprint = indexFingerprint(records, model, config.long_text);
+  await vectors.save(files.indexPlace as string, { fingerprint, records, signal, owner: ownerOf(source) });
+}
+
+type IndexSource = Pick<Source, 'buildCommand' | 'config' | 'model' | 'signal'>;
 
 /** Opens an index file and checks that it is one of these records and this model. @throws as openKnowledgeBase() */
 export function openVectors(records: Records, file: string, source: IndexSource): Promise<VectorIndex> {
-  return withIndexRemedy(file, source.path, () => openIndex(records, file, source));
+  return withIndexRemedy(file, source.buildCommand, () => openIndex(records, file, source));
 }
 
 async function openIndex(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hitFields } from './retrieval.js';
+import { hitFields, staleMark } from './retrieval.js';
 
 /** The user's message: the first component of every interaction. */
 const humanMessageSchema = z.object({
@@ -11,6 +11,7 @@ const turnHitFields = {
   node: z.string().describe('Id of the node that found it.'),
   storage: z.string().describe('The storage as the node names it.'),
   ...hitFields,
+  stale: staleMark,
 };
 
 /** A hit of a turn. */

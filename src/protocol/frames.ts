@@ -4,7 +4,14 @@ import { anyComponentSchema, citationSchema, turnHitSchema } from './components.
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
-import { hitSchema, refuseIneffective, retrievalFields, retrievalPlanSchema } from './retrieval.js';
+import {
+  hitSchema,
+  refuseIneffective,
+  retrievalFields,
+  retrievalPlanSchema,
+  staleDescription,
+  staleMark,
+} from './retrieval.js';
 
 export const protocolVersion = 1;
 
@@ -65,6 +72,7 @@ export const requestSchemas = {
       .string()
       .optional()
       .describe('Catalog name of the embedding model; required with `strings`.'),
+    stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   }),
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
@@ -251,10 +259,12 @@ export const serverSchemas = {
   CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
     record_count: z.int().describe('Number of records.'),
     embedding_dim: z.int().describe('Dimension of the embeddings.'),
+    stale: staleMark,
   }),
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
     hits: z.array(hitSchema).describe('The hits, best first.'),
     plan: retrievalPlanSchema.describe('How the search ran: docs/search.md.'),
+    stale: staleMark,
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
   ExportAgentResponse: reply('ExportAgentResponse', {

@@ -26,6 +26,16 @@ const scoreFusionSchema = z.strictObject({
   candidates,
 });
 
+/** What `stale` does, in requests and params. */
+export const staleDescription =
+  'If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve what is in memory meanwhile and mark it.';
+
+/** Marks what comes from files that have changed since. */
+export const staleMark = z
+  .literal(true)
+  .optional()
+  .describe('With `stale` `serve`: the files have changed since this build was loaded.');
+
 /** How to search a storage: fields of the search request, and of the Retrieve node's params. */
 export const retrievalFields = {
   mode: z
@@ -60,6 +70,7 @@ export const retrievalFields = {
     .describe(
       'How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base. Refused in dense mode.',
     ),
+  stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   highlight: z.boolean().default(false).describe('Adds `snippet` to the hits.'),
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };

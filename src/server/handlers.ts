@@ -48,11 +48,12 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   async CreateEmbeddedStringStorageRequest({ sessions }, request) {
     const { storages } = sessions.get(request.session_id);
-    const { recordCount, dimension } = await createStorage(storages, request);
+    const { recordCount, dimension, outdated } = await createStorage(storages, request);
     return {
       type: 'CreateEmbeddedStringStorageResponse',
       record_count: recordCount,
       embedding_dim: dimension,
+      ...(outdated && request.stale === 'serve' && { stale: true }),
     };
   },
 
@@ -66,7 +67,8 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     await sessions.get(request.session_id).search(request.name, request, {
       waitForOutput,
       reserve,
-      send: ({ hits, plan }) => send({ type, reply_to: request.id, hits, plan }),
+      send: ({ hits, plan, stale }) =>
+        send({ type, reply_to: request.id, hits, plan, ...(stale && { stale: true }) }),
     });
     return undefined;
   },
@@ -142,14 +144,14 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 /** @throws AmbiguousStorageSource and as StorageSet does */
 async function createStorage(
   storages: StorageSet,
-  { name, config_path, strings, embedding_model }: Requests['CreateEmbeddedStringStorageRequest'],
+  { name, config_path, strings, embedding_model, stale }: Requests['CreateEmbeddedStringStorageRequest'],
 ): Promise<StorageFacts> {
   if ((config_path === undefined) === (strings === undefined)) {
     const set = strings === undefined ? [] : ['config_path', 'strings'];
     const found = strings === undefined ? 'neither is set' : 'both are set';
     fail(8004, `config_path, strings: exactly one of them is expected, and ${found}`, { set });
   }
-  if (config_path !== undefined) return storages.createFromFile(name, config_path);
+  if (config_path !== undefined) return storages.createFromFile(name, config_path, stale);
   if (embedding_model === undefined) {
     fail(8003, 'embedding_model: is missing; strings need the catalog name of an embedding model', {
       path: 'embedding_model',

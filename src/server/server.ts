@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
@@ -23,6 +24,7 @@ import type { Ledger } from '../limits/ledger.js';
 import type { Log } from '../log/log.js';
 import type { LogTail } from '../monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
+import { shellWord } from '../schema/shell-word.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
@@ -96,7 +98,9 @@ export class LorekeepServer {
     setSearchThreads(config.thread_count);
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
-    const models = new CatalogModels(catalog, { ...embeddingOptions(config), log });
+    const buildFlags =
+      configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
+    const models = new CatalogModels(catalog, { ...embeddingOptions(config), log, buildFlags });
     const operations = await Operations.create({ config, configSources, log, logTail });
     let sessions = 0;
     const services = {

@@ -209,7 +209,7 @@ export class Session {
     places: SearchPlaces,
     outlet: SearchOutlet,
   ): Promise<void> {
-    const pin = await this.storages.pin(name, 'name', 8005);
+    const pin = await this.storages.pin(name, 'name', { unknown: 8005, stale: request.stale });
     let releaseOutput = () => {};
     let giveMemoryBack = () => {};
     try {

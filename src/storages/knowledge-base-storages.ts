@@ -1,3 +1,4 @@
+import { LorekeepError } from '../../lib/index.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import { configError } from '../failure/wire-errors.js';
 import { type EntryFacts, KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
@@ -16,8 +17,10 @@ export interface KnowledgeBaseStoragesOptions {
 /** The knowledge bases of all sessions in the process, with the states of KnowledgeBaseCache. */
 export class KnowledgeBaseStorages {
   readonly #cache: KnowledgeBaseCache;
+  readonly #log: Log;
 
   constructor({ models, log, maxBytes, readOnly }: KnowledgeBaseStoragesOptions) {
+    this.#log = log;
     this.#cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
   }
 
@@ -43,14 +46,22 @@ export class KnowledgeBaseStorages {
     path: string,
     where: string,
     root: StorageRoot,
-    signal: AbortSignal,
+    { signal, stale }: { signal: AbortSignal; stale?: 'wait' | 'serve' | undefined },
   ): Promise<Pin<SearchableStorage>> {
     try {
-      return await this.#cache.openPlace(root.place(path, where), { signal });
+      return await this.#cache.openPlace(root.place(path, where), { signal, stale });
     } catch (error) {
       signal.throwIfAborted();
+      this.#tellRemedy(error);
       throw await configError(error, { path, where }, (message, facts) => root.hide(message, facts));
     }
+  }
+
+  /** Clients do not learn the server's paths, so the command with paths goes to the log. */
+  #tellRemedy(error: unknown): void {
+    if (!(error instanceof LorekeepError)) return;
+    const { remedy, file, reason } = error.detail;
+    if (remedy !== undefined) this.#log.warn({ file, reason }, `storage not loaded; ${remedy}`);
   }
 
   /** Closes all. Precondition: the sessions that pinned them have ended. */

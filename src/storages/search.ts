@@ -14,6 +14,8 @@ import { wireHit } from './wire.js';
 /** The outcome of a search, with hits in protocol form. */
 export interface WireOutcome extends Omit<SearchOutcome, 'hits'> {
   hits: Hit[];
+  /** Whether the request wants to know that the storage's files have changed, and they have. */
+  stale: boolean;
 }
 
 /** A client's search in one storage, checked before it runs. */
@@ -93,7 +95,8 @@ export class StorageSearch {
     try {
       const outcome = await this.#pin.value.searchInTurns(options, turn);
       leave();
-      return { ...outcome, hits: await mapInTurns(outcome.hits, wireHit) };
+      const stale = this.#retrieval.stale === 'serve' && this.#pin.value.outdated;
+      return { ...outcome, stale, hits: await mapInTurns(outcome.hits, wireHit) };
     } catch (error) {
       throw searchError(error, this.#places);
     } finally {

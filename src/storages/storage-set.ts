@@ -16,9 +16,14 @@ import type { StorageRoot } from './storage-root.js';
 /** Most storage names per session. */
 export const maxStorages = 1024;
 
+/** Whether a request waits for changed files to be loaded. */
+type Stale = 'wait' | 'serve';
+
 export interface StorageFacts {
   recordCount: number;
   dimension: number;
+  /** Whether the files have changed since they were loaded. */
+  outdated: boolean;
 }
 
 /** What a session needs to open storages. */
@@ -63,9 +68,9 @@ export class StorageSet {
   }
 
   /** @throws as createInline(), and StorageOutsideRoot, StorageFileNotFound */
-  async createFromFile(name: string, configPath: string): Promise<StorageFacts> {
+  async createFromFile(name: string, configPath: string, stale?: Stale): Promise<StorageFacts> {
     this.#checkFree(name);
-    return this.#create(name, () => this.#pinFile(configPath, 'config_path'));
+    return this.#create(name, () => this.#pinFile(configPath, 'config_path', stale));
   }
 
   /** Frees the name at once. Agents keep their pins; without any, the storage is closed when this resolves. */
@@ -81,9 +86,13 @@ export class StorageSet {
    * `unknown` is the code for a value that could be a name and is neither.
    * @throws StorageNotFound; as createFromFile()
    */
-  async pin(name: string, where: string, unknown: 3010 | 8005 = 3010): Promise<Pin<SearchableStorage>> {
+  async pin(
+    name: string,
+    where: string,
+    { unknown = 3010, stale }: { unknown?: 3010 | 8005; stale?: Stale } = {},
+  ): Promise<Pin<SearchableStorage>> {
     const making = isPath(name) ? undefined : this.#named.get(name);
-    if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where, unknown));
+    if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where, unknown, stale));
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
@@ -121,7 +130,7 @@ export class StorageSet {
     this.#named.set(name, making);
     try {
       const { value } = await making;
-      return { recordCount: value.size, dimension: value.dimension };
+      return { recordCount: value.size, dimension: value.dimension, outdated: value.outdated };
     } catch (error) {
       if (this.#named.get(name) === making) this.#named.delete(name);
       memory.release();
@@ -135,14 +144,19 @@ export class StorageSet {
     return createInlineStorage(strings, model, { builders: this.#sources.builders, memory }, this.#signal);
   }
 
-  #pinFile(path: string, where: string): Promise<Pin<SearchableStorage>> {
-    return this.#sources.files.pin(path, where, this.#sources.root, this.#signal);
+  #pinFile(path: string, where: string, stale: Stale | undefined): Promise<Pin<SearchableStorage>> {
+    return this.#sources.files.pin(path, where, this.#sources.root, { signal: this.#signal, stale });
   }
 
   /** Pins an unknown name as a path. If no such file exists and it could be a name, the error suggests the nearest name. */
-  async #pinUnnamed(path: string, where: string, unknown: 3010 | 8005): Promise<Pin<SearchableStorage>> {
+  async #pinUnnamed(
+    path: string,
+    where: string,
+    unknown: 3010 | 8005,
+    stale: Stale | undefined,
+  ): Promise<Pin<SearchableStorage>> {
     try {
-      return await this.#pinFile(path, where);
+      return await this.#pinFile(path, where, stale);
     } catch (error) {
       if (isPath(path) || !(error instanceof ServerError) || error.code !== 3010) throw error;
       if (unknown === 8005) return this.#refuse(path, where);

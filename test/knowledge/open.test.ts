@@ -206,13 +206,54 @@ describe('an index file', () => {
     expect(await reasons(kb.config)).toEqual([]);
     await using opened = await openKnowledgeBase(kb.config, { models });
     expect((await opened.search({ text: 'glaciers grind' })).hits[0]?.id).toBe('ice');
+  });
 
-    write(
-      kb.records,
-      records.map((record) => ({ ...record, text: `${record.text} and` })),
-    );
-    const error = await rejection(openKnowledgeBase(kb.config, { models }), 'UNSUPPORTED');
-    expect(error.detail).toMatchObject({ mismatch: 'fingerprint' });
+  test('is built again by the next opening when records have changed, and the one after finds it right', async () => {
+    const kb = knowledgeBase();
+    const embeddings_file = `${kb.name}.embeddings`;
+    write(kb.config, {
+      ...JSON.parse(readFileSync(kb.config, 'utf8')),
+      index_file: `${kb.name}.index`,
+      embeddings_file,
+    });
+    await buildKnowledgeBase(kb.config, { models });
+    const before = readFileSync(kb.index);
+    write(kb.records, [...records.slice(1), { id: 'new', text: 'owls hunt at night' }]);
+    const edited = await openKnowledgeBase(kb.config, { models });
+    await using same = edited;
+    expect(same.embeddings).toEqual({ embedded: 1, reused: records.length - 1, truncated: 0 });
+    expect(same.indexWritten).toBe(true);
+    expect((await same.search({ text: 'owls hunt at night', mode: 'dense' })).hits[0]?.id).toBe('new');
+    expect(readFileSync(kb.index).equals(before)).toBe(false);
+    await using again = await openKnowledgeBase(kb.config, { models });
+    expect([again.embeddings, again.indexWritten, again.size]).toEqual([undefined, false, records.length]);
+    expect((await again.search({ text: 'owls hunt at night', mode: 'dense' })).hits[0]?.id).toBe('new');
+  });
+
+  test('that is outdated is left alone by an opening that may write nothing', async () => {
+    const kb = knowledgeBase();
+    write(kb.config, { ...JSON.parse(readFileSync(kb.config, 'utf8')), index_file: `${kb.name}.index` });
+    await buildKnowledgeBase(kb.config, { models });
+    const before = readFileSync(kb.index);
+    write(kb.records, [...records, { id: 'new', text: 'owls hunt at night' }]);
+    await using opened = await openKnowledgeBase(kb.config, { models, readOnly: true });
+    expect((await opened.search({ text: 'owls hunt at night', mode: 'dense' })).hits[0]?.id).toBe('new');
+    expect(opened.indexWritten).toBe(false);
+    expect(readFileSync(kb.index).equals(before)).toBe(true);
+  });
+
+  test('that belongs to another knowledge base is not replaced by an opening', async () => {
+    const kb = knowledgeBase();
+    const config = { ...JSON.parse(readFileSync(kb.config, 'utf8')), index_file: `${kb.name}.index` };
+    write(kb.config, config);
+    await buildKnowledgeBase(kb.config, { models });
+    const other = knowledgeBase();
+    write(other.records, [{ id: 'other', text: 'owls hunt at night' }]);
+    write(other.config, { ...config, records_file: `${other.name}-records.json` });
+    const before = readFileSync(kb.index);
+    const error = await rejection(openKnowledgeBase(other.config, { models }), 'INVALID_ARGUMENT');
+    expect(error.message).toContain(`it belongs to the knowledge base ${kb.name}.json`);
+    expect(readFileSync(kb.index).equals(before)).toBe(true);
   });
 
   test('of other records, another dimension or no index at all is refused', async () => {

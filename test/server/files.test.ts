@@ -263,7 +263,7 @@ describe('storages from files in one process', () => {
     const models = new CatalogModels(await Catalog.load(catalogPath));
     const files = new KnowledgeBaseStorages({ models, log: silentLog(), maxBytes });
     const pin = (path: string, signal = new AbortController().signal) =>
-      files.pin(path, 'config_path', new StorageRoot(root()), signal);
+      files.pin(path, 'config_path', new StorageRoot(root()), { signal });
     return { files, models, pin };
   }
 

@@ -52,6 +52,7 @@ export interface TestServerOptions {
   limits?: Partial<ConnectionLimits>;
   log?: Log;
   logTail?: LogTail;
+  configFile?: string;
   onIdle?: () => void;
   loadLanguageModel?: ServerOptions['loadLanguageModel'];
 }

@@ -3,11 +3,12 @@ import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
 import { fileChecksum } from '../../files/checksum.js';
 import { homeFolder } from '../../files/home.js';
+import { shellWord } from '../../schema/shell-word.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
 import { printable } from '../terminal/printable.js';
-import { invocation, quoted } from './invocation.js';
+import { invocation } from './invocation.js';
 import { NewFiles } from './new-files.js';
 import { readme } from './readme.js';
 import { sampleConfig, sampleQuestion, sampleRecords } from './sample.js';
@@ -64,7 +65,7 @@ function nextCommands(folder: string, run: string): string[] {
   const question = `"${sampleQuestion}"`;
   const config = '--config server-config.json';
   return [
-    `cd ${quoted(folder)}`,
+    `cd ${shellWord(folder)}`,
     `${run} build knowledge/harbour/kb.json ${config}`,
     `${run} search knowledge/harbour/kb.json ${question} ${config}`,
     `${run} serve ${config}`,

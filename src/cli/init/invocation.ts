@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
+import { shellWord } from '../../schema/shell-word.js';
 
 /** The command that started this program. Suggested commands use it, so that they work in any folder. */
 export function invocation(): string {
@@ -9,12 +10,7 @@ export function invocation(): string {
     if (process.env.npm_command === 'exec') return 'npx lorekeep';
     if (onPath('lorekeep')) return 'lorekeep';
   }
-  return `node ${quoted(script)}`;
-}
-
-/** Quotes a text as one shell word. */
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./\\-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return `node ${shellWord(script)}`;
 }
 
 function onPath(name: string): boolean {

@@ -23,7 +23,9 @@ export const node: NodeType = {
       open: async ({ storages, threads, memory }) => {
         memory.add(query.bytes, `${where}: the agent is not made`);
         const storage = checked.embedded_string_storage;
-        const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`);
+        const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`, {
+          stale: checked.stale,
+        });
         try {
           const places = {
             storage: { where: `${where}.params.embedded_string_storage`, value: storage },
@@ -72,14 +74,18 @@ class RetrieveNode implements AgentNode {
     const text = query.render(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
-    const { hits, plan, embedMs, searchMs } = outcome;
+    const { hits, plan, stale, embedMs, searchMs } = outcome;
+    const mark = stale ? ({ stale: true } as const) : {};
     interaction.append(
-      await mapInTurns(hits, (hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit })),
+      await mapInTurns(
+        hits,
+        (hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit, ...mark }),
+      ),
     );
     if (emit) interaction.emitting.add(this.id);
     interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
     return {
-      report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan },
+      report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
       engine: (duration) => engineDiagnostics(pin.value.model, outcome, duration),
     };
   }

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { querySchema } from '../../../protocol/graph.js';
-import { refuseIneffective, retrievalFields, retrievalPlanSchema } from '../../../protocol/retrieval.js';
+import {
+  refuseIneffective,
+  retrievalFields,
+  retrievalPlanSchema,
+  staleMark,
+} from '../../../protocol/retrieval.js';
 import type { NodeSchema } from '../../node-schema.js';
 
 export const schema = {
@@ -19,6 +24,7 @@ export const schema = {
     embed_ms: z.number().optional().describe('Time to embed the query.'),
     search_ms: z.number().optional().describe('Time of the search.'),
     plan: retrievalPlanSchema.optional().describe('How the search ran.'),
+    stale: staleMark,
   },
   components: [],
 } as const satisfies NodeSchema;
