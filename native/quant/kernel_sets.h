@@ -3,8 +3,18 @@
 
 #include "quant/kernels.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LOREKEEP_X86_QUANT 1
+#else
+#define LOREKEEP_X86_QUANT 0
+#endif
+
 namespace lorekeep::quant {
 
 extern const QuantKernels kScalarKernels;
+#if LOREKEEP_X86_QUANT
+extern const QuantKernels kAvx512VnniKernels;
+void quantize_avx512(const float* from, ActivationBlock* to, std::size_t blocks) noexcept;
+#endif
 
 }  // namespace lorekeep::quant

@@ -7,7 +7,14 @@ namespace lorekeep::quant {
 namespace {
 
 const KernelSets<QuantKernels, 8>& usable() noexcept {
-  static const KernelSets<QuantKernels, 8> sets({{&kScalarKernels, 0}}, usable_features());
+  static const KernelSets<QuantKernels, 8> sets(
+      {
+          {&kScalarKernels, 0},
+#if LOREKEEP_X86_QUANT
+          {&kAvx512VnniKernels, kAvx512 | kAvx512Vnni},
+#endif
+      },
+      usable_features());
   return sets;
 }
 

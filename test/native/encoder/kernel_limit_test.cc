@@ -7,12 +7,13 @@
 #include "encoder/kernels.h"
 #include "filter/interval_scan.h"
 #include "harness.h"
+#include "quant/kernels.h"
 #include "vector/distance.h"
 
 namespace lorekeep {
 namespace {
 
-TEST("kernels: distances, filters and the encoder use nothing beyond LOREKEEP_KERNELS") {
+TEST("kernels: distances, filters, the encoder and quantised products use nothing beyond LOREKEEP_KERNELS") {
   const char* const value = std::getenv("LOREKEEP_KERNELS");
   const std::string_view wanted = value == nullptr ? "" : value;
   const bool named = vector::kernels_named(wanted) != nullptr;
@@ -27,6 +28,7 @@ TEST("kernels: distances, filters and the encoder use nothing beyond LOREKEEP_KE
   CHECK_EQ(encoder::kernels_named("avx512") != nullptr, (usable & kAvx512) != 0);
   CHECK_EQ(encoder::kernels_named("avx512-vnni") != nullptr, (usable & kAvx512Vnni) != 0);
   CHECK_EQ(encoder::kernels_named("avx512-bf16") != nullptr, (usable & kAvx512Bf16) != 0);
+  CHECK_EQ(quant::kernels_named("avx512-vnni") != nullptr, (usable & kAvx512Vnni) != 0);
   if ((usable & kAmxBf16) == 0) CHECK(encoder::kernels_named("amx-bf16") == nullptr);
 }
 

@@ -1,0 +1,39 @@
+#include "quant/kernel_sets.h"
+#if LOREKEEP_X86_QUANT
+#define LOREKEEP_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")
+#define LOREKEEP_INLINE __attribute__((LOREKEEP_TARGET, always_inline)) inline
+#define LOREKEEP_KERNEL __attribute__((LOREKEEP_TARGET))
+
+#include "quant/avx512_lanes.h"
+
+namespace lorekeep::quant {
+namespace {
+
+struct Isa : Avx512Lanes {
+  static constexpr int kRows = 6;  // 12 sums of a block and 12 of all blocks, 2 panels and a value, of 32 registers
+  static constexpr int kPanels = 2;
+  static constexpr int kFloatRows = 10;
+  static constexpr int kStreamRows = 4;
+  static constexpr int kStreamPanels = 1;
+  static constexpr std::size_t kPrefetch = 4096;
+  static constexpr int kTogether = 1;
+
+  template <bool kSmall>
+  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
+    std::int32_t four;
+    std::memcpy(&four, values, sizeof four);
+    return _mm512_dpbusd_epi32(sum, weights[0], _mm512_set1_epi32(four));
+  }
+};
+
+}  // namespace
+}  // namespace lorekeep::quant
+
+#include "quant/tile_kernels.h"
+
+namespace lorekeep::quant {
+
+const QuantKernels kAvx512VnniKernels{"avx512-vnni", quantize_avx512, kMultiply};
+
+}  // namespace lorekeep::quant
+#endif

@@ -1,0 +1,385 @@
+// The kernels, in terms of an instruction set. A file that includes this one first defines, in an anonymous namespace
+// inside lorekeep::quant,
+//   LOREKEEP_INLINE, LOREKEEP_KERNEL   attributes of functions that use the instructions, inlined or not
+//   Isa                                vectors of 16 lanes, their operations and the sizes of tiles
+// and so gets functions of its own. Included once per such file; lambdas are avoided, because GCC compiles them without
+// the attributes of their function. Internal to native/quant.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/tile_loop.h"
+#include "quant/kernels.h"
+#include "quant/unpack.h"
+
+namespace lorekeep::quant {
+namespace {
+
+/// A product of panels that lie `panel_bytes` apart, over some of the blocks of their rows.
+struct TileProduct {
+  const std::byte* weights;
+  std::size_t panel_bytes;
+  const ActivationBlock* blocks;  // the first block of the first row
+  std::size_t blocks_stride;
+  std::size_t count;  // blocks; of floats: inputs
+  const float* values;
+  std::size_t values_stride;
+  float* out;
+  std::size_t out_stride;
+  std::size_t rows;
+  std::size_t panels;
+  std::size_t lanes;  // of the last panel
+  int zero_shift;     // the logarithm of what was added to quants, for unpacked weights
+  bool go_on;         // from the sums in `out`
+};
+
+struct Scales {
+  Isa::Floats scale;
+  Isa::Floats other;
+};
+
+// The quants of a step of a block, as 64 unsigned bytes.
+template <class Group>
+LOREKEEP_INLINE Isa::Bytes quants_of_step(const Group& group, std::size_t block, int step) {
+  if constexpr (requires { group.quants; }) {
+    return Isa::load(group.quants[block][step]);
+  } else {
+    const Isa::Bytes both = Isa::load(group.low[block][step / 2]);
+    const Isa::Bytes low = step % 2 == 0 ? Isa::low_halves(both) : Isa::high_halves(both);
+    if constexpr (std::is_same_v<Group, GroupIq4Nl>) {
+      return Isa::iq4_values(low);
+    } else if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
+      return Isa::with_high(low, Isa::load(group.high[block][step / 4]), step % 4 * 2, 0x30);
+    } else if constexpr (requires { group.high; }) {
+      return Isa::with_high(low, Isa::load(group.high[block]), step, 0x10);
+    } else {
+      return low;
+    }
+  }
+}
+
+template <class Group>
+LOREKEEP_INLINE Scales scales_of(const Group& group, std::size_t block) {
+  if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
+    const Isa::Floats d = Isa::from_halves(group.d);
+    return {Isa::mul(d, Isa::from_signed(group.scale[block][0])), Isa::mul(d, Isa::from_signed(group.scale[block][1]))};
+  } else if constexpr (Group::kBlocks == kSubBlocks) {
+    return {Isa::mul(Isa::from_halves(group.d), Isa::from_unsigned(group.scale[block])),
+            Isa::negate(Isa::mul(Isa::from_halves(group.dmin), Isa::from_unsigned(group.minimum[block])))};
+  } else if constexpr (Group::kArithmetic == Arithmetic::kMinimum) {
+    return {Isa::from_halves(group.scale[block]), Isa::from_halves(group.minimum[block])};
+  } else {
+    return {Isa::from_halves(group.scale[block]), Isa::zeros()};
+  }
+}
+
+/// Unpacked blocks as the groups of a format.
+template <Arithmetic kHow>
+struct UnpackedGroup {
+  static constexpr Arithmetic kArithmetic = kHow;
+  static constexpr std::size_t kBlocks = 1;
+  Unpacked block;
+};
+
+template <Arithmetic kHow>
+LOREKEEP_INLINE Isa::Bytes quants_of_step(const UnpackedGroup<kHow>& group, std::size_t, int step) {
+  return Isa::load(group.block.quants[step]);
+}
+
+template <Arithmetic kHow>
+LOREKEEP_INLINE Scales scales_of(const UnpackedGroup<kHow>& group, std::size_t) {
+  return {Isa::load_floats(group.block.scale), Isa::load_floats(group.block.other)};
+}
+
+// Sums start as what the offset of the quants adds too much.
+template <class Group>
+LOREKEEP_INLINE Isa::Ints correction(std::int32_t negated_sum, int zero_shift) {
+  if constexpr (Group::kArithmetic == Arithmetic::kMinimum) {
+    return Isa::no_ints();
+  } else if constexpr (requires { Group::kZero; }) {
+    return Isa::template shifted<std::countr_zero(static_cast<unsigned>(Group::kZero))>(negated_sum);
+  } else {
+    return Isa::shifted_by(negated_sum, zero_shift);
+  }
+}
+
+template <class Group>
+constexpr bool kByteQuants = requires(const Group& group) { group.quants; };
+/// Quants of at most 6 bits.
+template <class Group>
+constexpr bool kSmallQuants = !kByteQuants<Group> && !std::is_same_v<Group, GroupIq4Nl>;
+
+template <class Group>
+struct BlockTiles {
+  template <int kRows, int kPanels>
+  struct Tile {
+    LOREKEEP_KERNEL static void run(const TileProduct& g, std::size_t row, std::size_t panel) {
+      Isa::Floats sums[kRows][kPanels];
+      float* const out = g.out + row * g.out_stride + panel * kLanes;
+      const std::size_t lanes = panel + kPanels == g.panels ? g.lanes : kLanes;
+      start(g, out, lanes, sums);
+      const Group* groups[kPanels];
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p)
+        groups[p] = reinterpret_cast<const Group*>(g.weights + (panel + static_cast<std::size_t>(p)) * g.panel_bytes);
+      const ActivationBlock* inputs = g.blocks + row * g.blocks_stride;
+      for (std::size_t done = 0; done < g.count; done += Group::kBlocks) {
+        prefetch(groups);
+        for (std::size_t block = 0; block < Group::kBlocks; ++block, ++inputs)
+          add_block(g, groups, block, inputs, sums);
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) ++groups[p];
+      }
+      finish(g, out, lanes, sums);
+    }
+
+   private:
+    using Sums = Isa::Floats[kRows][kPanels];
+    using Products = Isa::Ints[kRows][kPanels];
+
+    LOREKEEP_INLINE static void start(const TileProduct& g, const float* out, std::size_t lanes, Sums& sums) {
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) {
+          sums[m][p] = Isa::zeros();
+          if (g.go_on) {
+            const float* from = out + static_cast<std::size_t>(m) * g.out_stride + p * kLanes;
+            sums[m][p] = p + 1 < kPanels ? Isa::load_floats(from) : Isa::load_floats(from, lanes);
+          }
+        }
+      }
+    }
+
+    LOREKEEP_INLINE static void finish(const TileProduct& g, float* out, std::size_t lanes, const Sums& sums) {
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) {
+          float* to = out + static_cast<std::size_t>(m) * g.out_stride + p * kLanes;
+          Isa::store_floats(to, sums[m][p], p + 1 < kPanels ? kLanes : lanes);
+        }
+      }
+    }
+
+    // A few rows wait for memory. Panels are adjacent, so what follows the last is read next.
+    LOREKEEP_INLINE static void prefetch(const Group* const (&groups)[kPanels]) {
+      if constexpr (kRows <= Isa::kStreamRows) {
+#pragma GCC unroll 64
+        for (std::size_t at = 0; at < sizeof(Group); at += kLine) {
+#pragma GCC unroll 4
+          for (int p = 0; p < kPanels; ++p)
+            __builtin_prefetch(reinterpret_cast<const char*>(groups[p]) + Isa::kPrefetch + at);
+        }
+      }
+    }
+
+    // Adds the products of steps kBegin to kEnd.
+    template <int kBegin, int kEnd>
+    LOREKEEP_INLINE static void add_steps(const Group* const (&groups)[kPanels], std::size_t block,
+                                          const ActivationBlock* const (&rows)[kRows], Products& products) {
+#pragma GCC unroll 8
+      for (int step = kBegin; step < kEnd; step += Isa::kTogether) {
+        Isa::Bytes weights[kPanels][Isa::kTogether];
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 4
+          for (int t = 0; t < Isa::kTogether; ++t) weights[p][t] = quants_of_step(*groups[p], block, step + t);
+        }
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m) {
+          const std::int8_t* values = rows[m]->quants + step * static_cast<int>(kStep);
+#pragma GCC unroll 4
+          for (int p = 0; p < kPanels; ++p)
+            products[m][p] = Isa::template dot<kSmallQuants<Group>>(products[m][p], weights[p], values);
+        }
+      }
+    }
+
+    LOREKEEP_INLINE static void add_block(const TileProduct& g, const Group* const (&groups)[kPanels],
+                                          std::size_t block, const ActivationBlock* inputs, Sums& sums) {
+      const ActivationBlock* rows[kRows];
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) rows[m] = inputs + static_cast<std::size_t>(m) * g.blocks_stride;
+      Products products;
+      if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m) fill(products[m], correction<Group>(rows[m]->negated_first_half, g.zero_shift));
+        add_steps<0, kSteps / 2>(groups, block, rows, products);
+        add_scaled<false>(groups, block, rows, products, sums);
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m)
+          fill(products[m], correction<Group>(rows[m]->negated_sum - rows[m]->negated_first_half, g.zero_shift));
+        add_steps<kSteps / 2, kSteps>(groups, block, rows, products);
+        add_scaled<true>(groups, block, rows, products, sums);
+      } else {
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m) fill(products[m], correction<Group>(rows[m]->negated_sum, g.zero_shift));
+        add_steps<0, kSteps>(groups, block, rows, products);
+        add_scaled<false>(groups, block, rows, products, sums);
+      }
+    }
+
+    LOREKEEP_INLINE static void fill(Isa::Ints (&products)[kPanels], Isa::Ints value) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) products[p] = value;
+    }
+
+    template <bool kOther>
+    LOREKEEP_INLINE static void add_scaled(const Group* const (&groups)[kPanels], std::size_t block,
+                                           const ActivationBlock* const (&rows)[kRows], const Products& products,
+                                           Sums& sums) {
+      Scales scales[kPanels];
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) scales[p] = scales_of(*groups[p], block);
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+        const Isa::Floats scale = Isa::same(rows[m]->scale);
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) {
+          const Isa::Floats both = Isa::mul(kOther ? scales[p].other : scales[p].scale, scale);
+          sums[m][p] = Isa::add_product(Isa::from_ints(products[m][p]), both, sums[m][p]);
+          if constexpr (Group::kArithmetic == Arithmetic::kMinimum)
+            sums[m][p] = Isa::add_product(scales[p].other, Isa::same(rows[m]->scaled_sum), sums[m][p]);
+        }
+      }
+    }
+  };
+};
+
+/// Weights of floats: panels of [input][lane].
+template <class T, bool kHalf>
+struct FloatTiles {
+  template <int kRows, int kPanels>
+  struct Tile {
+    LOREKEEP_KERNEL static void run(const TileProduct& g, std::size_t row, std::size_t panel) {
+      Isa::Floats sums[kRows][kPanels];
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) sums[m][p] = Isa::zeros();
+      }
+      const float* values = g.values + row * g.values_stride;
+      const std::byte* weights = g.weights + panel * g.panel_bytes;
+      for (std::size_t k = 0; k < g.count; ++k, weights += kLanes * sizeof(T), ++values) {
+        Isa::Floats of_panel[kPanels];
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) of_panel[p] = widen(weights + static_cast<std::size_t>(p) * g.panel_bytes);
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m) {
+          const Isa::Floats value = Isa::same(values[static_cast<std::size_t>(m) * g.values_stride]);
+#pragma GCC unroll 4
+          for (int p = 0; p < kPanels; ++p) sums[m][p] = Isa::add_product(of_panel[p], value, sums[m][p]);
+        }
+      }
+      const std::size_t lanes = panel + kPanels == g.panels ? g.lanes : kLanes;
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) {
+          float* to = g.out + (row + static_cast<std::size_t>(m)) * g.out_stride + (panel + p) * kLanes;
+          Isa::store_floats(to, sums[m][p], p + 1 < kPanels ? kLanes : lanes);
+        }
+      }
+    }
+
+   private:
+    LOREKEEP_INLINE static Isa::Floats widen(const std::byte* from) {
+      if constexpr (sizeof(T) == sizeof(float)) {
+        return Isa::load_floats(reinterpret_cast<const float*>(from));
+      } else if constexpr (kHalf) {
+        return Isa::from_halves(reinterpret_cast<const std::uint16_t*>(from));
+      } else {
+        return Isa::from_bf16(reinterpret_cast<const std::uint16_t*>(from));
+      }
+    }
+  };
+};
+
+/// From so many rows on, weights are unpacked first, a part at a time that stays in the first-level cache: two panels
+/// of 24 blocks take 30 KiB.
+constexpr std::size_t kUnpackFrom = Isa::kStreamRows + 1;
+constexpr std::size_t kPartBlocks = 24;
+static_assert(kPartBlocks % kSubBlocks == 0);
+
+template <class Group>
+LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, std::size_t count, Unpacked* to) {
+  const Group* group = reinterpret_cast<const Group*>(weights) + first / Group::kBlocks;
+  for (std::size_t done = 0; done < count; done += Group::kBlocks, ++group) {
+    for (std::size_t block = 0; block < Group::kBlocks; ++block, ++to) {
+#pragma GCC unroll 8
+      for (int step = 0; step < static_cast<int>(kSteps); ++step)
+        Isa::store(to->quants[step], quants_of_step(*group, block, step));
+      const Scales scales = scales_of(*group, block);
+      Isa::store_floats(to->scale, scales.scale, kLanes);
+      if constexpr (Group::kArithmetic != Arithmetic::kCentred) Isa::store_floats(to->other, scales.other, kLanes);
+    }
+  }
+}
+
+template <class Group>
+void multiply_unpacked(const TileProduct& g) {
+  constexpr std::size_t kPanels = static_cast<std::size_t>(Isa::kPanels);
+  Unpacked part[kPanels * kPartBlocks];
+  TileProduct some = g;
+  some.weights = reinterpret_cast<const std::byte*>(part);
+  some.panel_bytes = kPartBlocks * sizeof(Unpacked);
+  for (std::size_t panel = 0; panel < g.panels; panel += kPanels) {
+    some.panels = g.panels - panel < kPanels ? g.panels - panel : kPanels;
+    some.lanes = panel + some.panels == g.panels ? g.lanes : kLanes;
+    some.out = g.out + panel * kLanes;
+    for (std::size_t first = 0; first < g.count; first += kPartBlocks) {
+      some.count = g.count - first < kPartBlocks ? g.count - first : kPartBlocks;
+      some.blocks = g.blocks + first;
+      some.go_on = first > 0;
+      for (std::size_t p = 0; p < some.panels; ++p)
+        unpack_part<Group>(g.weights + (panel + p) * g.panel_bytes, first, some.count, part + p * kPartBlocks);
+      using Tiles = BlockTiles<UnpackedGroup<Group::kArithmetic>>;
+      TileLoop<TileProduct, Tiles::template Tile, Isa::kRows, Isa::kPanels>::run(some);
+    }
+  }
+}
+
+TileProduct tile_product(const Product& g) {
+  TileProduct all{};
+  all.weights = g.weights;
+  all.panel_bytes = g.panel_bytes;
+  all.blocks = g.blocks;
+  all.blocks_stride = g.blocks_stride;
+  all.values = g.values;
+  all.values_stride = g.values_stride;
+  all.out = g.out;
+  all.out_stride = g.out_stride;
+  all.rows = g.rows;
+  all.panels = g.panels;
+  all.lanes = g.lanes;
+  return all;
+}
+
+template <class Group>
+void multiply_blocks(const Product& product) noexcept {
+  TileProduct g = tile_product(product);
+  g.count = (product.inputs / kBlock + Group::kBlocks - 1) / Group::kBlocks * Group::kBlocks;
+  g.zero_shift = std::countr_zero(static_cast<unsigned>(Group::kZero));
+  if (g.rows >= kUnpackFrom) return multiply_unpacked<Group>(g);
+  TileLoop<TileProduct, BlockTiles<Group>::template Tile, Isa::kStreamRows, Isa::kStreamPanels>::run(g);
+}
+
+template <class T, bool kHalf>
+void multiply_floats(const Product& product) noexcept {
+  TileProduct g = tile_product(product);
+  g.count = product.inputs;
+  TileLoop<TileProduct, FloatTiles<T, kHalf>::template Tile, Isa::kFloatRows, Isa::kPanels>::run(g);
+}
+
+/// One function per format, in the order of Format.
+constexpr decltype(QuantKernels::multiply) kMultiply = {
+    multiply_floats<float, false>, multiply_floats<std::uint16_t, true>, multiply_floats<std::uint16_t, false>,
+    multiply_blocks<GroupQ8_0>,    multiply_blocks<GroupQ4_0>,           multiply_blocks<GroupQ4_1>,
+    multiply_blocks<GroupQ5_0>,    multiply_blocks<GroupQ5_1>,           multiply_blocks<GroupQ4_K>,
+    multiply_blocks<GroupQ5_K>,    multiply_blocks<GroupQ6_K>,           multiply_blocks<GroupIq4Nl>};
+
+}  // namespace
+}  // namespace lorekeep::quant
