@@ -433,6 +433,10 @@ export interface NativeHnswOptions {
 /** The header of a GGUF file. */
 export interface NativeModelDescription {
   tensors: number;
+  /** Numbers in all tensors. */
+  parameters?: number;
+  /** Of the file. */
+  bytes?: number;
   name?: string;
   architecture?: string;
   license?: string;

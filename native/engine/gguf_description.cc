@@ -8,6 +8,10 @@ GgufDescription describe_gguf(const std::filesystem::path& path) {
   const GgufFile file(path);
   GgufDescription description;
   description.tensors = file.tensors().size();
+  std::uint64_t parameters = 0;
+  for (const GgufTensor& tensor : file.tensors()) parameters += tensor.elements();
+  description.facts.emplace_back("parameters", static_cast<std::int64_t>(parameters));
+  description.facts.emplace_back("bytes", static_cast<std::int64_t>(file.bytes().size()));
   const auto add_text = [&](const char* name, const std::string& key) {
     if (const auto value = file.string(key)) description.facts.emplace_back(name, std::string(*value));
   };

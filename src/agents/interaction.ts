@@ -113,6 +113,22 @@ export class Interaction {
     for (const component of components) this.components.push(component);
   }
 
+  /** Puts these records in the place of all knowledge so far. @throws as append() */
+  replaceKnowledge(knowledge: readonly Component[]): void {
+    const isKnowledge = ({ _type }: Component) => _type === 'knowledge';
+    this.#grow(sizeOf(knowledge) - sizeOf(this.components.filter(isKnowledge)));
+    const at = this.components.findIndex(isKnowledge);
+    const others = this.components.filter((component) => !isKnowledge(component));
+    const place = at < 0 ? others.length : at;
+    this.components.splice(
+      0,
+      this.components.length,
+      ...others.slice(0, place),
+      ...knowledge,
+      ...others.slice(place),
+    );
+  }
+
   /** Appends a node's whole reply. Replies of several nodes become lines of one text. @throws as append() */
   reply(node: string, text: string, citations: readonly OwnCitation[] = []): void {
     const writer = this.startReply(node);

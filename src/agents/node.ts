@@ -1,4 +1,5 @@
 import type { LanguageModels } from '../catalog/language-models.js';
+import type { Rerankers } from '../catalog/rerankers.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { Holding } from '../limits/client-memory.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
@@ -14,6 +15,7 @@ export interface NodeResources {
   readonly root: StorageRoot;
   readonly lists: NodeLists;
   readonly languageModels: LanguageModels;
+  readonly rerankers: Rerankers;
   /** The client's share of the search threads. */
   readonly threads: SlotShare;
   /** Memory counted for the agent; released with it. */

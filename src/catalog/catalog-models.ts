@@ -4,19 +4,15 @@ import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { shellWord } from '../schema/shell-word.js';
 import { Catalog } from './catalog.js';
-import { checkModelFile } from './checked-file.js';
 import { LoadedModel } from './loaded-model.js';
-import { ModelLoadError, notDownloaded } from './model-load-error.js';
+import type { ModelMemory } from './model-memory.js';
+import { embeddingNeed, embeddingTaken } from './model-need.js';
+import { ModelSlot } from './model-slot.js';
+import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
 import type { CatalogEntry } from './schema.js';
 
 /** The package's catalog: the two models that are included, and models whose files users put beside them. */
 const shippedCatalog = join(homeFolder, 'data', 'models.json');
-
-/** Receives messages about loaded and unloaded models, such as a server's log. */
-export interface ModelLog {
-  info(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 export interface CatalogModelsOptions {
   /** Longest text in tokens for models whose catalog entry has no limit. */
@@ -26,6 +22,8 @@ export interface CatalogModelsOptions {
   /** How long an idle model stays in memory, in ms; 0: until close(). */
   idleMs: number;
   log: ModelLog;
+  /** The budget that all models share. Default: none. */
+  memory?: ModelMemory | undefined;
   /** Advice in the error for a name that is not in the catalog. */
   remedy: string;
   /** Flags with which `lorekeep build` uses this catalog. */
@@ -53,6 +51,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #options: CatalogModelsOptions;
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
+  readonly #slots = new Set<ModelSlot<EmbeddingModel>>();
   /** Those of #models that have been loaded. */
   readonly #opened = new Map<string, LoadedModel>();
 
@@ -84,7 +83,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
 
   /** Names of the embedding models, in the catalog's order. */
   get names(): string[] {
-    return this.#catalog.embeddingModels;
+    return this.#catalog.namesOf('embedding');
   }
 
   /** @internal Every entry of the catalog, with its model if it was loaded. */
@@ -111,7 +110,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
    */
   async resolve(name: string): Promise<LoadedModel> {
     const entry = this.entry(name);
-    if (this.#closing.signal.aborted) throw this.#refusal(name, 'CLOSED');
+    if (this.#closing.signal.aborted) throw refusal(this.file, name, 'CLOSED');
     const known = this.#models.get(name);
     const model = await (known ?? this.#firstLoad(entry));
     try {
@@ -119,7 +118,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       return model;
     } catch (error) {
       // The file was replaced: load the new one under the same name.
-      if (this.#models.get(name) === known) throw error;
+      if (this.#models.get(name) === known) throw loadFailure(this.file, name, error);
       return this.resolve(name);
     }
   }
@@ -127,10 +126,9 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   /** Frees the models after their pending embeddings. Storages opened with them can no longer embed queries. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.all(
-      models.map((model) => (model.status === 'fulfilled' ? model.value.close() : undefined)),
-    );
+    const slots = [...this.#slots];
+    await Promise.allSettled(this.#models.values());
+    await Promise.all(slots.map((slot) => slot.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -144,48 +142,49 @@ export class CatalogModels implements AsyncDisposable, Disposable {
 
   #firstLoad(entry: CatalogEntry): Promise<LoadedModel> {
     const { name } = entry;
-    const { idleMs, log } = this.#options;
+    const { idleMs, log, memory } = this.#options;
     const forget = () => {
       if (this.#models.get(name) !== loading) return;
       this.#models.delete(name);
       this.#opened.delete(name);
     };
-    const loading: Promise<LoadedModel> = this.#open(entry).then(
-      (model) =>
-        new LoadedModel(model, entry, {
-          reload: () => this.#open(entry),
-          refuse: (why) => this.#refusal(name, why),
-          idleMs,
-          onUnloaded: () => log.info({ model: name }, 'model unloaded: nothing used it'),
-          onChanged: forget,
-        }),
-    );
+    const slot = new ModelSlot<EmbeddingModel>({
+      name,
+      idleMs,
+      memory,
+      load: (signal) => this.#open(entry, signal),
+      need: async () => embeddingNeed(this.#catalog.locate(entry).path, this.#options.threads),
+      taken: (model) => embeddingTaken(model.facts, this.#options.threads),
+      refuse: (why) => refusal(this.#catalog.file, name, why),
+      onUnloaded: (why) => log.info({ model: name }, unloadedMessages[why]),
+      onChanged: forget,
+    });
+    const loading: Promise<LoadedModel> = slot
+      .inMemory()
+      .then((model) => new LoadedModel(model, entry, slot))
+      .catch((error: unknown) => {
+        this.#slots.delete(slot);
+        throw loadFailure(this.#catalog.file, name, error);
+      });
+    this.#slots.add(slot);
     this.#models.set(name, loading);
     loading.then((model) => this.#opened.set(name, model), forget);
     return loading;
   }
 
-  async #open(entry: CatalogEntry): Promise<EmbeddingModel> {
-    const { variant, path, present } = this.#catalog.locate(entry);
-    if (!present && variant.file === undefined) throw notDownloaded(entry.name, this.file);
+  #open(entry: CatalogEntry, signal: AbortSignal): Promise<EmbeddingModel> {
     const { log, defaultContext } = this.#options;
-    const started = performance.now();
-    try {
-      await checkModelFile(path, variant, this.#closing.signal);
-      const model = await this.#load(path, entry, variant.context_size ?? defaultContext);
-      const { dimension, contextSize, fingerprint } = model.facts;
-      const ms = Math.round(performance.now() - started);
-      log.info({ model: entry.name, path, dimension, contextSize, fingerprint, ms }, 'model loaded');
-      return model;
-    } catch (error) {
-      log.error({ model: entry.name, path, err: error }, 'model not loaded');
-      if (this.#closing.signal.aborted) throw this.#refusal(entry.name, 'CLOSED');
-      throw error instanceof LorekeepError ? this.#failure(entry.name, error) : error;
-    }
+    return openModel({ catalog: this.#catalog, entry, log, signal }, (path, { context_size }) =>
+      this.#load(path, entry, context_size ?? defaultContext, signal),
+    );
   }
 
-  async #load(path: string, entry: CatalogEntry, contextSize: number): Promise<EmbeddingModel> {
-    const { signal } = this.#closing;
+  async #load(
+    path: string,
+    entry: CatalogEntry,
+    contextSize: number,
+    signal: AbortSignal,
+  ): Promise<EmbeddingModel> {
     const { threads } = this.#options;
     const model = await EmbeddingModel.load(path, { pooling: entry.pooling, contextSize, threads, signal });
     const { dimension: found } = model.facts;
@@ -194,19 +193,6 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     await model.close();
     const reason = `embeddings of ${found} numbers; the catalog says ${expected}`;
     throw LorekeepError.about('DIMENSION_MISMATCH', { file: path, reason, expected, found });
-  }
-
-  #failure(model: string, cause: LorekeepError): ModelLoadError {
-    const { code, message: reason } = cause;
-    const told = `cannot be loaded (${code}); the server's log says why`;
-    return new ModelLoadError(code, { model, file: this.file, reason, told }, { cause });
-  }
-
-  #refusal(model: string, why: 'CLOSED' | 'CHANGED'): ModelLoadError {
-    const { file } = this;
-    if (why === 'CLOSED') return new ModelLoadError(why, { model, file, reason: 'used after close()' });
-    const reason = 'its file has changed; what was made with the old one must be made anew';
-    return new ModelLoadError('CORRUPT', { model, file, reason, why });
   }
 
   #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {

@@ -13,6 +13,8 @@ export interface LocatedVariant {
   readonly variant: ModelVariant;
   readonly path: string;
   readonly present: boolean;
+  /** Why this variant was chosen. */
+  readonly reason: string;
 }
 
 /** The available models, by name. A model's files are checked when it is first used. */
@@ -73,9 +75,9 @@ export class Catalog {
     return [...this.#entries.values()];
   }
 
-  /** Names of the embedding models, in the catalog's order. */
-  get embeddingModels(): string[] {
-    return this.entries.filter((entry) => entry.model_type === 'embedding').map(({ name }) => name);
+  /** Names of the models of a type, in the catalog's order. */
+  namesOf(type: CatalogEntry['model_type']): string[] {
+    return this.entries.filter((entry) => entry.model_type === type).map(({ name }) => name);
   }
 
   /** Returns the file of a variant, existing or not. */
@@ -87,9 +89,12 @@ export class Catalog {
   /** Returns the first variant whose file is present, otherwise the first that has a local path, otherwise the first. */
   locate({ variants }: CatalogEntry): LocatedVariant {
     const all = variants.map((variant) => ({ variant, ...this.pathOf(variant) }));
-    const chosen =
-      all.find(({ present }) => present) ?? all.find(({ variant }) => variant.file !== undefined);
-    return chosen ?? (all[0] as LocatedVariant);
+    const present = all.find((one) => one.present);
+    if (present !== undefined) return { ...present, reason: 'the first whose file is present' };
+    const local = all.find(({ variant }) => variant.file !== undefined);
+    if (local !== undefined) return { ...local, reason: 'no file is present; the first with a local path' };
+    const first = all[0] as Omit<LocatedVariant, 'reason'>;
+    return { ...first, reason: 'no file is present; the first' };
   }
 
   /** Returns the absolute path of a variant's `file`. */

@@ -1,12 +1,21 @@
-import { LanguageModel, LorekeepError } from '../../lib/index.js';
-import { IdleTimer } from '../lifecycle/idle-timer.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import {
+  type CallOptions,
+  type ChatMessage,
+  type GenerateRequest,
+  type Generation,
+  LanguageModel,
+  type RenderedPrompt,
+  type RenderOptions,
+} from '../../lib/index.js';
+import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
-import type { ModelLog } from './catalog-models.js';
-import { checkModelFile } from './checked-file.js';
-import { ModelLoadError, notDownloaded } from './model-load-error.js';
+import type { ModelMemory } from './model-memory.js';
+import { languageModelNeed } from './model-need.js';
+import { ModelSlot } from './model-slot.js';
+import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
+import { findModel } from './unknown-model.js';
 
 /** How a language model's file is loaded. */
 export interface LoadOptions {
@@ -30,28 +39,45 @@ export interface LanguageModelsOptions {
   /** How long an unused model stays in memory, in ms; 0: until close(). */
   idleMs: number;
   log: ModelLog;
+  /** The budget that all models share. Default: none. */
+  memory?: ModelMemory | undefined;
   /** Default: the library's. */
   load?: ((path: string, options: LoadOptions) => Promise<TextModel>) | undefined;
 }
 
-/** A holder's claim on a loaded language model. */
+/** A holder's claim on a language model. */
 export interface LanguageModelPin {
   /** Catalog name. */
   readonly name: string;
+  /** Works while the model is entered; its facts always. */
   readonly model: TextModel;
   /** Context that the holder may use, in tokens. */
   readonly contextSize: number;
+  /**
+   * Loads the model if another took its place, and keeps it in memory until the result is called, which is idempotent.
+   * @throws ModelLoadError, ModelTooLargeError; the signal's reason
+   */
+  enter(signal?: AbortSignal): Promise<() => void>;
   /** Gives the claim up. Idempotent. */
   release(): void;
 }
 
-/** A model that is in memory, or on its way. */
+/** A model with one context size. */
 interface Loaded {
   readonly name: string;
   /** The context that was asked for. */
   readonly contextSize: number;
-  readonly model: Promise<TextModel>;
-  readonly idle: IdleTimer;
+  readonly slot: ModelSlot<TextModel>;
+  readonly model: TextModel;
+  pins: number;
+}
+
+/** A language model in memory, for the monitor. */
+export interface LoadedLanguageModel {
+  readonly name: string;
+  readonly bytes: number;
+  readonly contextSize: number;
+  readonly device: string;
 }
 
 /** The language models of a catalog. Each is loaded at its first use and shared; close() frees them all. */
@@ -60,8 +86,6 @@ export class LanguageModels {
   readonly #options: LanguageModelsOptions;
   readonly #closing = new AbortController();
   readonly #loaded = new Set<Loaded>();
-  /** Models that are being unloaded. */
-  readonly #unloading = new Set<Promise<void>>();
 
   constructor(catalog: Catalog, options: LanguageModelsOptions) {
     this.#catalog = catalog;
@@ -70,39 +94,64 @@ export class LanguageModels {
 
   /** Names of the language models, in the catalog's order. The first is the default. */
   get names(): string[] {
-    return this.#catalog.entries.filter((entry) => entry.model_type === 'llm').map(({ name }) => name);
+    return this.#catalog.namesOf('llm');
   }
 
-  /** Returns the catalog entry of a name, or of the default model. @throws UnknownLanguageModelError */
+  /** Those that are in memory. */
+  get inMemory(): LoadedLanguageModel[] {
+    return [...this.#loaded].flatMap(({ name, slot }) =>
+      slot.current === undefined
+        ? []
+        : [
+            {
+              name,
+              bytes: slot.bytes,
+              contextSize: slot.current.facts.contextSize,
+              device: slot.current.facts.device,
+            },
+          ],
+    );
+  }
+
+  /** Returns the catalog entry of a name, or of the default model. @throws UnknownModelError */
   entry(name: string | undefined): CatalogEntry {
-    const wanted = name ?? this.names[0];
-    const entry = wanted === undefined ? undefined : this.#catalog.find(wanted);
-    if (entry?.model_type === 'llm') return entry;
-    throw new UnknownLanguageModelError(name, entry, this.names);
+    return findModel(this.#catalog, 'llm', name);
   }
 
   /**
    * Loads a model, or shares one that is loaded with a context of that size or more. `contextSize`: default that of the
    * catalog, else `defaultContext`; at most the model's own. After a failed load, the next call tries again.
-   * @throws UnknownLanguageModelError, ModelLoadError
+   * @throws UnknownModelError, ModelLoadError
    */
   async pin(name: string | undefined, contextSize?: number): Promise<LanguageModelPin> {
     const entry = this.entry(name);
-    if (this.#closing.signal.aborted) throw this.#closed(entry.name);
+    if (this.#closing.signal.aborted) throw refusal(this.#catalog.file, entry.name, 'CLOSED');
     const located = this.#catalog.locate(entry);
-    const { variant } = located;
-    if (!located.present && variant.file === undefined) throw notDownloaded(entry.name, this.#catalog.file);
-    const usual = variant.context_size ?? this.#options.defaultContext;
+    const usual = located.variant.context_size ?? this.#options.defaultContext;
     const wanted = contextSize ?? usual;
     const known = [...this.#loaded].find(
       (loaded) => loaded.name === entry.name && loaded.contextSize >= wanted,
     );
-    const loaded = known ?? this.#start(entry, located, Math.max(wanted, usual));
-    const release = loaded.idle.hold();
+    const loaded = known ?? this.#add(entry, located, Math.max(wanted, usual));
+    const letGo = loaded.slot.hold();
+    let pinned = true;
+    const release = () => {
+      if (!pinned) return;
+      pinned = false;
+      loaded.pins--;
+      letGo();
+      if (loaded.pins === 0 && loaded.slot.facts === undefined) this.#loaded.delete(loaded);
+    };
+    loaded.pins++;
     try {
-      const model = await loaded.model;
-      if (this.#closing.signal.aborted) throw this.#closed(entry.name);
-      return { name: entry.name, model, contextSize: Math.min(wanted, model.facts.contextSize), release };
+      const model = await this.#inMemory(loaded);
+      return {
+        name: entry.name,
+        model: loaded.model,
+        contextSize: Math.min(wanted, model.facts.contextSize),
+        enter: (signal) => this.#enter(loaded, signal),
+        release,
+      };
     } catch (error) {
       release();
       throw error;
@@ -112,97 +161,95 @@ export class LanguageModels {
   /** Frees the models after their pending generations are cancelled. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const loaded of [...this.#loaded]) this.#unload(loaded);
-    await Promise.all(this.#unloading);
+    await Promise.all([...this.#loaded].map(({ slot }) => slot.close()));
+    this.#loaded.clear();
   }
 
-  #start(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
-    const { name } = entry;
-    const { idleMs, log } = this.#options;
-    const loaded: Loaded = {
-      name,
-      contextSize,
-      model: this.#load(entry, located, contextSize),
-      idle: new IdleTimer(idleMs, () => {
-        log.info({ model: name }, 'model unloaded: nothing used it');
-        this.#unload(loaded);
-      }),
-    };
-    this.#loaded.add(loaded);
-    loaded.model.catch(() => {
-      loaded.idle.stop();
-      this.#loaded.delete(loaded);
-    });
-    return loaded;
-  }
-
-  #unload(loaded: Loaded): void {
-    loaded.idle.stop();
-    this.#loaded.delete(loaded);
-    const closing = loaded.model.then(
-      (model) => model.close(),
-      () => {},
-    );
-    this.#unloading.add(closing);
-    void closing.finally(() => this.#unloading.delete(closing)).catch(() => {});
-  }
-
-  async #load(
-    entry: CatalogEntry,
-    { variant, path }: LocatedVariant,
-    contextSize: number,
-  ): Promise<TextModel> {
-    const { load = LanguageModel.load, log, threads, batchThreads, batchSize } = this.#options;
-    const { signal } = this.#closing;
-    const started = performance.now();
+  async #enter(loaded: Loaded, signal: AbortSignal | undefined): Promise<() => void> {
+    const leave = loaded.slot.use();
     try {
-      const { placement } = variant;
-      await checkModelFile(path, variant, signal);
-      const model = await load(path, { contextSize, threads, batchThreads, batchSize, placement, signal });
-      const { contextSize: context, fingerprint, device } = model.facts;
-      const ms = Math.round(performance.now() - started);
-      log.info({ model: entry.name, path, contextSize: context, fingerprint, device, ms }, 'model loaded');
-      return model;
+      const loading = this.#inMemory(loaded);
+      await (signal === undefined ? loading : untilAborted(loading, signal));
+      return leave;
     } catch (error) {
-      log.error({ model: entry.name, path, err: error }, 'model not loaded');
-      if (signal.aborted) throw this.#closed(entry.name);
-      throw error instanceof LorekeepError ? this.#failure(entry.name, error) : error;
+      leave();
+      throw error;
     }
   }
 
-  #failure(model: string, cause: LorekeepError): ModelLoadError {
-    const { code, message: reason } = cause;
-    const told = `cannot be loaded (${code}); the server's log says why`;
-    return new ModelLoadError(code, { model, file: this.#catalog.file, reason, told }, { cause });
+  async #inMemory({ slot, name }: Loaded): Promise<TextModel> {
+    try {
+      return await slot.inMemory();
+    } catch (error) {
+      throw loadFailure(this.#catalog.file, name, error);
+    }
   }
 
-  #closed(model: string): ModelLoadError {
-    return new ModelLoadError('CLOSED', { model, file: this.#catalog.file, reason: 'used after close()' });
+  #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
+    const { name } = entry;
+    const { idleMs, log, memory, threads, batchThreads, batchSize } = this.#options;
+    const { placement } = located.variant;
+    const settings = { contextSize, threads, batchThreads, batchSize, placement };
+    const catalog = this.#catalog;
+    const slot = new ModelSlot<TextModel>({
+      name,
+      idleMs,
+      memory,
+      load: (signal) =>
+        openModel({ catalog, entry, located, log, signal }, (path) =>
+          this.#load(path, { ...settings, signal }),
+        ),
+      need: () => languageModelNeed(located.path, settings),
+      refuse: (why) => refusal(catalog.file, name, why),
+      onUnloaded: (why) => {
+        log.info({ model: name }, unloadedMessages[why]);
+        if (why === 'idle') this.#loaded.delete(loaded);
+      },
+      onChanged: () => this.#loaded.delete(loaded),
+    });
+    const loaded: Loaded = { name, contextSize, slot, model: new SlotTextModel(slot), pins: 0 };
+    this.#loaded.add(loaded);
+    return loaded;
+  }
+
+  #load(path: string, options: LoadOptions): Promise<TextModel> {
+    const { load = LanguageModel.load } = this.#options;
+    return load(path, options);
   }
 }
 
-/** Most names in a message; `known` has all of them. */
-const longestList = 8;
+/** A language model that may leave memory. Precondition of the methods: it is in use. */
+class SlotTextModel implements TextModel {
+  readonly #slot: ModelSlot<TextModel>;
 
-/** The catalog has no language model of a name, or none at all. `message` begins with "there is" or "model". */
-export class UnknownLanguageModelError extends Error {
-  override readonly name = 'UnknownLanguageModelError';
-  readonly known: readonly string[];
-  readonly nearest: string | undefined;
+  constructor(slot: ModelSlot<TextModel>) {
+    this.#slot = slot;
+  }
 
-  constructor(name: string | undefined, other: CatalogEntry | undefined, known: readonly string[]) {
-    const shown = JSON.stringify(name?.slice(0, 128));
-    const nearest = name === undefined ? undefined : nearestName(name, known);
-    const listed = known.slice(0, longestList).map((one) => JSON.stringify(one));
-    const has = listed.length === 0 ? 'no language model (model_type "llm")' : listed.join(', ');
-    if (name === undefined) super(`the server's catalog has ${has}`);
-    else if (other !== undefined)
-      super(`model ${shown} is of type ${other.model_type}; a language model is needed`);
-    else
-      super(
-        `there is no language model ${shown}${didYouMean(nearest) || `; the server's catalog has ${has}`}`,
-      );
-    this.known = known;
-    this.nearest = nearest;
+  get facts(): TextModel['facts'] {
+    const { facts } = this.#slot;
+    if (facts === undefined) throw new Error(`model ${this.#slot.name}: used before it was loaded`);
+    return facts;
+  }
+
+  countTokens(text: string, options?: CallOptions): Promise<number> {
+    return this.#current.countTokens(text, options);
+  }
+
+  render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {
+    return this.#current.render(messages, options);
+  }
+
+  generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation {
+    return this.#current.generate(request, options);
+  }
+
+  /** The slot closes the model. */
+  async close(): Promise<void> {}
+
+  get #current(): TextModel {
+    const { current } = this.#slot;
+    if (current === undefined) throw new Error(`model ${this.#slot.name}: used without being in use`);
+    return current;
   }
 }

@@ -1,50 +1,33 @@
 import type { EmbeddingModel, ModelFacts } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
-import { IdleTimer } from '../lifecycle/idle-timer.js';
+import type { ModelSlot } from './model-slot.js';
 import type { CatalogEntry } from './schema.js';
 
-/** How an idle model is unloaded and loaded again. */
-export interface ModelLife {
-  /** Loads the file again. */
-  reload(): Promise<EmbeddingModel>;
-  /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
-  refuse(why: 'CLOSED' | 'CHANGED'): Error;
-  /** Idle time in ms before the model is unloaded; 0: never. */
-  idleMs: number;
-  /** Called after the idle model was unloaded. */
-  onUnloaded(): void;
-  /** Called when the model file turns out to be replaced: this object is then unusable. */
-  onChanged(): void;
-}
-
 /**
- * An embedding model with its catalog entry. It stays in memory while it is held or embedding; afterwards it may be
- * unloaded, and the next text loads it again.
+ * An embedding model with its catalog entry. It stays in memory while it is embedding, and while it is held unless another
+ * model needs the room; the next text loads it again.
  */
 export class LoadedModel {
   readonly dimension: number;
   readonly #entry: CatalogEntry;
   readonly #facts: ModelFacts;
-  readonly #life: ModelLife | undefined;
-  readonly #idle: IdleTimer;
-  #native: EmbeddingModel | undefined;
-  #reloading: Promise<EmbeddingModel> | undefined;
-  #unloading: Promise<void> = Promise.resolve();
-  #closed = false;
+  /** Undefined for a model that is always in memory. */
+  readonly #slot: ModelSlot<EmbeddingModel> | undefined;
+  readonly #native: EmbeddingModel | undefined;
 
-  constructor(model: EmbeddingModel, entry: CatalogEntry, life?: ModelLife) {
-    this.#native = model;
+  constructor(model: EmbeddingModel, entry: CatalogEntry, slot?: ModelSlot<EmbeddingModel>) {
+    this.#native = slot === undefined ? model : undefined;
     this.#facts = model.facts;
     this.dimension = model.dimension;
     this.#entry = entry;
-    this.#life = life;
-    this.#idle = new IdleTimer(life?.idleMs ?? 0, () => this.#unload());
+    this.#slot = slot;
   }
 
-  /** The model. Precondition: it is held, and inMemory() has been awaited since. */
+  /** The model. Precondition: it is in use, and inMemory() has been awaited since. */
   get model(): EmbeddingModel {
-    if (this.#native === undefined) throw new Error(`model ${this.name}: used without being held`);
-    return this.#native;
+    const model = this.#slot?.current ?? this.#native;
+    if (model === undefined) throw new Error(`model ${this.name}: used without being in use`);
+    return model;
   }
 
   /** Facts about the model, available even while it is unloaded. */
@@ -54,21 +37,27 @@ export class LoadedModel {
 
   /** Whether the model is loaded. */
   get isInMemory(): boolean {
-    return this.#native !== undefined;
+    return this.#slot === undefined || this.#slot.current !== undefined;
   }
 
-  /** Keeps the model from being unloaded until the result is called, which is idempotent. */
+  /** Bytes that it takes of the budget of models. */
+  get bytes(): number {
+    return this.#slot?.bytes ?? 0;
+  }
+
+  /** Keeps the model from being unloaded for idleness until the result is called, which is idempotent. */
   hold(): () => void {
-    return this.#idle.hold();
+    return this.#slot?.hold() ?? (() => {});
+  }
+
+  /** Keeps the model in memory until the result is called, which is idempotent. Await inMemory() after it. */
+  use(): () => void {
+    return this.#slot?.use() ?? (() => {});
   }
 
   /** Loads the model if it was unloaded; concurrent callers share one load. @throws ModelLoadError */
   async inMemory(): Promise<EmbeddingModel> {
-    if (this.#native !== undefined) return this.#native;
-    this.#reloading ??= this.#reload().finally(() => {
-      this.#reloading = undefined;
-    });
-    return this.#reloading;
+    return this.#slot?.inMemory() ?? this.model;
   }
 
   get name(): string {
@@ -86,38 +75,5 @@ export class LoadedModel {
   /** The catalog's fusion settings for the model. */
   get fusion(): ModelFusion | undefined {
     return this.#entry.fusion;
-  }
-
-  /** Frees the model after its pending embeddings. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#idle.stop();
-    await this.#reloading?.catch(() => {});
-    await this.#unloading;
-    await this.#native?.close();
-  }
-
-  #unload(): void {
-    const model = this.#native;
-    if (model === undefined || this.#closed) return;
-    this.#native = undefined;
-    this.#unloading = model.close();
-    this.#life?.onUnloaded();
-  }
-
-  async #reload(): Promise<EmbeddingModel> {
-    const life = this.#life;
-    if (life === undefined || this.#closed) {
-      throw life?.refuse('CLOSED') ?? new Error(`model ${this.name}: used after close()`);
-    }
-    await this.#unloading;
-    const model = await life.reload();
-    if (model.facts.fingerprint !== this.#facts.fingerprint) {
-      await model.close();
-      life.onChanged();
-      throw life.refuse('CHANGED');
-    }
-    this.#native = model;
-    return model;
   }
 }

@@ -2,13 +2,19 @@ import { resolve } from 'node:path';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
+import { type CatalogReranker, Rerankers, type RerankersOptions } from '../catalog/rerankers.js';
+import { UnknownModelError } from '../catalog/unknown-model.js';
 import { embeddingOptions } from '../config/embedding-options.js';
+import { rerankerOptions } from '../config/reranker-options.js';
 import { orStartupError } from '../config/startup-error.js';
 import { shellWord } from '../schema/shell-word.js';
+import { UsageError } from './failure.js';
 import type { ModelFlags } from './flags/model.js';
 import { requireFileOfFlag } from './knowledge-base-file.js';
 import { warn } from './output.js';
 import { findConfig } from './server-config.js';
+
+const log = { info() {}, error() {} };
 
 const remedy = 'correct embedding_model in the config, or name another catalog with --catalog';
 
@@ -16,11 +22,14 @@ const remedy = 'correct embedding_model in the config, or name another catalog w
 export class CommandModels implements AsyncDisposable {
   readonly #models: CatalogModels;
   readonly catalog: Catalog;
+  readonly #rerankerOptions: RerankersOptions;
+  #rerankers: Rerankers | undefined;
   /** Loading time in milliseconds. */
   loadMs = 0;
 
-  private constructor(catalog: Catalog, models: CatalogModels) {
+  private constructor(catalog: Catalog, models: CatalogModels, rerankers: RerankersOptions) {
     this.catalog = catalog;
+    this.#rerankerOptions = rerankers;
     this.#models = models;
   }
 
@@ -41,7 +50,18 @@ export class CommandModels implements AsyncDisposable {
     const given = Object.entries({ config, catalog }).filter(([, path]) => path !== undefined);
     const flags = given.map(([name, path]) => `--${name} ${shellWord(resolve(path as string))}`);
     const buildFlags = flags.length > 0 ? flags.join(' ') : undefined;
-    return new CommandModels(loaded, new CatalogModels(loaded, { ...options, remedy, buildFlags }));
+    const reranking = {
+      defaultContext: 512,
+      threads: 0,
+      ...(found && rerankerOptions(found)),
+      idleMs: 0,
+      log,
+    };
+    return new CommandModels(
+      loaded,
+      new CatalogModels(loaded, { ...options, remedy, buildFlags }),
+      reranking,
+    );
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */
@@ -59,7 +79,18 @@ export class CommandModels implements AsyncDisposable {
     return this.#models.buildFlags;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#models.close();
+  /** Returns a reranker of the catalog by name, or the first. @throws CommandError for an unknown name */
+  reranker(name: string | undefined): CatalogReranker {
+    this.#rerankers ??= new Rerankers(this.catalog, this.#rerankerOptions);
+    try {
+      return this.#rerankers.find(name);
+    } catch (error) {
+      throw error instanceof UnknownModelError ? new UsageError(`--rerank: ${error.message}`) : error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#rerankers?.close();
+    await this.#models.close();
   }
 }

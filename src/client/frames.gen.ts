@@ -25,6 +25,8 @@ export interface Hit {
   denseScore?: number | undefined;
   /** Normalised score of the lexical leg, 0 to 1. */
   lexicalScore?: number | undefined;
+  /** Score of the reranker, which orders the hits; comparable for one model only. */
+  rerankScore?: number | undefined;
   /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
   relevance?: number | undefined;
   /** With `highlight`: the part of the text with most words of the query, in pieces. */
@@ -64,6 +66,8 @@ export interface TurnHit {
   denseScore?: number | undefined;
   /** Normalised score of the lexical leg, 0 to 1. */
   lexicalScore?: number | undefined;
+  /** Score of the reranker, which orders the hits; comparable for one model only. */
+  rerankScore?: number | undefined;
   /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
   relevance?: number | undefined;
   /** With `highlight`: the part of the text with most words of the query, in pieces. */
@@ -114,6 +118,20 @@ export interface RetrievalPlan {
       /** Weight of the lexical leg. */
       lexical: number;
     } | undefined;
+  } | undefined;
+  /** How the hits were reranked. */
+  rerank?: {
+    /** Catalog name. */
+    model: string;
+    /** false: the deadline passed, and the order of the search stands. */
+    reranked: boolean;
+    /** Hits given to the reranker. */
+    documents: number;
+    /** Hits whose end did not fit beside the query. */
+    cut: number;
+    /** Tokens computed. */
+    tokens: number;
+    ms: number;
   } | undefined;
 }
 
@@ -196,6 +214,8 @@ export interface Knowledge {
   denseScore?: number | undefined;
   /** Normalised score of the lexical leg, 0 to 1. */
   lexicalScore?: number | undefined;
+  /** Score of the reranker, which orders the hits; comparable for one model only. */
+  rerankScore?: number | undefined;
   /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
   relevance?: number | undefined;
   /** With `highlight`: the part of the text with most words of the query, in pieces. */
@@ -402,6 +422,18 @@ export interface RegexGuardrailParams {
   onMatch?: string | undefined;
 }
 
+/** Params of a node of the type `rerank`. */
+export interface RerankParams {
+  /** Catalog name of the reranker. Default: the catalog's first. */
+  model?: string | undefined;
+  /** Maximum number of records that remain. Default: all. 1 to 1000. */
+  topK?: number | undefined;
+  /** After this many milliseconds, the order so far stands. Default: none. 1 to 600000. */
+  deadlineMs?: number | undefined;
+  /** Mustache template of the text to search for. Default: the user's message. */
+  query?: string | undefined;
+}
+
 /** Params of a node of the type `retrieve`. */
 export interface RetrieveParams {
   /** Name of a storage, or path of a knowledge base config inside the storage root. */
@@ -469,6 +501,18 @@ export interface RetrieveParams {
    * what is in memory meanwhile and mark it. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
+  /** Sorts the hits with a reranker: docs/reranking.md. */
+  rerank?: {
+    /** Catalog name of the reranker. Default: the catalog's first. */
+    model?: string | undefined;
+    /**
+     * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
+     * 1000.
+     */
+    candidates?: number | undefined;
+    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
+    deadlineMs?: number | undefined;
+  } | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
   highlight?: boolean | undefined;
   /** Predicate over the metadata: docs/filters.md. */
@@ -480,7 +524,7 @@ export interface RetrieveParams {
 }
 
 /** A node with the params of its type, in camelCase or in the protocol's spelling. */
-export type GraphNode = { id: string; type: 'canned_response'; params?: CannedResponseParams } | { id: string; type: 'generate'; params?: GenerateParams } | { id: string; type: 'quote'; params?: QuoteParams } | { id: string; type: 'regex_guardrail'; params?: RegexGuardrailParams } | { id: string; type: 'retrieve'; params: RetrieveParams } | NodeInput;
+export type GraphNode = { id: string; type: 'canned_response'; params?: CannedResponseParams } | { id: string; type: 'generate'; params?: GenerateParams } | { id: string; type: 'quote'; params?: QuoteParams } | { id: string; type: 'regex_guardrail'; params?: RegexGuardrailParams } | { id: string; type: 'rerank'; params?: RerankParams } | { id: string; type: 'retrieve'; params: RetrieveParams } | NodeInput;
 
 /** An agent's graph. */
 export interface Graph {
@@ -617,6 +661,18 @@ export interface SearchEmbeddedStringStorageFields {
    * what is in memory meanwhile and mark it. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
+  /** Sorts the hits with a reranker: docs/reranking.md. */
+  rerank?: {
+    /** Catalog name of the reranker. Default: the catalog's first. */
+    model?: string | undefined;
+    /**
+     * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
+     * 1000.
+     */
+    candidates?: number | undefined;
+    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
+    deadlineMs?: number | undefined;
+  } | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
   highlight?: boolean | undefined;
   /** Predicate over the metadata: docs/filters.md. */
@@ -989,6 +1045,20 @@ export interface TurnCompleteFrame {
       bestScore?: number | undefined;
       /** regex_guardrail: number of patterns that matched. */
       matches?: number | undefined;
+      /**
+       * rerank: whether the records were sorted. False: the deadline passed, and the order so far stands.
+       */
+      reranked?: boolean | undefined;
+      /** rerank: number of records given to the reranker. */
+      documents?: number | undefined;
+      /** rerank: number of records whose end did not fit beside the query. */
+      cut?: number | undefined;
+      /** rerank: tokens computed. */
+      rerankTokens?: number | undefined;
+      /** rerank: time to load the model, if it was not in memory, and to rank. */
+      rerankMs?: number | undefined;
+      /** rerank: number of records beyond `top_k`. */
+      droppedRecords?: number | undefined;
       /** retrieve: time to embed the query. */
       embedMs?: number | undefined;
       /** retrieve: time of the search. */
@@ -1083,6 +1153,18 @@ export interface TurnCompleteFrame {
           finish: 'stop' | 'stop_string' | 'length' | 'context' | 'cancelled' | 'deadline';
           /** Seed of the sampling. */
           seed: number;
+        } | {
+          kind: 'rerank';
+          /** Catalog name. */
+          model: string;
+          /** Records given to the reranker. */
+          documents: number;
+          /** Tokens computed. */
+          tokens: number;
+          /** Loading the model, if it was not in memory, and ranking. */
+          rerankMs: number;
+          /** The rest of the node's time. */
+          otherMs: number;
         };
       };
     })[];

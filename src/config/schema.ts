@@ -72,6 +72,16 @@ export const configSchema = object({
     .default(600)
     .describe('Seconds until an unused embedding model is unloaded; 0: never.')
     .register(fieldFacts, { extension: true }),
+  reranker_idle_timeout: integer(0, longestTimerSeconds)
+    .default(600)
+    .describe('Seconds until an unused reranker is unloaded; 0: never.')
+    .register(fieldFacts, { extension: true }),
+  models_cache_max_mb: integer(0, 1_073_741_824)
+    .default(0)
+    .describe(
+      'MiB of memory that loaded models may take together: docs/operations.md, "Memory of models". 0: what is free, control groups included, less 64 MiB.',
+    )
+    .register(fieldFacts, { extension: true }),
   language_model_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
     .describe('Seconds until a language model that no agent uses is unloaded; 0: never.')

@@ -40,6 +40,7 @@ export interface SearchPlaces {
   readonly rrf: string;
   readonly lexical: string;
   readonly scores: string;
+  readonly rerank: string;
   readonly invalid: 1004 | 4003;
 }
 

@@ -41,6 +41,7 @@ export type { ConfigFiles, ConfigPlace, PathResolver } from './paths.js';
 export type { Pin } from './pin.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
+export type { RankingModel, RerankFacts, RerankOptions } from './rerank.js';
 export type { OpenKnowledgeBaseOptions } from './resolve.js';
 export type { KnowledgeSearchOptions } from './search-options.js';
-export { SearchableStorage, type SearchOutcome } from './searchable.js';
+export { SearchableStorage, type SearchHit, type SearchOutcome } from './searchable.js';

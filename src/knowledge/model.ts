@@ -23,18 +23,20 @@ export interface KnowledgeModel {
   readonly documentPrefix?: string | undefined;
   /** Default fusion of hybrid search: the catalog entry's `fusion`. Default: equal weights. */
   readonly fusion?: ModelFusion | undefined;
-  /** Keeps the model in memory until the result is called. Default: it is always in memory. */
+  /** Keeps the model from being unloaded for idleness until the result is called. Default: it is always in memory. */
   hold?(): () => void;
+  /** Keeps the model in memory for a computation until the result is called. Default: as hold(). */
+  use?(): () => void;
   /** Loads the model again if it was unloaded. Default: it is always in memory. */
   inMemory?(): Promise<EmbeddingModel>;
 }
 
-/** Runs work while the model is kept in memory. */
+/** Runs work while the model is in memory. */
 export async function withModel<T>(
   model: KnowledgeModel,
   work: (model: EmbeddingModel) => Promise<T>,
 ): Promise<T> {
-  const letGo = model.hold?.();
+  const letGo = model.use?.() ?? model.hold?.();
   try {
     return await work((await model.inMemory?.()) ?? model.model);
   } finally {

@@ -9,11 +9,14 @@ import {
 } from '../../lib/index.js';
 import { refuseIneffective } from '../../lib/search-mode.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
+import type { RerankOptions } from './rerank.js';
 
 export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text' | 'mode'> {
   text: string;
   /** Default "hybrid". */
   mode?: SearchMode | undefined;
+  /** Sorts the hits with a reranker: docs/reranking.md. */
+  rerank?: RerankOptions | undefined;
 }
 
 /** The options, checked and with their mode. */
@@ -33,6 +36,7 @@ const known: OptionNames<KnowledgeSearchOptions> = {
   minScore: true,
   filter: true,
   variables: true,
+  rerank: true,
   signal: true,
 };
 

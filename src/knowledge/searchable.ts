@@ -8,6 +8,7 @@ import {
   type LexicalOptions,
   LorekeepError,
   type Storage,
+  type StorageHit,
   type StorageSearchOptions,
   type StorageSearchResult,
 } from '../../lib/index.js';
@@ -16,9 +17,19 @@ import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
+import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
+/** A hit; with `rerank`, ranked by the reranker. */
+export interface SearchHit extends StorageHit {
+  /** Score of the reranker, which orders the hits; `score` stays that of the search. */
+  rerankScore?: number;
+}
+
 export interface SearchOutcome extends StorageSearchResult {
+  hits: SearchHit[];
+  /** With `rerank`. */
+  rerank?: RerankFacts;
   /** Milliseconds that the query's embedding took; about 0 in lexical mode. */
   embedMs: number;
   /** Milliseconds that the search took, without the embedding. */
@@ -26,6 +37,9 @@ export interface SearchOutcome extends StorageSearchResult {
   /** What the embedding took; absent where nothing was embedded. */
   embedding?: { tokens: number; batches: number };
 }
+
+/** As of Storage.search(). */
+const defaultTopK = 5;
 
 /** A storage of texts with the model that embeds queries for it. */
 export class SearchableStorage implements AsyncDisposable, Disposable {
@@ -72,7 +86,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     return this.storage.memoryBytes;
   }
 
-  /** Keeps the model in memory until the result is called. */
+  /** Keeps the model from being unloaded for idleness until the result is called. */
   hold(): () => void {
     return this.model.hold?.() ?? (() => {});
   }
@@ -108,7 +122,28 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
-    return this.#searches.track(this.#search(searchOptions(options), turn));
+    const { rerank: wanted, ...checked } = searchOptions(options);
+    const search =
+      wanted === undefined ? this.#search(checked, turn) : this.#searchAndRerank(checked, wanted, turn);
+    return this.#searches.track(search);
+  }
+
+  async #searchAndRerank(
+    options: CheckedSearchOptions,
+    wanted: RerankOptions,
+    turn: () => Promise<unknown>,
+  ): Promise<SearchOutcome> {
+    const { text, lexical, signal, topK = defaultTopK } = options;
+    const candidates = rerankCandidates(wanted, topK);
+    const found = await this.#search({ ...options, topK: candidates }, turn);
+    const query = textToEmbed(text, this.#lexicalOptions({ ...options, lexical }));
+    const { items, facts } = await rerank(wanted, query, found.hits, signal);
+    const hits = items.slice(0, topK).map(({ item, score }, index) => ({
+      ...item,
+      rank: index + 1,
+      ...(score !== undefined && { rerankScore: score }),
+    }));
+    return { ...found, hits, rerank: facts };
   }
 
   async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {

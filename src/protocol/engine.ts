@@ -86,10 +86,21 @@ const retrievalDiagnosticsSchema = z.object({
   other_ms: z.number().describe("The rest of the node's time."),
 });
 
+/** What the engine did to rerank. */
+const rerankDiagnosticsSchema = z.object({
+  kind: z.literal('rerank'),
+  model: z.string().describe('Catalog name.'),
+  documents: z.int().describe('Records given to the reranker.'),
+  tokens: z.int().describe('Tokens computed.'),
+  rerank_ms: z.number().describe('Loading the model, if it was not in memory, and ranking.'),
+  other_ms: z.number().describe("The rest of the node's time."),
+});
+
 /** What the engine did for one node. It never holds text of a prompt, a query or a reply. */
 export const engineDiagnosticsSchema = z.discriminatedUnion('kind', [
   retrievalDiagnosticsSchema,
   generationDiagnosticsSchema,
+  rerankDiagnosticsSchema,
 ]);
 
 export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;

@@ -71,6 +71,30 @@ export const retrievalFields = {
       'How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base. Refused in dense mode.',
     ),
   stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
+  rerank: z
+    .strictObject({
+      model: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Catalog name of the reranker. Default: the catalog's first."),
+      candidates: z
+        .int()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe(
+          'Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20.',
+        ),
+      deadline_ms: z
+        .int()
+        .min(1)
+        .max(600_000)
+        .optional()
+        .describe('After this many milliseconds, the order of the search stands. Default: none.'),
+    })
+    .optional()
+    .describe('Sorts the hits with a reranker: docs/reranking.md.'),
   highlight: z.boolean().default(false).describe('Adds `snippet` to the hits.'),
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };
@@ -120,6 +144,17 @@ export const retrievalPlanSchema = z.object({
     })
     .optional()
     .describe('How the legs of a hybrid search were fused.'),
+  rerank: z
+    .object({
+      model: z.string().describe('Catalog name.'),
+      reranked: z.boolean().describe('false: the deadline passed, and the order of the search stands.'),
+      documents: z.int().describe('Hits given to the reranker.'),
+      cut: z.int().describe('Hits whose end did not fit beside the query.'),
+      tokens: z.int().describe('Tokens computed.'),
+      ms: z.number(),
+    })
+    .optional()
+    .describe('How the hits were reranked.'),
 });
 
 export type RetrievalPlan = z.output<typeof retrievalPlanSchema>;
@@ -136,6 +171,10 @@ export const hitFields = {
   lexical_rank: z.int().optional().describe('Position in the lexical leg, from 1.'),
   dense_score: z.number().optional().describe('Normalised score of the dense leg, 0 to 1: fusion by scores.'),
   lexical_score: z.number().optional().describe('Normalised score of the lexical leg, 0 to 1.'),
+  rerank_score: z
+    .number()
+    .optional()
+    .describe('Score of the reranker, which orders the hits; comparable for one model only.'),
   relevance: z
     .number()
     .optional()

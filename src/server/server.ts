@@ -6,10 +6,13 @@ import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import { LanguageModels, type LanguageModelsOptions } from '../catalog/language-models.js';
+import { ModelMemory } from '../catalog/model-memory.js';
+import { Rerankers } from '../catalog/rerankers.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
 import { embeddingOptions } from '../config/embedding-options.js';
 import { languageModelOptions } from '../config/language-model-options.js';
+import { rerankerOptions } from '../config/reranker-options.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
@@ -21,6 +24,7 @@ import { FairSlots } from '../lifecycle/fair-slots.js';
 import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Ledger } from '../limits/ledger.js';
+import { ModelLimit } from '../limits/model-limit.js';
 import type { Log } from '../log/log.js';
 import type { LogTail } from '../monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
@@ -100,7 +104,13 @@ export class LorekeepServer {
     log.info({ threads: config.thread_count }, 'search threads');
     const buildFlags =
       configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
-    const models = new CatalogModels(catalog, { ...embeddingOptions(config), log, buildFlags });
+    const limit = new ModelLimit(config.models_cache_max_mb);
+    const modelMemory = new ModelMemory({
+      // Of GPUs, only llama.cpp knows what is free, and says so when it loads.
+      limit: (device, loaded, quiet) => (device === 'CPU' ? limit.bytes(loaded, quiet) : undefined),
+    });
+    const shared = { log, memory: modelMemory };
+    const models = new CatalogModels(catalog, { ...embeddingOptions(config), ...shared, buildFlags });
     const operations = await Operations.create({ config, configSources, log, logTail });
     let sessions = 0;
     const services = {
@@ -108,9 +118,11 @@ export class LorekeepServer {
       models,
       languageModels: new LanguageModels(catalog, {
         ...languageModelOptions(config),
-        log,
+        ...shared,
         load: loadLanguageModel,
       }),
+      rerankers: new Rerankers(catalog, { ...rerankerOptions(config), ...shared }),
+      modelMemory,
       files: new KnowledgeBaseStorages({
         models,
         log,
@@ -230,6 +242,7 @@ export class LorekeepServer {
     await this.#operations.close();
     await this.#services.files.close();
     await this.#services.languageModels.close();
+    await this.#services.rerankers.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }

@@ -2,6 +2,8 @@ import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { LanguageModels } from '../catalog/language-models.js';
+import type { ModelMemory } from '../catalog/model-memory.js';
+import type { Rerankers } from '../catalog/rerankers.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { FairSlots } from '../lifecycle/fair-slots.js';
@@ -22,6 +24,9 @@ export interface Services {
   readonly config: ServerConfig;
   readonly models: CatalogModels;
   readonly languageModels: LanguageModels;
+  readonly rerankers: Rerankers;
+  /** The budget of all models. */
+  readonly modelMemory: ModelMemory;
   readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;

@@ -68,10 +68,20 @@ export class SessionTable {
   }
 
   #make(memory: Holding, root: StorageRoot): Session {
-    const { models, languageModels, files, lists, nodeTypes, log } = this.#services;
+    const { models, languageModels, rerankers, files, lists, nodeTypes, log } = this.#services;
     const session = new Session(
       this.#services.nextSessionId(),
-      { models, languageModels, files, lists, nodeTypes, root, ...this.#shares, memory: this.#memory },
+      {
+        models,
+        languageModels,
+        rerankers,
+        files,
+        lists,
+        nodeTypes,
+        root,
+        ...this.#shares,
+        memory: this.#memory,
+      },
       log,
     );
     this.#sessions.set(session.id, session);

@@ -7,6 +7,7 @@ import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnInput, TurnOutlet } from '../agents/turn.js';
 import type { LanguageModels } from '../catalog/language-models.js';
+import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
@@ -34,6 +35,7 @@ export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
   readonly languageModels: LanguageModels;
+  readonly rerankers: Rerankers;
   /** The client's share of the threads that search. */
   readonly threads: SlotShare;
 }
@@ -78,8 +80,8 @@ export class Session {
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.#memory = sources.memory;
-    const { root, lists, threads, languageModels } = sources;
-    this.#resources = { storages: this.storages, root, lists, threads, languageModels };
+    const { root, lists, threads, languageModels, rerankers } = sources;
+    this.#resources = { storages: this.storages, root, lists, threads, languageModels, rerankers };
     this.#nodeTypes = sources.nodeTypes;
   }
 
@@ -135,6 +137,7 @@ export class Session {
       filter: 'filter',
       rrf: 'rrf',
       scores: 'scores',
+      rerank: 'rerank',
       lexical: 'lexical',
       invalid: 1004,
     } as const;
@@ -213,7 +216,7 @@ export class Session {
     let releaseOutput = () => {};
     let giveMemoryBack = () => {};
     try {
-      const search = new StorageSearch(pin, request, places, this.#resources.threads);
+      const search = new StorageSearch(pin, request, places, this.#resources);
       releaseOutput = await outlet.waitForOutput(this.signal);
       giveMemoryBack = await outlet.reserve(search.resultBytes, this.signal);
       outlet.send(await search.run(request.text, request.variables, this.signal));

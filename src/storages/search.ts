@@ -1,21 +1,33 @@
 import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
+import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
+import { UnknownModelError } from '../catalog/unknown-model.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
-import type { Pin, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import type { Pin, RerankOptions, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import { rerankCandidates } from '../knowledge/rerank.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { loopTurn, mapInTurns } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
 import { hitsBytes } from '../limits/estimates.js';
-import type { Hit, Retrieval } from '../protocol/retrieval.js';
+import { serverError } from '../protocol/errors.js';
+import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
 import { textBytes } from './text-bytes.js';
-import { wireHit } from './wire.js';
+import { wireHit, wireRerank } from './wire.js';
 
 /** The outcome of a search, with hits in protocol form. */
-export interface WireOutcome extends Omit<SearchOutcome, 'hits'> {
+export interface WireOutcome extends Omit<SearchOutcome, 'hits' | 'plan' | 'rerank'> {
   hits: Hit[];
   /** Whether the request wants to know that the storage's files have changed, and they have. */
   stale: boolean;
+  plan: RetrievalPlan;
+}
+
+/** What a client's searches share. */
+export interface SearchResources {
+  /** The client's share of the search threads. */
+  readonly threads: SlotShare;
+  readonly rerankers: Rerankers;
 }
 
 /** A client's search in one storage, checked before it runs. */
@@ -26,12 +38,15 @@ export class StorageSearch {
   readonly #filter: Filter | undefined;
   readonly #fusion: FusionMethod | undefined;
   readonly #threads: SlotShare;
+  readonly #rerank: Reranking | undefined;
 
-  /**
-   * Uses the pin, which the caller keeps, and the client's share of the search threads.
-   * @throws `places.invalid` for the filter and the fusion
-   */
-  constructor(pin: Pin<SearchableStorage>, retrieval: Retrieval, places: SearchPlaces, threads: SlotShare) {
+  /** Uses the pin, which the caller keeps. @throws `places.invalid` for the filter, the fusion and the reranker */
+  constructor(
+    pin: Pin<SearchableStorage>,
+    retrieval: Retrieval,
+    places: SearchPlaces,
+    { threads, rerankers }: SearchResources,
+  ) {
     const { filter, ...rest } = retrieval;
     const { mode, rrf, scores } = rest;
     const lexical = lexicalOptions(rest.lexical);
@@ -49,6 +64,7 @@ export class StorageSearch {
     } catch (error) {
       throw searchError(error, places);
     }
+    this.#rerank = retrieval.rerank && reranking(retrieval.rerank, rerankers, places);
     this.#pin = pin;
     // Keep only the compiled filter: its JSON may be large.
     this.#retrieval = rest;
@@ -58,7 +74,9 @@ export class StorageSearch {
 
   /** Largest memory of its results. */
   get resultBytes(): Bytes {
-    return hitsBytes(this.#retrieval.top_k, textBytes(this.#pin.value, this.#retrieval.top_k));
+    const { top_k } = this.#retrieval;
+    const hits = this.#rerank === undefined ? top_k : rerankCandidates(this.#rerank, top_k);
+    return hitsBytes(hits, textBytes(this.#pin.value, hits));
   }
 
   /** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed; `places.invalid` for a variable of the filter; the signal's reason */
@@ -84,6 +102,7 @@ export class StorageSearch {
       highlight,
       filter,
       variables: used,
+      rerank: this.#rerank,
       signal,
     };
     const leave = await this.#threads.enter(signal);
@@ -96,12 +115,42 @@ export class StorageSearch {
       const outcome = await this.#pin.value.searchInTurns(options, turn);
       leave();
       const stale = this.#retrieval.stale === 'serve' && this.#pin.value.outdated;
-      return { ...outcome, stale, hits: await mapInTurns(outcome.hits, wireHit) };
+      const { rerank, hits, plan, ...rest } = outcome;
+      const reranked = rerank && { rerank: wireRerank(this.#rerank, rerank) };
+      return { ...rest, stale, hits: await mapInTurns(hits, wireHit), plan: { ...plan, ...reranked } };
     } catch (error) {
       throw searchError(error, this.#places);
     } finally {
       leave();
     }
+  }
+}
+
+/** A catalog's reranker, and how a request uses it. */
+type Reranking = RerankOptions & { model: CatalogReranker };
+
+/** @throws `places.invalid` for an unknown model */
+function reranking(
+  { model, candidates, deadline_ms: deadlineMs }: NonNullable<Retrieval['rerank']>,
+  rerankers: Rerankers,
+  { rerank: where, invalid }: SearchPlaces,
+): Reranking {
+  return { model: findReranker(rerankers, model, `${where}.model`, invalid), candidates, deadlineMs };
+}
+
+/** Returns a reranker by name, or the catalog's first. @throws `invalid`, naming `path`, for an unknown name */
+export function findReranker(
+  rerankers: Rerankers,
+  name: string | undefined,
+  path: string,
+  invalid: 1004 | 4003,
+): CatalogReranker {
+  try {
+    return rerankers.find(name);
+  } catch (cause) {
+    if (!(cause instanceof UnknownModelError)) throw cause;
+    const { message, known, nearest } = cause;
+    throw serverError(invalid, `${path}: ${message}`, { path, known, nearest }, { cause });
   }
 }
 

@@ -1,10 +1,19 @@
-import type { MetadataValue, StorageHit } from '../../lib/index.js';
-import type { Hit } from '../protocol/retrieval.js';
+import type { MetadataValue } from '../../lib/index.js';
+import type { RerankFacts, SearchHit } from '../knowledge/index.js';
+import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
+
+/** Returns what reranking did, in protocol form. */
+export function wireRerank(
+  used: { model: { name?: string } } | undefined,
+  { ms, ...facts }: RerankFacts,
+): NonNullable<RetrievalPlan['rerank']> {
+  return { model: used?.model.name ?? '', ...facts, ms: Math.round(ms * 1000) / 1000 };
+}
 
 /** Converts a hit to its protocol form. */
-export function wireHit(hit: StorageHit): Hit {
+export function wireHit(hit: SearchHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
-  const { denseScore, lexicalScore, relevance } = hit;
+  const { denseScore, lexicalScore, relevance, rerankScore } = hit;
   return {
     id,
     text,
@@ -16,6 +25,7 @@ export function wireHit(hit: StorageHit): Hit {
     lexical_rank: lexicalRank,
     dense_score: denseScore,
     lexical_score: lexicalScore,
+    rerank_score: rerankScore,
     relevance,
     snippet,
     metadata: metadata && wireMetadata(metadata),

@@ -1,7 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { homeFolder } from '../../src/files/home.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { tinyReranker } from '../helpers/rerankers.js';
 import { lorekeep, noTerminal, onTerminal } from './command.js';
 import { writeSample } from './sample.js';
 
@@ -43,6 +46,34 @@ describe('lorekeep search', () => {
     expect(stdout, 'control characters').not.toMatch(obeyed);
     expect(stdout).toContain('hostile␛[31m');
     expect(stdout).toContain('␛]0;owned␇');
+  });
+
+  it('sorts the hits with a reranker of the catalog', async () => {
+    const data = JSON.parse(readFileSync(join(homeFolder, 'data', 'models.json'), 'utf8'));
+    const models = data.models.map((model: { variants: { file?: string }[] }) => ({
+      ...model,
+      variants: model.variants.map((variant) =>
+        variant.file === undefined ? variant : { ...variant, file: join(homeFolder, 'data', variant.file) },
+      ),
+    }));
+    const judge = {
+      name: 'judge',
+      model_type: 'reranker',
+      variants: [{ file: await tinyReranker('one-layer') }],
+    };
+    const catalog = inFolder('rerankers.json');
+    writeFileSync(catalog, JSON.stringify({ version: 1, models: [...models, judge] }));
+    const flags = ['search', kb, 'flowers', '--catalog', catalog, '--rerank'];
+    const { hits, plan } = JSON.parse((await lorekeep([...flags, '--json'])).stdout);
+    const scores = hits.map(({ rerank_score }: { rerank_score: number }) => rerank_score);
+    expect(scores.length).toBeGreaterThan(1);
+    expect(scores).toEqual(scores.toSorted((a: number, b: number) => b - a));
+    expect(plan.rerank).toMatchObject({ model: 'judge', reranked: true });
+    const { stdout } = await lorekeep([...flags, 'judge', '--explain']);
+    expect(stdout).toMatch(/rerank +judge: \d+ records/);
+    const { status, stderr } = await lorekeep([...flags, 'jugde']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('--rerank: there is no reranker "jugde"; did you mean "judge"?');
   });
 
   it('keeps to the columns that there are', async () => {

@@ -83,6 +83,8 @@ const extensions = {
   access_token_file: '',
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
+  reranker_idle_timeout: 600,
+  models_cache_max_mb: 0,
   language_model_idle_timeout: 600,
   max_frame_mb: 64,
   max_client_memory_mb: 0,

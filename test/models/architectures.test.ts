@@ -204,7 +204,7 @@ describe.each(files)("the catalog's settings of %s", (name, write) => {
     if (asked !== kept) {
       expect(dot(await query(model, text), await document(model, text))).toBeLessThan(0.9999);
     }
-    await model.close();
+    await model.model.close();
   });
 
   test('give rows of length 1 that depend on the words and on their order', async () => {
@@ -215,7 +215,7 @@ describe.each(files)("the catalog's settings of %s", (name, write) => {
     ]);
     expect(dot(own, own)).toBeCloseTo(1, 5);
     expect(dot(own, turned)).toBeLessThan(0.9999);
-    await model.close();
+    await model.model.close();
   });
 });
 

@@ -32,7 +32,7 @@ describe('the model catalog', () => {
     const catalog = await load({ version: 1, models: [{ ...model, query_prefix: 'query: ' }, llm] });
     expect(catalog.find('a')).toMatchObject({ query_prefix: 'query: ', document_prefix: '' });
     expect(catalog.find('A')).toBeUndefined();
-    expect(catalog.embeddingModels).toEqual(['a']);
+    expect(catalog.namesOf('embedding')).toEqual(['a']);
     expect(catalog.resolveFile('a.gguf')).toBe(inFolder('a.gguf'));
     expect(catalog.resolveFile('/models/a.gguf')).toBe('/models/a.gguf');
   });

@@ -97,6 +97,8 @@ const effects: Record<string, Effect | Elsewhere> = {
       await program.printed(/"model":"prefixed","msg":"model unloaded: nothing used it"/);
     },
   },
+  reranker_idle_timeout: { value: 1, elsewhere: 'test/server/rerank.test.ts' },
+  models_cache_max_mb: { value: 512, elsewhere: 'test/server/rerank.test.ts' },
   language_model_idle_timeout: { value: 1, elsewhere: modelOptions },
   logs_dir: { value: 'made/logs', seen: () => expect(logFiles()).toHaveLength(1) },
   log_mode: { value: 'dev', seen: () => expect(logFiles()[0]).toMatch(/^service_.*Z\.log$/) },

@@ -86,7 +86,7 @@ describe('language models of a catalog', () => {
   ])('that are named %s are refused', async (name, message) => {
     const { models } = await languageModels();
     await expect(models.pin(name)).rejects.toMatchObject({
-      name: 'UnknownLanguageModelError',
+      name: 'UnknownModelError',
       message: expect.stringMatching(message),
       known: ['small', 'large', 'far'],
     });

@@ -12,6 +12,7 @@ export interface SearchSettings {
   fusion?: 'rrf' | 'scores' | undefined;
   minScore?: number | undefined;
   filter?: FilterExpression | undefined;
+  rerank?: { model?: string } | undefined;
 }
 
 /** How the graph answers. */

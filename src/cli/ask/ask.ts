@@ -2,7 +2,7 @@ import type { FilterExpression, SearchMode, Tokenizer } from '../../../lib/index
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
-import { type RetrievalFlags, requireEffect } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
@@ -71,7 +71,9 @@ async function graphOf(flags: AskFlags, filter: FilterExpression | undefined): P
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   if (flags.generate !== true && flags.model === undefined) return undefined;
   const { mode, topK, threshold, fusion, minScore, model } = flags;
-  return answeringGraph({ mode, topK, threshold, fusion, minScore, filter }, { model, cite: 'marks' });
+  const rerank = rerankRequest(flags);
+  const search = { mode, topK, threshold, fusion, minScore, filter, rerank };
+  return answeringGraph(search, { model, cite: 'marks' });
 }
 
 interface SearchContext {
@@ -87,7 +89,18 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
   const { filter, variables, tokenizer, signal } = context;
   return async (question) => {
     const { hits, plan } = await session.search(
-      { name: storageName, text: question, mode, topK, threshold, fusion, minScore, filter, variables },
+      {
+        name: storageName,
+        text: question,
+        mode,
+        topK,
+        threshold,
+        fusion,
+        minScore,
+        filter,
+        variables,
+        rerank: rerankRequest(flags),
+      },
       { signal },
     );
     if (json) return printJsonLine({ question, hits, plan });

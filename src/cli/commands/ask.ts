@@ -23,7 +23,7 @@ export function addAsk(program: Command): void {
       new Option(
         '--graph <file>',
         'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
-      ).conflicts(['mode', 'topK', 'threshold', 'filter', 'generate', 'model']),
+      ).conflicts(['mode', 'topK', 'threshold', 'filter', 'rerank', 'generate', 'model']),
     );
   addRetrievalFlags(command)
     .option('--generate', 'a language model of the server answers from the hits, with citations')

@@ -10,6 +10,8 @@ export interface RetrievalFlags {
   threshold?: number;
   fusion?: 'rrf' | 'scores';
   minScore?: number;
+  /** Name of a reranker; true: the catalog's first. */
+  rerank?: string | true;
   filter?: string;
   variables?: string;
 }
@@ -34,8 +36,15 @@ export function addRetrievalFlags(command: Command): Command {
       ).choices(['rrf', 'scores']),
     )
     .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))
+    .option('--rerank [model]', "a reranker sorts the hits: its name (default: the catalog's first)")
     .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
+}
+
+/** Returns the `rerank` of a request. */
+export function rerankRequest({ rerank }: RetrievalFlags): { model?: string } | undefined {
+  if (rerank === undefined) return undefined;
+  return rerank === true ? {} : { model: rerank };
 }
 
 /** @throws UsageError for a flag without effect in the mode */

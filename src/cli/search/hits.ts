@@ -28,7 +28,10 @@ const indent = 4;
 /** The hits as a table: rank, scores, id, and a snippet around the query's words. */
 export function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
   const { screen, explain } = options;
-  const layout = hitColumns(options);
+  const layout = hitColumns(
+    options,
+    hits.some(({ rerank_score }) => rerank_score !== undefined),
+  );
   const rows = hits.map((hit) => layout.map(({ cell }) => cell(hit)));
   const [titles = '', ...lines] = tableLines(layout, rows);
   const taken = tableWidths(layout, rows).reduce((sum, width) => sum + width + 2, 0);
@@ -54,7 +57,7 @@ export function hitLines(hits: readonly Hit[], options: HitTableOptions): string
   ];
 }
 
-function hitColumns({ screen, mode, explain }: HitTableOptions): HitColumn[] {
+function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolean): HitColumn[] {
   const right = (title: string, cell: HitColumn['cell']): HitColumn => ({ title, align: 'right', cell });
   const dense = mode !== 'lexical';
   const lexical = mode !== 'dense';
@@ -71,6 +74,7 @@ function hitColumns({ screen, mode, explain }: HitTableOptions): HitColumn[] {
       ? [right('lexical', ({ lexical_score }) => normalised(lexical_score))]
       : []),
     ...(lexical && explain ? [right('lexical #', ({ lexical_rank }) => rankText(lexical_rank))] : []),
+    ...(reranked ? [right('rerank', ({ rerank_score }) => shown(rerank_score))] : []),
     ...(explain ? [right('relevance', ({ relevance }) => normalised(relevance))] : []),
     {
       title: 'id',

@@ -8,7 +8,10 @@ const searchedBy = {
 } as const;
 
 /** Describes a search plan in lines for people. */
-export function planLines({ mode, dense, lexical, fusion }: RetrievalPlan, filtered: boolean): string[] {
+export function planLines(
+  { mode, dense, lexical, fusion, rerank }: RetrievalPlan,
+  filtered: boolean,
+): string[] {
   const lines = [`mode      ${mode}`];
   if (dense !== undefined) {
     const { path, matched, visited, exact } = dense;
@@ -30,6 +33,11 @@ export function planLines({ mode, dense, lexical, fusion }: RetrievalPlan, filte
     );
   } else if (fusion !== undefined) {
     lines.push('fusion    by ranks');
+  }
+  if (rerank !== undefined) {
+    const { model, documents, tokens, cut } = rerank;
+    const cuts = cut === 0 ? '' : `, ${cut} cut`;
+    lines.push(`rerank    ${model}: ${counted(documents, 'record')}${cuts}, ${counted(tokens, 'token')}`);
   }
   return lines;
 }

@@ -1,11 +1,11 @@
 import { type FilterExpression, LorekeepError, type Tokenizer } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import type { Hit } from '../../protocol/retrieval.js';
-import { wireHit } from '../../storages/wire.js';
+import { wireHit, wireRerank } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
-import { type RetrievalFlags, requireEffect } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
@@ -47,6 +47,8 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     };
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
     const onProgress = view.update.bind(view);
+    const wanted = rerankRequest(flags);
+    const rerank = wanted && { model: models.reranker(wanted.model) };
     const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
@@ -61,8 +63,13 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
       minScore,
       filter: filter as FilterExpression | undefined,
       variables,
+      rerank,
     };
-    const { hits: found, plan } = await kb.search({ ...query, signal }).catch((error) => {
+    const {
+      hits: found,
+      plan: searched,
+      rerank: facts,
+    } = await kb.search({ ...query, signal }).catch((error) => {
       throw searchFailure(error);
     });
     const times = {
@@ -70,6 +77,7 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
       open_ms: rounded(opened - started - models.loadMs),
       search_ms: rounded(performance.now() - opened),
     };
+    const plan = facts === undefined ? searched : { ...searched, rerank: wireRerank(rerank, facts) };
     const hits = found.map(wireHit);
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
     printHits(hits, text, flags, kb.config.bm25_tokenizer);

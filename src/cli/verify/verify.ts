@@ -28,10 +28,10 @@ export async function verify(names: readonly string[], flags: VerifyFlags): Prom
     await using models = await CommandModels.open(flags);
     const { catalog } = models;
     const found: Verified[] = [];
-    for (const name of names.length > 0 ? names : catalog.embeddingModels) {
+    for (const name of names.length > 0 ? names : catalog.namesOf('embedding')) {
       const entry = catalog.find(name);
       if (entry?.model_type !== 'embedding')
-        throw new UsageError(unknownModel(name, catalog.embeddingModels));
+        throw new UsageError(unknownModel(name, catalog.namesOf('embedding')));
       const files = await modelFiles(catalog, signal, { entries: [entry] });
       const file = files.find(({ state }) => state === 'present') ?? files[0];
       if (file?.state === 'present') found.push(await verified(entry, models));

@@ -1,18 +1,18 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
-import { UnknownLanguageModelError } from '../../../catalog/language-models.js';
 import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
+import { UnknownModelError } from '../../../catalog/unknown-model.js';
 import { textHeap } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
+import { rankedKnowledge } from '../../ranked-knowledge.js';
 import { checkGrammar, replyGrammar } from './constraints.js';
 import { refuseContradictions } from './contradictions.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
 import { generationError } from './generation-error.js';
-import { rankedKnowledge } from './knowledge.js';
 import { PromptBuilder } from './prompt.js';
 import { quotationMark } from './quotations.js';
 import { bestRelevance } from './relevance.js';
@@ -42,7 +42,7 @@ export const node: NodeType = {
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
-          if (grammar !== undefined) await checkGrammar(pin.model, grammar, params, where);
+          if (grammar !== undefined) await checkEntered(pin, grammar, params, where);
           return new GenerateNode(id, params, { pin, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();
@@ -53,6 +53,20 @@ export const node: NodeType = {
   },
 };
 
+async function checkEntered(
+  pin: LanguageModelPin,
+  grammar: string,
+  params: GenerateParams,
+  where: string,
+): Promise<void> {
+  const leave = await pin.enter();
+  try {
+    await checkGrammar(pin.model, grammar, params, where);
+  } finally {
+    leave();
+  }
+}
+
 async function pinModel(
   models: NodeResources['languageModels'],
   { model, context_size }: GenerateParams,
@@ -61,7 +75,7 @@ async function pinModel(
   try {
     return await models.pin(model, context_size);
   } catch (cause) {
-    if (!(cause instanceof UnknownLanguageModelError)) throw cause;
+    if (!(cause instanceof UnknownModelError)) throw cause;
     const { message, known, nearest } = cause;
     const path = `${where}.params.model`;
     throw serverError(4003, `${path}: ${message}`, { path, known, nearest }, { cause });
@@ -102,6 +116,22 @@ class GenerateNode implements AgentNode {
     const relevance = knowledge.length === 0 ? 0 : bestRelevance(knowledge, interaction.sources);
     const instead = this.#withoutKnowledge(interaction, relevance);
     if (instead !== undefined) return { report: { relevance } };
+    const leave = await this.#pin.enter(signal);
+    try {
+      return await this.#reply(interaction, knowledge, relevance, started, signal);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Precondition: the model is entered. */
+  async #reply(
+    interaction: Interaction,
+    knowledge: readonly Knowledge[],
+    relevance: number,
+    started: number,
+    signal: AbortSignal,
+  ): Promise<NodeOutcome> {
     const prompt = await this.#fitter.fit(interaction, knowledge, signal);
     const report = {
       relevance: knowledge.length === 0 ? undefined : relevance,

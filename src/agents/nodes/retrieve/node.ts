@@ -20,7 +20,7 @@ export const node: NodeType = {
     return {
       id,
       type: schema.type,
-      open: async ({ storages, threads, memory }) => {
+      open: async ({ storages, threads, rerankers, memory }) => {
         memory.add(query.bytes, `${where}: the agent is not made`);
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`, {
@@ -34,9 +34,10 @@ export const node: NodeType = {
             rrf: `${where}.params.rrf`,
             lexical: `${where}.params.lexical`,
             scores: `${where}.params.scores`,
+            rerank: `${where}.params.rerank`,
             invalid: 4003,
           } as const;
-          const search = new StorageSearch(pin, checked, places, threads);
+          const search = new StorageSearch(pin, checked, places, { threads, rerankers });
           memory.add(filterBytes(checked.filter, pin.value.size), `${places.filter}: the agent is not made`);
           const { emit } = checked;
           return new RetrieveNode(id, { storage, pin, query, search, emit });

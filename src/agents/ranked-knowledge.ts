@@ -1,5 +1,5 @@
-import type { Knowledge } from '../../../protocol/components.js';
-import type { Interaction } from '../../interaction.js';
+import type { Knowledge } from '../protocol/components.js';
+import type { Interaction } from './interaction.js';
 
 /** Returns the knowledge of a turn, best first: by rank, then in the order found. A record counts once. */
 export function rankedKnowledge({ components }: Interaction): Knowledge[] {

@@ -1,0 +1,93 @@
+import { LorekeepError } from '../../../../lib/index.js';
+import type { CatalogReranker } from '../../../catalog/rerankers.js';
+import { rerank } from '../../../knowledge/rerank.js';
+import { serverError } from '../../../protocol/errors.js';
+import { findReranker } from '../../../storages/search.js';
+import type { Interaction } from '../../interaction.js';
+import { type AgentNode, milliseconds, type NodeOutcome, type NodePlan, type NodeType } from '../../node.js';
+import { parseParams } from '../../params.js';
+import { QueryTemplate } from '../../query-template.js';
+import { rankedKnowledge } from '../../ranked-knowledge.js';
+import { type RerankParams, schema } from './schema.js';
+
+/** Sorts the knowledge so far with a cross-encoder. */
+export const node: NodeType = {
+  templateLength: ({ query }) => (typeof query === 'string' ? query.length : 0),
+  plan(id, given, where): NodePlan {
+    const params = parseParams(schema.params, given, where);
+    const query = new QueryTemplate(params.query, `${where}.params.query`, 4003);
+    return {
+      id,
+      type: schema.type,
+      open: async ({ rerankers, memory }) => {
+        memory.add(query.bytes, `${where}: the agent is not made`);
+        const model = findReranker(rerankers, params.model, `${where}.params.model`, 4003);
+        return new RerankNode(id, params, query, model);
+      },
+    };
+  },
+};
+
+class RerankNode implements AgentNode {
+  readonly id: string;
+  readonly type = schema.type;
+  readonly #params: RerankParams;
+  readonly #query: QueryTemplate;
+  readonly #model: CatalogReranker;
+
+  constructor(id: string, params: RerankParams, query: QueryTemplate, model: CatalogReranker) {
+    this.id = id;
+    this.#params = params;
+    this.#query = query;
+    this.#model = model;
+  }
+
+  async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
+    const { top_k, deadline_ms: deadlineMs } = this.#params;
+    const knowledge = rankedKnowledge(interaction);
+    const query = this.#query.render(interaction);
+    const options = { model: this.#model, deadlineMs };
+    const { items, facts } = await rerank(options, query, knowledge, signal).catch((error) => {
+      throw this.#failure(error);
+    });
+    const kept = items.slice(0, top_k);
+    interaction.replaceKnowledge(
+      kept.map(({ item, score }, index) => ({
+        ...item,
+        rank: index + 1,
+        ...(score !== undefined && { rerank_score: score }),
+      })),
+    );
+    const { reranked, documents, cut, tokens } = facts;
+    const rerank_ms = milliseconds(facts.ms);
+    return {
+      report: {
+        reranked,
+        documents,
+        cut,
+        rerank_tokens: tokens,
+        rerank_ms,
+        dropped_records: knowledge.length - kept.length,
+      },
+      engine: (duration) => ({
+        kind: 'rerank',
+        model: this.#model.name,
+        documents,
+        tokens,
+        rerank_ms,
+        other_ms: milliseconds(Math.max(0, duration - facts.ms)),
+      }),
+    };
+  }
+
+  async close(): Promise<void> {}
+
+  #failure(error: unknown): unknown {
+    if (!(error instanceof LorekeepError) || error.detail.field !== 'text') return error;
+    const { code, detail } = error;
+    const { field, reason, ...facts } = detail;
+    const path = this.#query.origin;
+    const wire = code === 'TEXT_TOO_LONG' ? 5002 : 5004;
+    return serverError(wire, `${path}: ${reason}`, { ...facts, path }, { cause: error });
+  }
+}

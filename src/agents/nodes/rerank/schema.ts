@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { querySchema } from '../../../protocol/graph.js';
+import type { NodeSchema } from '../../node-schema.js';
+
+export const schema = {
+  type: 'rerank',
+  params: z.strictObject({
+    model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Catalog name of the reranker. Default: the catalog's first."),
+    top_k: z
+      .int()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe('Maximum number of records that remain. Default: all.'),
+    deadline_ms: z
+      .int()
+      .min(1)
+      .max(600_000)
+      .optional()
+      .describe('After this many milliseconds, the order so far stands. Default: none.'),
+    query: querySchema,
+  }),
+  report: {
+    reranked: z
+      .boolean()
+      .optional()
+      .describe('Whether the records were sorted. False: the deadline passed, and the order so far stands.'),
+    documents: z.int().optional().describe('Number of records given to the reranker.'),
+    cut: z.int().optional().describe('Number of records whose end did not fit beside the query.'),
+    rerank_tokens: z.int().optional().describe('Tokens computed.'),
+    rerank_ms: z
+      .number()
+      .optional()
+      .describe('Time to load the model, if it was not in memory, and to rank.'),
+    dropped_records: z.int().optional().describe('Number of records beyond `top_k`.'),
+  },
+  components: [],
+} as const satisfies NodeSchema;
+
+export type RerankParams = z.output<typeof schema.params>;

@@ -1,0 +1,45 @@
+import { availableParallelism } from 'node:os';
+import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/index.js';
+import { describeModel } from '../../lib/internal.js';
+import type { MemoryNeed } from './model-memory.js';
+
+/** Approximations, measured with BERT models of 6 to 24 layers: the vocabulary per token, and the buffers of a thread. */
+const bytesPerToken = 300;
+const bytesPerThread = 16 * 1024 * 1024;
+/** More threads rarely compute at a time. */
+const mostBuffers = 4;
+
+/** Threads of a model; 0: all that the process may use. */
+const buffers = (threads: number) =>
+  Math.min(mostBuffers, threads || availableParallelism()) * bytesPerThread;
+
+/** Bytes of a weight in the encoder's runtimes: docs/embedder.md. llama.cpp computes with the weights of the file. */
+const weightBytes = (runtime: string) =>
+  runtime.endsWith('vnni') ? 1.125 : runtime.endsWith('bf16') ? 2 : 4;
+
+/** Returns what an embedding model will take at most, from the header of its file: the runtime is known after the load. */
+export async function embeddingNeed(path: string, threads: number): Promise<MemoryNeed> {
+  const { parameters = 0, bytes = 0, vocabulary = 0, architecture } = await describeModel(path);
+  const weights = architecture === 'bert' ? Math.max(bytes, parameters * weightBytes('avx2')) : bytes;
+  return { CPU: weights + vocabulary * bytesPerToken + buffers(threads) };
+}
+
+/** Returns what a loaded embedding model takes. */
+export function embeddingTaken({ runtime, parameters, sizeBytes }: ModelFacts, threads: number): MemoryNeed {
+  const weights = runtime === 'llama.cpp' ? sizeBytes : parameters * weightBytes(runtime);
+  return { CPU: weights + buffers(threads) };
+}
+
+/** Returns what a reranker will take, from the header of its file. */
+export async function rerankerNeed(path: string, threads: number): Promise<MemoryNeed> {
+  const { bytes = 0, vocabulary = 0 } = await describeModel(path);
+  return { CPU: bytes + vocabulary * bytesPerToken + buffers(threads) };
+}
+
+/** Returns what a language model will take on each device, planned by llama.cpp from the header of its file. */
+export async function languageModelNeed(path: string, options: LanguageModelOptions): Promise<MemoryNeed> {
+  const { devices } = await LanguageModel.estimate(path, options);
+  return Object.fromEntries(
+    devices.map(({ device, model, context, compute }) => [device, model + context + compute]),
+  );
+}

@@ -1,0 +1,161 @@
+import { IdleTimer } from '../lifecycle/idle-timer.js';
+import type { MemoryLease, MemoryNeed, ModelMemory } from './model-memory.js';
+
+/** The need of a file that cannot be read: its load says why. */
+const nothing: MemoryNeed = {};
+
+/** A model of the library. */
+export interface SlotModel {
+  readonly facts: { readonly fingerprint: string };
+  close(): Promise<void>;
+}
+
+/** How a model is loaded, and loaded again after it was unloaded. */
+export interface SlotOptions<Model extends SlotModel> {
+  /** Catalog name. */
+  readonly name: string;
+  readonly load: (signal: AbortSignal) => Promise<Model>;
+  /** The budget that the model takes its memory from. Default: none. */
+  readonly memory?: ModelMemory | undefined;
+  /** What the model will take. Only asked with `memory`. */
+  readonly need?: (() => Promise<MemoryNeed>) | undefined;
+  /** What a loaded model takes. Default: as `need` said. */
+  readonly taken?: ((model: Model) => MemoryNeed) | undefined;
+  /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
+  readonly refuse: (why: 'CLOSED' | 'CHANGED') => Error;
+  /** Idle time in ms before the model is unloaded; 0: never. */
+  readonly idleMs: number;
+  readonly onUnloaded: (why: 'idle' | 'room') => void;
+  /** Called when the model file turns out to be replaced: the slot is then unusable. */
+  readonly onChanged: () => void;
+}
+
+/**
+ * A model that may leave memory while nobody computes with it, and is loaded again at its next use. Holders keep it from
+ * being unloaded for idleness; only users keep it when another model needs the room.
+ */
+export class ModelSlot<Model extends SlotModel> {
+  readonly name: string;
+  readonly #options: SlotOptions<Model>;
+  readonly #idle: IdleTimer;
+  #model: Model | undefined;
+  #facts: Model['facts'] | undefined;
+  #loading: Promise<Model> | undefined;
+  #unloading: Promise<void> = Promise.resolve();
+  #lease: MemoryLease | undefined;
+  #users = 0;
+  readonly #closing = new AbortController();
+
+  constructor(options: SlotOptions<Model>) {
+    this.name = options.name;
+    this.#options = options;
+    this.#idle = new IdleTimer(options.idleMs, () => this.#unload('idle'));
+  }
+
+  /** The model, if it is in memory. */
+  get current(): Model | undefined {
+    return this.#model;
+  }
+
+  /** Bytes that it takes of the budget, on all devices. */
+  get bytes(): number {
+    return this.#lease?.bytes ?? 0;
+  }
+
+  /** Facts of the model, also while it is unloaded. Undefined until the first load has ended. */
+  get facts(): Model['facts'] | undefined {
+    return this.#facts;
+  }
+
+  /** Keeps the model from being unloaded for idleness until the result is called, which is idempotent. */
+  hold(): () => void {
+    return this.#idle.hold();
+  }
+
+  /** Marks the model as computing until the result is called, which is idempotent. Await inMemory() after it. */
+  use(): () => void {
+    const letGo = this.#idle.hold();
+    this.#users++;
+    let using = true;
+    return () => {
+      if (!using) return;
+      using = false;
+      this.#users--;
+      if (this.#users === 0) this.#lease?.idle();
+      letGo();
+    };
+  }
+
+  /** Loads the model if it is not in memory; concurrent callers share one load. */
+  async inMemory(): Promise<Model> {
+    if (this.#model !== undefined) return this.#model;
+    if (this.#closing.signal.aborted) throw this.#options.refuse('CLOSED');
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  /** Frees the model after its pending work. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#idle.stop();
+    await this.#loading?.catch(() => {});
+    await this.#unloading;
+    await this.#model?.close();
+    this.#lease?.release();
+  }
+
+  async #load(): Promise<Model> {
+    const { signal } = this.#closing;
+    // It is idle only when it is loaded.
+    const letGo = this.#idle.hold();
+    let lease: MemoryLease | undefined;
+    try {
+      await this.#unloading;
+      lease = await this.#admit(signal);
+      const model = await this.#options.load(signal);
+      await this.#check(model);
+      lease?.loaded(this.#options.taken?.(model));
+      this.#lease = lease;
+      this.#model = model;
+      return model;
+    } catch (error) {
+      lease?.release();
+      throw signal.aborted ? this.#options.refuse('CLOSED') : error;
+    } finally {
+      letGo();
+    }
+  }
+
+  async #admit(signal: AbortSignal): Promise<MemoryLease | undefined> {
+    const { memory, need, name } = this.#options;
+    if (memory === undefined || need === undefined) return undefined;
+    const resident = {
+      busy: () => this.#users > 0,
+      evict: () => this.#unload('room'),
+    };
+    return memory.admit(name, await need().catch(() => nothing), resident, signal);
+  }
+
+  async #check(model: Model): Promise<void> {
+    this.#facts ??= model.facts;
+    const closed = this.#closing.signal.aborted;
+    if (model.facts.fingerprint === this.#facts.fingerprint && !closed) return;
+    await model.close();
+    if (closed) throw this.#options.refuse('CLOSED');
+    this.#options.onChanged();
+    throw this.#options.refuse('CHANGED');
+  }
+
+  #unload(why: 'idle' | 'room'): Promise<void> {
+    const model = this.#model;
+    if (model === undefined || this.#closing.signal.aborted || this.#users > 0) return this.#unloading;
+    const lease = this.#lease;
+    this.#model = undefined;
+    this.#lease = undefined;
+    this.#unloading = model.close().finally(() => lease?.release());
+    this.#options.onUnloaded(why);
+    return this.#unloading;
+  }
+}

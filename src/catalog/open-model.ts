@@ -1,0 +1,69 @@
+import { LorekeepError } from '../../lib/errors.js';
+import type { Catalog, LocatedVariant } from './catalog.js';
+import { checkModelFile } from './checked-file.js';
+import { ModelLoadError, notDownloaded } from './model-load-error.js';
+import type { CatalogEntry, ModelVariant } from './schema.js';
+
+/** Receives messages about loaded and unloaded models, such as a server's log. */
+export interface ModelLog {
+  info(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export const unloadedMessages = {
+  idle: 'model unloaded: nothing used it',
+  room: 'model unloaded: another needs its memory',
+} as const;
+
+export interface OpenModelOptions {
+  catalog: Catalog;
+  entry: CatalogEntry;
+  log: ModelLog;
+  signal: AbortSignal;
+  /** Default: the one that the catalog chooses. */
+  located?: LocatedVariant;
+}
+
+/**
+ * Checks the file of a catalog entry and loads it with `load`; tells the log about both outcomes.
+ * @throws ModelLoadError, and what `load` throws besides LorekeepError
+ */
+export async function openModel<Model extends { readonly facts: object }>(
+  { catalog, entry, log, signal, located = catalog.locate(entry) }: OpenModelOptions,
+  load: (path: string, variant: ModelVariant) => Promise<Model>,
+): Promise<Model> {
+  const { variant, path, present, reason } = located;
+  if (!present && variant.file === undefined) throw notDownloaded(entry.name, catalog.file);
+  const started = performance.now();
+  const model = { model: entry.name, path };
+  try {
+    await checkModelFile(path, variant, signal);
+    const loaded = await load(path, variant);
+    const { dimension, contextSize, fingerprint, device } = loaded.facts as Record<string, unknown>;
+    const ms = Math.round(performance.now() - started);
+    const facts = { dimension, contextSize, fingerprint, device, variant: variant.name, chosen: reason, ms };
+    log.info({ ...model, ...facts }, 'model loaded');
+    return loaded;
+  } catch (error) {
+    log.error({ ...model, err: error }, 'model not loaded');
+    throw signal.aborted
+      ? refusal(catalog.file, entry.name, 'CLOSED')
+      : loadFailure(catalog.file, entry.name, error);
+  }
+}
+
+/** Returns what a client may know of an error: ModelLoadError for every LorekeepError. `file`: the catalog's. */
+export function loadFailure(file: string, model: string, cause: unknown): unknown {
+  if (!(cause instanceof LorekeepError) || cause instanceof ModelLoadError) return cause;
+  const { code, message: reason } = cause;
+  const told =
+    cause.detail.limit === undefined ? `cannot be loaded (${code}); the server's log says why` : reason;
+  return new ModelLoadError(code, { model, file, reason, told }, { cause });
+}
+
+/** Returns the error for a model that cannot be used any more. `file`: the catalog's. */
+export function refusal(file: string, model: string, why: 'CLOSED' | 'CHANGED'): ModelLoadError {
+  if (why === 'CLOSED') return new ModelLoadError(why, { model, file, reason: 'used after close()' });
+  const reason = 'its file has changed; what was made with the old one must be made anew';
+  return new ModelLoadError('CORRUPT', { model, file, reason, why });
+}

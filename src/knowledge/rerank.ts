@@ -1,0 +1,107 @@
+import { LorekeepError, type Ranking } from '../../lib/index.js';
+import { onAbort } from '../lifecycle/on-abort.js';
+import { checkOptionNames, type OptionNames } from './option-names.js';
+
+/** A model that scores documents for a query, such as the library's Reranker. */
+export interface RankingModel {
+  /** Catalog name, for diagnostics. */
+  readonly name?: string;
+  rank(query: string, documents: readonly string[], options: { signal?: AbortSignal }): Promise<Ranking>;
+}
+
+/** How the hits of a search are sorted anew. */
+export interface RerankOptions {
+  model: RankingModel;
+  /** Hits that the search finds for the model to sort; the best `topK` remain. Default: 4 x topK, at least 20. */
+  candidates?: number | undefined;
+  /** After this many milliseconds, the order of the search stands. Default: no deadline. */
+  deadlineMs?: number | undefined;
+}
+
+/** What reranking did. */
+export interface RerankFacts {
+  /** False: the deadline passed, and the order before stands. */
+  reranked: boolean;
+  /** Documents given to the model. */
+  documents: number;
+  /** Documents whose end did not fit beside the query. */
+  cut: number;
+  /** Tokens computed. */
+  tokens: number;
+  ms: number;
+}
+
+const known: OptionNames<RerankOptions> = { model: true, candidates: true, deadlineMs: true };
+
+const leastCandidates = 20;
+const mostCandidates = 1000;
+
+/** Returns the number of hits to search for. @throws INVALID_ARGUMENT for wrong options */
+export function rerankCandidates(options: RerankOptions, topK: number): number {
+  checkOptionNames(options, known, 'a search', 'rerank.');
+  const refuse = (field: string, reason: string) =>
+    LorekeepError.about('INVALID_ARGUMENT', { field: `rerank.${field}`, reason });
+  const { model, candidates, deadlineMs } = options;
+  if (typeof model?.rank !== 'function') throw refuse('model', 'a Reranker is expected');
+  if (
+    candidates !== undefined &&
+    !(Number.isInteger(candidates) && candidates >= 1 && candidates <= mostCandidates)
+  )
+    throw refuse('candidates', `an integer from 1 to ${mostCandidates} is expected`);
+  if (deadlineMs !== undefined && !(deadlineMs > 0))
+    throw refuse('deadlineMs', 'a number above 0 is expected');
+  return Math.max(topK, candidates ?? Math.min(mostCandidates, Math.max(leastCandidates, 4 * topK)));
+}
+
+/** An item with its place and score after reranking. */
+export interface Reranked<Item> {
+  item: Item;
+  /** Absent if the deadline passed. */
+  score?: number;
+}
+
+/**
+ * Sorts items by the scores of their texts, best first; equal scores keep their order. After `deadlineMs` the given order
+ * stands. @throws as Reranker.rank() does, with `detail.field` "text" for errors of the query; the signal's reason
+ */
+export async function rerank<Item extends { readonly text: string }>(
+  { model, deadlineMs }: Pick<RerankOptions, 'model' | 'deadlineMs'>,
+  query: string,
+  items: readonly Item[],
+  signal?: AbortSignal | undefined,
+): Promise<{ items: Reranked<Item>[]; facts: RerankFacts }> {
+  const started = performance.now();
+  const facts = (ranking?: Ranking): RerankFacts => ({
+    reranked: ranking !== undefined,
+    documents: items.length,
+    cut: ranking?.cut.length ?? 0,
+    tokens: ranking?.tokens ?? 0,
+    ms: performance.now() - started,
+  });
+  const unchanged = () => items.map((item) => ({ item }));
+  if (items.length === 0) return { items: [], facts: { ...facts(), reranked: true } };
+  const stop = new AbortController();
+  const stopListening = signal && onAbort(signal, () => stop.abort(signal.reason));
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(), deadlineMs);
+  try {
+    const texts = items.map(({ text }) => text);
+    const ranking = await model.rank(query, texts, { signal: stop.signal });
+    const sorted = ranking.results.map(({ index, score }) => ({ item: items[index] as Item, score }));
+    return { items: sorted, facts: facts(ranking) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (stop.signal.aborted) return { items: unchanged(), facts: facts() };
+    throw queryError(error);
+  } finally {
+    clearTimeout(timer);
+    stopListening?.();
+  }
+}
+
+/** The texts of the documents never fail; what is wrong is the query, or the model. */
+function queryError(error: unknown): unknown {
+  if (!(error instanceof LorekeepError) || error.detail.field !== undefined) return error;
+  const { code, message: reason, detail } = error;
+  if (code !== 'TEXT_TOO_LONG' && code !== 'INVALID_ARGUMENT') return error;
+  return LorekeepError.about(code, { ...detail, field: 'text', reason }, { cause: error });
+}
