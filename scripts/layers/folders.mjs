@@ -8,6 +8,7 @@ export const folders = {
   fusion: [],
   lexical: [],
   files: ['schema'],
+  documents: ['files'],
   protocol: ['schema', 'fusion', 'lexical'],
   limits: ['protocol'],
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
@@ -15,7 +16,11 @@ export const folders = {
   crash: ['files', 'config', 'log'],
   downloads: ['files'],
   catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],
-  knowledge: ['schema', 'lifecycle', 'fusion', 'lexical', 'files', 'catalog', 'limits/default-cache-bytes'],
+  knowledge: [
+    ...['schema', 'lifecycle', 'fusion', 'lexical', 'files', 'documents', 'catalog'],
+    'downloads/folder-lock',
+    'limits/default-cache-bytes',
+  ],
   failure: ['protocol', 'catalog', 'knowledge'],
   storages: [
     ...['schema', 'lifecycle', 'lexical', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge'],
@@ -33,8 +38,8 @@ export const folders = {
     ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
   ],
   cli: [
-    ...['schema', 'lifecycle', 'files', 'protocol', 'config', 'log', 'downloads', 'catalog', 'knowledge'],
-    ...['storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
+    ...['schema', 'lifecycle', 'files', 'documents', 'protocol', 'config', 'log', 'downloads', 'catalog'],
+    ...['knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

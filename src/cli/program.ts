@@ -7,6 +7,7 @@ import { addChat } from './commands/chat.js';
 import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
 import { addEval } from './commands/eval.js';
+import { addIndex } from './commands/index.js';
 import { addInit } from './commands/init.js';
 import { addInspect } from './commands/inspect.js';
 import { addModels } from './commands/models.js';
@@ -44,6 +45,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   await addServe(program, args);
   for (const add of [
     addInit,
+    addIndex,
     addBuild,
     addCheck,
     addSearch,

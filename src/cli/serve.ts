@@ -11,12 +11,16 @@ import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { ignoreOtherSignals } from './other-signals.js';
 import { warn } from './output.js';
+import { withConfigHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const useLog = ignoreOtherSignals();
-  const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(flags, process.env);
+  const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
+    flags,
+    withConfigHere(flags, process.env),
+  );
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
   const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
@@ -29,6 +33,7 @@ export async function serve(flags: FlagValues): Promise<void> {
   if (kernels !== undefined) log.warn(kernels);
   if (withoutEffect !== undefined) log.warn(withoutEffect);
   log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
+  log.info(writtenFolders(config), 'folders that the server writes to');
   const starting = startServer();
   // Before it listens: whoever sees the server start may stop it at once.
   onStopSignal(async (signal) => {
@@ -74,4 +79,9 @@ function logDefects(log: Log): void {
     log.fatal({ err: error }, 'uncaught exception');
     process.exit(1);
   });
+}
+
+/** Where a server with this config writes, as absolute paths. */
+function writtenFolders({ logs_dir, models_download_dir }: ServerConfig): object {
+  return { logs: logs_dir || 'none', models: models_download_dir };
 }

@@ -26,7 +26,7 @@ export interface LoadedConfig {
 }
 
 /** Default path of the config file. */
-const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
+export const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 
 /**
  * Loads the configuration. Precedence: flag, environment variable, file, default. An absent file is not an error, but a

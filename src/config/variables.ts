@@ -18,6 +18,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
+  LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing.md](indexing.md)).',
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry.md](telemetry.md)).',
 };
 

@@ -1,5 +1,6 @@
 /** `lorekeep/knowledge-base`: opens knowledge bases from files. The server uses the same code. */
 export { CatalogModels } from '../catalog/catalog-models.js';
+export type { ColumnType, TableMapping } from '../documents/tables/mapping.js';
 export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
 export {
@@ -28,6 +29,13 @@ export {
   questionLine,
   readQuestions,
 } from './evaluation-questions.js';
+export {
+  type CreateKnowledgeBaseOptions,
+  createKnowledgeBase,
+  FolderKnowledgeBase,
+} from './folder/create.js';
+export { type FileProblem, type FolderIndex, indexFolder } from './folder/index-folder.js';
+export type { IndexFolderOptions } from './folder/options.js';
 export { KnowledgeBase } from './knowledge-base.js';
 export {
   type CachedOpenOptions,

@@ -6,7 +6,7 @@ import type { FilesIdentity } from './identity.js';
 import type { KnowledgeModel } from './model.js';
 import { SearchableStorage } from './searchable.js';
 
-interface KnowledgeBaseFacts {
+export interface KnowledgeBaseFacts {
   config: KnowledgeBaseConfig;
   warnings: readonly string[];
   embeddings: EmbeddingCounts | undefined;

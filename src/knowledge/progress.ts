@@ -1,12 +1,12 @@
 /**
- * What opening and building do, in this order: the records are read, embedded, linked into the graph of the index, and
- * their words indexed.
+ * What indexing, opening and building do, in this order: the files of a folder are read, then the records; these are
+ * embedded, linked into the graph of the index, and their words indexed.
  */
-export type KnowledgePhase = 'read' | 'embed' | 'index' | 'words';
+export type KnowledgePhase = 'files' | 'read' | 'embed' | 'index' | 'words';
 
 export interface KnowledgeProgress {
   phase: KnowledgePhase;
-  /** Records done, from 0 to `total`, not decreasing within a phase. The last report of a phase has done = total. */
+  /** Records done, or files in the phase of files, from 0 to `total`, not decreasing within a phase. The last report of a phase has done = total. */
   done: number;
   /** Records of this phase; 0 while records are read, because how many there are is known at the end. */
   total: number;

@@ -5,6 +5,7 @@ import { count, counted, duration } from '../terminal/amounts.js';
 import { padEnd } from '../terminal/columns.js';
 
 const titles: Readonly<Record<KnowledgePhase, string>> = {
+  files: 'reading files',
   read: 'reading',
   embed: 'embedding',
   index: 'linking',
@@ -16,6 +17,9 @@ const lineEveryMs = 10_000;
 /** Below this share the remaining time is a guess. */
 const leastElapsedMs = 500;
 const titleWidth = 14;
+
+/** What a phase counts. */
+const unitOf = (phase: KnowledgePhase) => (phase === 'files' ? 'file' : 'record');
 const widestBar = 40;
 /** Columns beside the bar, and the smallest useful bar. */
 const textWidth = titleWidth + 52;
@@ -127,7 +131,9 @@ class ProgressLines implements ProgressView {
     if (done === total && total > 0) {
       this.#ended = true;
       const rate = this.#pace.rate(done);
-      note(`${titles[phase]}: ${counted(total, 'record')} in ${duration(elapsed)}${rate && `, ${rate}`}`);
+      note(
+        `${titles[phase]}: ${counted(total, unitOf(phase))} in ${duration(elapsed)}${rate && `, ${rate}`}`,
+      );
     } else if (elapsed >= this.#nextLine) {
       this.#nextLine = elapsed + lineEveryMs;
       const pace = [this.#pace.rate(done), this.#pace.left(done, total)].filter((text) => text !== '');

@@ -7,7 +7,7 @@ export function addBuild(program: Command): void {
   const command = program
     .command('build')
     .description("Write a knowledge base's index files.")
-    .argument('<kb.json>', 'config of the knowledge base');
+    .argument('[kb.json]', 'config of the knowledge base', 'kb.json');
   addModelFlags(command)
     .option('--json', 'one JSON result on stdout')
     .addHelpText(

@@ -8,20 +8,24 @@ export function addSearch(program: Command): void {
   const command = program
     .command('search')
     .description('Search a knowledge base without a server.')
-    .argument('<kb.json>', 'config of the knowledge base')
-    .argument('<text>', 'what to look for');
+    .usage('[options] [kb.json|folder] <text>')
+    .argument(
+      '<text...>',
+      'what to look for, after a config or an indexed folder (default: what is in this folder)',
+    );
   addModelFlags(addRetrievalFlags(command))
     .option('--explain', 'also show the plan, the ranks and scores of both legs, and the time')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', searchHelp)
-    .action(async (file: string, text: string, flags: SearchFlags) => {
+    .action(async (given: string[], flags: SearchFlags) => {
       const { search } = await import('../search/search.js');
-      await search(file, text, flags);
+      await search(given, flags);
     });
 }
 
 const searchHelp = `
 Examples:
+  lorekeep search "how do bees find flowers?"
   lorekeep search kb.json "how do bees find flowers?"
   lorekeep search kb.json "honey" --mode lexical --top-k 3
   lorekeep search kb.json "honey" --filter '{"==": [{"knowledge": "file"}, "bees.txt"]}'

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type FilterExpression, LorekeepError, type Tokenizer } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import type { Hit } from '../../protocol/retrieval.js';
@@ -7,7 +8,7 @@ import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
-import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
+import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warn } from '../output.js';
 import { printable } from '../terminal/printable.js';
@@ -32,12 +33,13 @@ const isEmbeddedAnew = ({ index_file, embeddings_file }: KnowledgeBaseConfig) =>
   index_file === undefined && embeddings_file === undefined;
 
 /** `lorekeep search`: opens a knowledge base, searches once, prints. */
-export async function search(file: string, text: string, flags: SearchFlags): Promise<void> {
+export async function search(given: readonly string[], flags: SearchFlags): Promise<void> {
+  const [name, text] = searchArguments(given);
   if (text.trim() === '') throw new UsageError('the text to look for is empty');
   requireEffect(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
-  await requireKnowledgeBaseFile(file);
+  const file = await findKnowledgeBase(name);
   await interruptible(async (signal) => {
     const started = performance.now();
     await using models = await CommandModels.open(flags);
@@ -88,6 +90,19 @@ export async function search(file: string, text: string, flags: SearchFlags): Pr
     print(`records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`);
     print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
   });
+}
+
+/** Tells the knowledge base from the text. @throws UsageError */
+function searchArguments(given: readonly string[]): [string | undefined, string] {
+  const [first, second] = given as [string, string | undefined];
+  if (second === undefined) {
+    if (!/\.json$/i.test(first) || !existsSync(first)) return [undefined, first];
+    throw new UsageError(`the text to look for is missing: lorekeep search ${first} "..."`);
+  }
+  if (given.length === 2) return [first, second];
+  const isPlace = existsSync(first);
+  const text = given.slice(isPlace ? 1 : 0).join(' ');
+  throw new UsageError(`put quotes around the text: lorekeep search ${isPlace ? `${first} ` : ''}"${text}"`);
 }
 
 function printHits(

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { integer } from '../arguments.js';
+import { exitStatusHelp } from '../exit-status.js';
+import { addModelFlags } from '../flags/model.js';
+import type { IndexFlags } from '../index-folder/index-folder.js';
+
+export function addIndex(program: Command): void {
+  const command = program
+    .command('index')
+    .description('Make or update the knowledge base of a folder of documents.')
+    .argument('[folder]', 'the folder', '.')
+    .option('--include <pattern...>', 'files to index, such as "*.md" (default: every known ending)')
+    .option('--exclude <pattern...>', 'files and folders to leave out, such as "drafts/"')
+    .option('--no-gitignore', 'index files that .gitignore excludes, too')
+    .option('--mapping <json>', 'columns of CSV and JSON Lines: an object, or @FILE (docs/indexing.md)')
+    .option('--model <name>', 'embedding model of the catalog (default: all-MiniLM-L6-v2)')
+    .option('--chunk-size <n>', 'most characters of a record (default: 1200)', integer(200, 100_000))
+    .option('--output <folder>', "where to write the knowledge base (default: the user's data folder)");
+  addModelFlags(command)
+    .option('--json', 'one JSON result on stdout')
+    .addHelpText('after', indexHelp)
+    .action(async (folder: string, flags: IndexFlags) => {
+      const { indexCommand } = await import('../index-folder/index-folder.js');
+      await indexCommand(folder, flags);
+    });
+}
+
+const indexHelp = `
+Examples:
+  lorekeep index docs && lorekeep search "how do I install it?"
+  lorekeep index notes --include "*.md" "*.txt" --exclude "drafts/"
+  lorekeep index data --mapping '{"text": "body", "title": "name", "fields": {"year": "int"}}'
+
+Indexes Markdown, HTML, plain text, PDF, JSON Lines and CSV. A second run reads only changed files and embeds only
+changed text. Patterns have the grammar of .gitignore.
+${exitStatusHelp}`;

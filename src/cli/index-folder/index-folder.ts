@@ -1,0 +1,98 @@
+import { LorekeepError } from '../../../lib/index.js';
+import { type FileProblem, type FolderIndex, indexFolder, type TableMapping } from '../../knowledge/index.js';
+import { noView, progressView } from '../build/progress.js';
+import { UsageError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+import { interruptible } from '../interrupt.js';
+import { CommandModels } from '../models.js';
+import { note, print, printJson, warn } from '../output.js';
+import { jsonObjectArgument } from '../search/json-argument.js';
+import { count, counted, duration } from '../terminal/amounts.js';
+import { printableLine } from '../terminal/printable.js';
+
+export interface IndexFlags extends ModelFlags {
+  include?: string[];
+  exclude?: string[];
+  gitignore: boolean;
+  mapping?: string;
+  model?: string;
+  chunkSize?: number;
+  output?: string;
+  json?: boolean;
+}
+
+/** Phases shorter than this print nothing. */
+const quietMs = 500;
+
+/** `lorekeep index`: makes or updates the knowledge base of a folder. */
+export async function indexCommand(folder: string, flags: IndexFlags): Promise<void> {
+  if (folder === '') throw new UsageError('the name of the folder is empty');
+  const mapping = (await jsonObjectArgument('--mapping', flags.mapping)) as TableMapping | undefined;
+  await interruptible(async (signal) => {
+    const started = performance.now();
+    await using models = await CommandModels.open(flags);
+    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const log = { info() {}, warn: (_: object, message: string) => warn(message) };
+    const { include, exclude, gitignore, model, chunkSize, output } = flags;
+    const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output };
+    const onProgress = view.update.bind(view);
+    const index = await indexFolder({ ...options, models: models.resolve, signal, log, onProgress })
+      .catch((error) => {
+        throw indexFailure(error);
+      })
+      .finally(() => view.stop());
+    const ms = Math.round(performance.now() - started);
+    if (flags.json) return printJson({ ...index, ms });
+    printIndex(folder, index, ms);
+  });
+}
+
+/** The command line names the flags. */
+function indexFailure(error: unknown): unknown {
+  if (!(error instanceof LorekeepError) || error.code !== 'INVALID_ARGUMENT') return error;
+  const { field, reason, problems } = error.detail as {
+    field?: string;
+    reason?: string;
+    problems?: readonly FileProblem[];
+  };
+  if (problems !== undefined) printProblems(problems);
+  if (field === undefined || reason === undefined || field === 'output') return error;
+  const flag = field.replace(/^chunkSize/, 'chunk-size');
+  return /^(mapping|model|chunk-size|include|exclude)/.test(flag)
+    ? new UsageError(`--${flag}: ${reason}`)
+    : error;
+}
+
+function printIndex(folder: string, index: FolderIndex, ms: number): void {
+  const { records, files, read, removed, reused, embedded, problems } = index;
+  const changes = [
+    `${counted(read, 'file')} read`,
+    ...(removed > 0 ? [`${count(removed)} removed`] : []),
+    `${counted(embedded, 'text')} embedded`,
+    ...(reused > 0 ? [`${count(reused)} kept`] : []),
+  ];
+  print(
+    `${printableLine(folder)}: ${counted(records, 'record')} of ${counted(files, 'file')} in ${duration(ms)} (${changes.join(', ')})`,
+  );
+  print(`knowledge base: ${printableLine(index.config)}`);
+  printProblems(problems);
+}
+
+/** Files named for one reason, and reasons shown. */
+const mostPaths = 5;
+const mostReasons = 20;
+
+/** Lists the files that were left out: one line per reason. */
+function printProblems(problems: readonly FileProblem[]): void {
+  if (problems.length === 0) return;
+  const byReason = new Map<string, string[]>();
+  for (const { path, reason } of problems) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);
+  note(`not indexed: ${counted(new Set(problems.map(({ path }) => path)).size, 'file')}, or parts of them`);
+  for (const [reason, paths] of [...byReason].slice(0, mostReasons)) {
+    const more = paths.length > mostPaths ? ` and ${count(paths.length - mostPaths)} more` : '';
+    const shown = paths.slice(0, mostPaths).map(printableLine).join(', ');
+    note(`  ${shown}${more}: ${printableLine(reason)}`);
+  }
+  if (byReason.size > mostReasons)
+    note(`  and ${count(byReason.size - mostReasons)} more reasons; --json has all`);
+}

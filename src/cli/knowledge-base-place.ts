@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type IndexedFolder, indexesFor, indexOf } from '../knowledge/folder/place.js';
+import { CommandError, UsageError } from './failure.js';
+import { requireKnowledgeBaseFile } from './knowledge-base-file.js';
+import { note } from './output.js';
+import { printable } from './terminal/printable.js';
+
+/** The config that is used if no knowledge base is named. */
+const fileHere = 'kb.json';
+
+/**
+ * Returns the config of a knowledge base. `given` is its path, or a folder that was indexed or has a kb.json; without it, kb.json
+ * in the current folder, or the index of the current folder, of one above, or of one below.
+ * @throws UsageError, CommandError
+ */
+export async function findKnowledgeBase(given: string | undefined): Promise<string> {
+  if (given === undefined) return (await isFile(fileHere)) ? fileHere : chosen(await indexesFor('.'));
+  if (given === '')
+    throw new UsageError('the name of the knowledge base is empty; a file or a folder is expected');
+  const isFolder = (await stat(given).catch(() => undefined))?.isDirectory() === true;
+  if (!isFolder) {
+    await requireKnowledgeBaseFile(given);
+    return given;
+  }
+  const index = await indexOf(given);
+  if (index !== undefined) return index.config;
+  const inside = join(given, fileHere);
+  if (await isFile(inside)) return inside;
+  throw new CommandError(
+    'NOT_FOUND',
+    `${given}: is a folder that is not indexed; run: lorekeep index ${given}`,
+  );
+}
+
+function chosen([first, ...others]: readonly IndexedFolder[]): string {
+  if (first === undefined) {
+    const message = `there is no ${fileHere} here, and no index of this folder; run: lorekeep index FOLDER, or name a knowledge base`;
+    throw new CommandError('NOT_FOUND', message);
+  }
+  if (others.length > 0) {
+    const shown = (index: IndexedFolder) => printable(relative('.', index.folder) || '.');
+    const rest = others.slice(0, 5).map(shown).join(', ');
+    note(
+      `lorekeep: searching ${shown(first)}, the latest index; name a folder to search another one: ${rest}`,
+    );
+  }
+  return first.config;
+}
+
+const isFile = async (path: string) => (await stat(path).catch(() => undefined))?.isFile() === true;

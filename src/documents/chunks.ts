@@ -1,0 +1,124 @@
+import { toUSVString } from 'node:util';
+import type { Block, Document, Section } from './document.js';
+import { type Piece, piecesOf, textOfPieces } from './pieces.js';
+
+export interface ChunkOptions {
+  /** Characters that a chunk should have at most, headings included. */
+  size: number;
+  /** Characters of the end of a chunk that the next one of the same section repeats, in whole sentences. */
+  overlap: number;
+}
+
+/** A passage that is found as one. */
+export interface Chunk {
+  /** Unique within the file. */
+  anchor: string;
+  /** The headings, a blank line, and the passage. */
+  text: string;
+  title: string | undefined;
+  heading: string | undefined;
+  page: number | undefined;
+  metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Whether the embedding model can take a text. */
+export type Fits = (text: string) => Promise<boolean>;
+
+/** Longest line of headings above a passage. */
+const longestHeadings = 300;
+
+/** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does. */
+export async function* chunksOf(
+  document: Document,
+  options: ChunkOptions,
+  fits: Fits,
+): AsyncGenerator<Chunk> {
+  for await (const section of document.sections) {
+    const title = section.title ?? document.title;
+    const above = headingsLine(title, section);
+    let part = 0;
+    for (const pieces of packed(section.blocks, options, above.length)) {
+      for await (const body of fitting(textOfPieces(pieces), above, fits)) {
+        part++;
+        yield {
+          anchor: part === 1 ? section.anchor : `${section.anchor}~${part}`,
+          text: above === '' ? body : `${above}\n\n${body}`,
+          title,
+          heading: section.headings.length > 0 ? section.headings.join(' > ') : undefined,
+          page: section.page,
+          metadata: section.metadata ?? {},
+        };
+      }
+    }
+  }
+}
+
+function headingsLine(title: string | undefined, { headings }: Section): string {
+  const line = [...(title === undefined ? [] : [title]), ...headings].join(' > ');
+  return toUSVString(line.slice(0, longestHeadings));
+}
+
+/** The least body of a chunk under long headings. */
+const leastBody = 200;
+
+/** Packs blocks into chunks of similar sizes. */
+function* packed(blocks: readonly Block[], options: ChunkOptions, above: number): Generator<Piece[]> {
+  const room = Math.max(leastBody, options.size - above);
+  const pieces = blocks.flatMap((block) => piecesOf(block, room));
+  const total = pieces.reduce((sum, { text }) => sum + text.length, 0);
+  // Chunks of one size are better than full ones and a scrap.
+  const target = total / Math.max(1, Math.ceil(total / room));
+  let chunk: Piece[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    const grown = length + piece.text.length;
+    if (chunk.length > 0 && (grown > room || grown - target > target - length)) {
+      yield chunk;
+      chunk = repeated(chunk, options.overlap);
+      length = chunk.reduce((sum, { text }) => sum + text.length, 0);
+    }
+    chunk.push(piece);
+    length += piece.text.length;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** The last sentences of a chunk. */
+function repeated(chunk: readonly Piece[], overlap: number): Piece[] {
+  let length = 0;
+  let first = chunk.length;
+  while (first > 1) {
+    const piece = chunk[first - 1] as Piece;
+    length += piece.text.length;
+    if (piece.kind !== 'prose' || length > overlap) break;
+    first--;
+  }
+  return chunk.slice(first);
+}
+
+/** Text that shows something. */
+const visible = /[\p{L}\p{N}\p{S}]/u;
+
+async function* fitting(body: string, above: string, fits: Fits): AsyncGenerator<string> {
+  const text = toUSVString(body.trim());
+  if (!visible.test(text)) return;
+  if (text.length < 2 || (await fits(above === '' ? text : `${above}\n\n${text}`))) {
+    yield text;
+    return;
+  }
+  const middle = boundary(text);
+  yield* fitting(text.slice(0, middle), above, fits);
+  yield* fitting(text.slice(middle), above, fits);
+}
+
+/** The best place to halve a text: near its middle, after a line, else after a word, else between characters. */
+function boundary(text: string): number {
+  const half = Math.floor(text.length / 2);
+  for (const mark of ['\n', ' ']) {
+    const before = text.lastIndexOf(mark, half);
+    if (before > text.length / 4) return before + 1;
+    const after = text.indexOf(mark, half);
+    if (after > 0 && after < (text.length * 3) / 4) return after + 1;
+  }
+  return /[\uDC00-\uDFFF]/.test(text[half] as string) ? half + 1 : half;
+}

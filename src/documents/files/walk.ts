@@ -1,0 +1,81 @@
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatOf } from '../formats/formats.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { PathPatterns } from './path-patterns.js';
+
+export interface WalkOptions {
+  /** Files to take, with the grammar of .gitignore. Default: every file with a known ending. */
+  include?: readonly string[] | undefined;
+  /** Files and folders to leave out, with the same grammar; stronger than `include` and .gitignore. */
+  exclude?: readonly string[] | undefined;
+  /** Whether .gitignore files count. Default true. */
+  gitignore?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A file below a folder, or why a path below it was left out. */
+export type Found = { path: string } | { path: string; problem: string };
+
+/** Folders that hold no documents of the user. */
+const skippedFolders = new Set(['node_modules', '__pycache__']);
+
+/**
+ * Finds the files of a folder, sorted by path within each folder. Paths are relative and have slashes. Hidden files and
+ * folders are left out; links are not followed. @throws system errors for the folder itself
+ */
+export async function* walk(folder: string, options: WalkOptions = {}): AsyncGenerator<Found> {
+  const { gitignore = true, signal } = options;
+  const chosen = choice(options);
+  const rules = gitignore ? await IgnoreRules.above(folder) : IgnoreRules.none;
+  const waiting = [{ path: '', rules }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    signal?.throwIfAborted();
+    const at = join(folder, next.path);
+    const inside = gitignore ? await next.rules.enter(at) : next.rules;
+    const folders: typeof waiting = [];
+    const entries = await entriesOf(at, next.path === '');
+    if (!Array.isArray(entries)) {
+      yield { path: `${next.path}/`, problem: entries.problem };
+      continue;
+    }
+    for (const entry of entries) {
+      const path = next.path === '' ? entry.name : `${next.path}/${entry.name}`;
+      const isFolder = entry.isDirectory();
+      if (entry.name.startsWith('.') || chosen.excludes(path, isFolder)) continue;
+      if (inside.ignores(join(at, entry.name), isFolder)) continue;
+      if (isFolder) {
+        if (!skippedFolders.has(entry.name)) folders.push({ path, rules: inside });
+      } else if (chosen.includes(path)) yield found(path, entry);
+    }
+    // The stack gives the first folder first.
+    waiting.push(...folders.reverse());
+  }
+}
+
+function found(path: string, entry: Dirent): Found {
+  if (entry.isFile()) return { path };
+  if (entry.isSymbolicLink()) return { path, problem: 'is a symbolic link; links are not followed' };
+  return { path, problem: 'is not a regular file' };
+}
+
+function choice({ include, exclude = [] }: WalkOptions) {
+  const included = include === undefined || include.length === 0 ? undefined : new PathPatterns(include);
+  const excluded = new PathPatterns(exclude);
+  return {
+    includes: (path: string) =>
+      included === undefined ? formatOf(path) !== undefined : included.selects(path),
+    excludes: (path: string, isFolder: boolean) => excluded.test(path, isFolder) === true,
+  };
+}
+
+async function entriesOf(folder: string, isRoot: boolean): Promise<Dirent[] | { problem: string }> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isRoot) throw error;
+    return { problem: `the folder cannot be read: ${(error as Error).message}` };
+  }
+}

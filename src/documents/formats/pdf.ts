@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { homeFolder } from '../../files/home.js';
+import { type Document, UnreadableDocument } from '../document.js';
+import type { PdfReply, PdfRequest } from './pdf-messages.js';
+import { readPages } from './text.js';
+
+/** Bounds of one document. A file may promise pages and streams that never end. */
+export interface PdfLimits {
+  /** Longest time for opening the document, and for each page. */
+  pageMs: number;
+  documentMs: number;
+  /** How much the process may grow. */
+  bytes: number;
+  pages: number;
+  /** Characters of text. */
+  characters: number;
+}
+
+export const pdfLimits: PdfLimits = {
+  pageMs: 20_000,
+  documentMs: 300_000,
+  bytes: 2 ** 30,
+  pages: 20_000,
+  characters: 64 * 2 ** 20,
+};
+
+const watchMs = 50;
+
+/** Reads PDF files one after the other on a thread of its own, which is ended when a file takes too much. */
+export class PdfReader {
+  readonly #limits: PdfLimits;
+  #worker: Worker | undefined;
+
+  constructor(limits = pdfLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws UnreadableDocument; a document that breaks off has `problems` */
+  async read(bytes: Buffer, signal?: AbortSignal): Promise<Document> {
+    signal?.throwIfAborted();
+    const run = new PdfRun(this.#limits);
+    const worker = this.#start();
+    const abort = () => run.stop('was interrupted');
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const document = await run.read(worker, bytes);
+      if (run.broken) await this.close();
+      signal?.throwIfAborted();
+      return document;
+    } catch (error) {
+      await this.close();
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    // The compiled file, also where this one runs uncompiled.
+    const worker = new Worker(join(homeFolder, 'dist/src/documents/formats/pdf-worker.js'), {
+      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+      stdout: true,
+      stderr: true,
+    });
+    worker.unref();
+    this.#worker = worker;
+    return worker;
+  }
+}
+
+/** The reading of one document. */
+class PdfRun {
+  readonly #limits: PdfLimits;
+  readonly #pages: string[] = [];
+  readonly #rss = process.memoryUsage.rss();
+  readonly #began = performance.now();
+  #lastReply = performance.now();
+  #expected = 0;
+  #characters = 0;
+  #title: string | undefined;
+  #end: (problem?: string, missing?: string) => void = () => {};
+  /** Whether the worker must not be used again. */
+  broken = false;
+
+  constructor(limits: PdfLimits) {
+    this.#limits = limits;
+  }
+
+  async read(worker: Worker, bytes: Buffer): Promise<Document> {
+    const ended = new Promise<{ problem?: string | undefined; missing?: string | undefined }>((resolve) => {
+      this.#end = (problem, missing) => resolve({ problem, missing });
+    });
+    const onMessage = (reply: PdfReply) => this.#on(reply);
+    const onError = (error: Error) => this.stop(crashReason(error));
+    const onExit = () => this.stop('its parser ended');
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    worker.ref();
+    const watch = setInterval(() => this.#watch(), watchMs);
+    try {
+      worker.postMessage({ bytes: Uint8Array.from(bytes) } satisfies PdfRequest);
+      const { problem, missing } = await ended;
+      return this.#document(problem, missing);
+    } finally {
+      clearInterval(watch);
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      worker.unref();
+    }
+  }
+
+  stop(problem: string): void {
+    this.broken = true;
+    this.#end(problem);
+  }
+
+  #document(problem: string | undefined, missing: string | undefined): Document {
+    const document = readPages(this.#pages, this.#title);
+    if (problem === undefined) return document;
+    if (this.#pages.length === 0)
+      throw new UnreadableDocument(problem, missing === undefined ? {} : { missing });
+    const reason = `only the first ${this.#pages.length} of ${this.#expected} pages are indexed: ${problem}`;
+    return { ...document, problems: [reason] };
+  }
+
+  #on(reply: PdfReply): void {
+    this.#lastReply = performance.now();
+    if (reply.kind === 'end') this.#end();
+    else if (reply.kind === 'failed') this.#end(reply.reason, reply.missing);
+    else if (reply.kind === 'opened') {
+      this.#title = reply.title?.trim() || undefined;
+      this.#expected = reply.pages;
+    } else {
+      this.#pages.push(reply.text);
+      this.#characters += reply.text.length;
+      if (this.#characters > this.#limits.characters) this.stop('it holds too much text');
+      if (this.#pages.length > this.#limits.pages) this.stop('it has too many pages');
+    }
+  }
+
+  #watch(): void {
+    const { pageMs, documentMs, bytes } = this.#limits;
+    const now = performance.now();
+    const page = this.#pages.length + 1;
+    if (now - this.#lastReply > pageMs) this.stop(`page ${page} takes more than ${pageMs / 1000} s`);
+    else if (now - this.#began > documentMs) this.stop(`it takes more than ${documentMs / 1000} s`);
+    else if (process.memoryUsage.rss() - this.#rss > bytes)
+      this.stop(`page ${page} takes more than ${Math.round(bytes / 2 ** 20)} MiB of memory`);
+  }
+}
+
+function crashReason(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? 'it takes too much memory'
+    : `its parser failed: ${error.message}`;
+}

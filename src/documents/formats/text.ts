@@ -1,0 +1,30 @@
+import type { Block, Document, Section } from '../document.js';
+
+/** Reads plain text: paragraphs separated by blank lines. */
+export function readText(text: string): Document {
+  return { sections: [{ headings: [], anchor: '', blocks: paragraphs(text) }] };
+}
+
+/** Pages become sections. */
+export function readPages(pages: readonly string[], title: string | undefined): Document {
+  const sections = pages.map((text, at): Section => {
+    const page = at + 1;
+    return { headings: [], anchor: `page=${page}`, page, blocks: paragraphs(text) };
+  });
+  return { title, sections };
+}
+
+function paragraphs(text: string): Block[] {
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  const finish = () => {
+    if (lines.length > 0) blocks.push({ kind: 'prose', text: lines.join('\n') });
+    lines = [];
+  };
+  for (const line of text.split(/\r\n?|\n|\f/)) {
+    if (line.trim() === '') finish();
+    else lines.push(line.trimEnd());
+  }
+  finish();
+  return blocks;
+}

@@ -1,0 +1,117 @@
+import { UnreadableDocument } from '../document.js';
+
+/** Longest row in characters; the file of a longer one is not a table. */
+export const mostRowCharacters = 4 * 1024 * 1024;
+
+/** A row and the line of the file on which it begins, from 1. */
+export interface CsvRow {
+  line: number;
+  cells: string[];
+}
+
+/** Reads rows as RFC 4180 has them: quoted cells may hold separators, line ends and doubled quotes. */
+export class CsvReader {
+  readonly #separator: string;
+  #line = 1;
+  #rowLine = 1;
+  #cells: string[] = [];
+  #cell: string[] = [];
+  #state: 'begin' | 'plain' | 'quoted' | 'closed' = 'begin';
+  #characters = 0;
+  #afterReturn = false;
+
+  constructor(separator: string) {
+    this.#separator = separator;
+  }
+
+  /** Returns the rows that the text completes. @throws UnreadableDocument for a row that is too long */
+  push(text: string): CsvRow[] {
+    const rows: CsvRow[] = [];
+    for (let at = 0; at < text.length; ) at = this.#step(text, at, rows);
+    return rows;
+  }
+
+  /** Returns the last row, unless the file ended with a line end. @throws UnreadableDocument for an open quote */
+  end(): CsvRow[] {
+    if (this.#state === 'quoted')
+      throw new UnreadableDocument(`line ${this.#rowLine}: a quoted cell is not closed`);
+    const rows: CsvRow[] = [];
+    if (this.#cells.length > 0 || this.#state !== 'begin') this.#finishRow(rows);
+    return rows;
+  }
+
+  /** Consumes one character, or all up to the next that means something. */
+  #step(text: string, at: number, rows: CsvRow[]): number {
+    const character = text[at] as string;
+    const wasReturn = this.#afterReturn;
+    this.#afterReturn = false;
+    if (this.#state === 'quoted') return this.#quoted(text, at);
+    if (character === '\n' && wasReturn) return at + 1;
+    if (character === '\n' || character === '\r') {
+      this.#afterReturn = character === '\r';
+      this.#line++;
+      this.#finishRow(rows);
+    } else if (character === this.#separator) this.#finishCell();
+    else if (character === '"' && this.#state !== 'plain') {
+      // A quote after a closing one stands for itself.
+      if (this.#state === 'closed') this.#add('"');
+      this.#state = 'quoted';
+    } else {
+      const end = this.#endOfPlain(text, at);
+      this.#add(text.slice(at, end));
+      this.#state = 'plain';
+      return end;
+    }
+    return at + 1;
+  }
+
+  #quoted(text: string, at: number): number {
+    const found = text.indexOf('"', at);
+    const end = found < 0 ? text.length : found;
+    const part = text.slice(at, end);
+    this.#add(part);
+    this.#line += part.split('\n').length - 1;
+    if (found < 0) return end;
+    this.#state = 'closed';
+    return end + 1;
+  }
+
+  #endOfPlain(text: string, begin: number): number {
+    let at = begin + 1;
+    while (at < text.length && text[at] !== this.#separator && text[at] !== '\n' && text[at] !== '\r') at++;
+    return at;
+  }
+
+  #add(part: string): void {
+    this.#characters += part.length;
+    if (this.#characters > mostRowCharacters)
+      throw new UnreadableDocument(
+        `line ${this.#rowLine}: the row has more than ${mostRowCharacters} characters`,
+      );
+    this.#cell.push(part);
+  }
+
+  #finishCell(): void {
+    this.#cells.push(this.#cell.join(''));
+    this.#cell = [];
+    this.#state = 'begin';
+    // An empty cell takes memory, too.
+    this.#characters++;
+    if (this.#cells.length > mostCells)
+      throw new UnreadableDocument(`line ${this.#rowLine}: the row has more than ${mostCells} cells`);
+  }
+
+  #finishRow(rows: CsvRow[]): void {
+    const isBlank = this.#cells.length === 0 && this.#state === 'begin';
+    if (!isBlank) {
+      this.#finishCell();
+      rows.push({ line: this.#rowLine, cells: this.#cells });
+    }
+    this.#cells = [];
+    this.#state = 'begin';
+    this.#characters = 0;
+    this.#rowLine = this.#line;
+  }
+}
+
+const mostCells = 10_000;

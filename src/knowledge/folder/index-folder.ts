@@ -1,0 +1,330 @@
+import { constants } from 'node:fs';
+import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { LorekeepError } from '../../../lib/index.js';
+import { DocumentReader } from '../../documents/reader.js';
+import type { TableMapping } from '../../documents/tables/mapping.js';
+import { lockFolder } from '../../downloads/folder-lock.js';
+import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
+import { noLog } from '../log.js';
+import { type KnowledgeModel, modelResolver, withModel } from '../model.js';
+import { noProgress, PhaseReport } from '../progress.js';
+import { type FileEntry, identityOf, manifestText, readManifest } from './manifest.js';
+import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
+import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
+import { RecordsWriter } from './records-writer.js';
+import { readRecords, type ScannedFile, scan } from './scan.js';
+
+/** A file that was left out, or of which a part was, and why. */
+export interface FileProblem {
+  /** Relative to the folder. */
+  path: string;
+  reason: string;
+}
+
+/** The result of indexing a folder. */
+export interface FolderIndex {
+  /** Absolute path of the folder. */
+  folder: string;
+  /** Absolute path of the config of its knowledge base. */
+  config: string;
+  /** Files with records. */
+  files: number;
+  /** Files that were read, because they are new or have changed. */
+  read: number;
+  /** Files of the last run that are gone or left out now. */
+  removed: number;
+  records: number;
+  /** Texts that were embedded, and records whose embedding was there. */
+  embedded: number;
+  reused: number;
+  problems: FileProblem[];
+}
+
+/** Increased when the same file gives other chunks. */
+const chunkerVersion = 1;
+
+/**
+ * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.
+ * @throws LorekeepError: NOT_FOUND, INVALID_ARGUMENT (options; a folder without text; files in `output` that are not of an index),
+ * IO, CANCELLED; as buildKnowledgeBase()
+ */
+export async function indexFolder(options: IndexFolderOptions): Promise<FolderIndex> {
+  checkIndexOptions(options);
+  const folder = await existingFolder(options.folder);
+  const name = options.model ?? defaultModel;
+  const model = await modelResolver(options.models)(name);
+  if (model === undefined) {
+    const reason = `there is no embedding model ${JSON.stringify(name)}`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
+  }
+  const place = options.output === undefined ? placeOf(folder) : resolve(options.output);
+  await preparePlace(place);
+  const signal = options.signal ?? new AbortController().signal;
+  const release = await lockFolder(place, signal, () =>
+    (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
+  );
+  try {
+    return await withModel(model, () =>
+      new FolderIndexing({ ...options, model: name }, folder, place, model).run(),
+    );
+  } catch (error) {
+    if (signal.aborted && !(error instanceof LorekeepError))
+      throw new LorekeepError('CANCELLED', 'indexing was cancelled', {}, { cause: signal.reason });
+    throw error;
+  } finally {
+    await release();
+  }
+}
+
+/** Refuses a folder with files of the same names that are not of an index. */
+async function preparePlace(place: string): Promise<void> {
+  await mkdir(place, { recursive: true }).catch((cause: Error) => {
+    const reason = `the folder cannot be made: ${cause.message}`;
+    throw LorekeepError.about('IO', { file: place, reason }, { cause });
+  });
+  if ((await readFacts(place)) !== undefined) return;
+  for (const name of Object.values(fileNames)) {
+    const file = join(place, name);
+    if (
+      !(await access(file, constants.F_OK).then(
+        () => true,
+        () => false,
+      ))
+    )
+      continue;
+    const reason =
+      'exists and was not made by indexing a folder; choose another output folder, or move it away';
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'output', file, reason });
+  }
+}
+
+class FolderIndexing {
+  readonly #options: IndexFolderOptions & { model: string };
+  readonly #folder: string;
+  readonly #place: string;
+  readonly #model: KnowledgeModel;
+  readonly #report: PhaseReport;
+
+  constructor(
+    options: IndexFolderOptions & { model: string },
+    folder: string,
+    place: string,
+    model: KnowledgeModel,
+  ) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#place = place;
+    this.#model = model;
+    this.#report = new PhaseReport(options.onProgress ?? noProgress);
+  }
+
+  async run(): Promise<FolderIndex> {
+    const settings = this.#settings();
+    const before = await readFacts(this.#place);
+    const last =
+      before?.settings === settings ? await readManifest(this.#place) : new Map<string, FileEntry>();
+    const files = await scan(this.#folder, this.#options, last);
+    const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
+    const entries = await this.#report.run('files', files.length, (onFraction) =>
+      this.#readFiles(files, last, onFraction),
+    );
+    const problems = problemsOf(files, entries);
+    const records = entries.reduce((sum, entry) => sum + entry.records, 0);
+    if (records === 0) throw noText(this.#folder, files.length, problems);
+    await this.#writeConfig();
+    const counts = await this.#build(settings, before, { files: entries.length, records });
+    const present = new Set(entries.map(({ path }) => path));
+    return {
+      folder: this.#folder,
+      config: join(this.#place, fileNames.config),
+      files: entries.filter((entry) => entry.records > 0).length,
+      read,
+      removed: [...last.keys()].filter((path) => !present.has(path)).length,
+      records,
+      ...counts,
+      problems,
+    };
+  }
+
+  /** Everything besides the files that the records depend on. */
+  #settings(): string {
+    const { mapping, chunkSize = chunking.size } = this.#options;
+    const { fingerprint, contextSize } = this.#model.model.facts;
+    const { documentPrefix = '' } = this.#model;
+    return JSON.stringify([
+      chunkerVersion,
+      chunkSize,
+      chunking.overlap,
+      mapping ?? {},
+      fingerprint,
+      contextSize,
+      documentPrefix,
+    ]);
+  }
+
+  /** Returns the entries of this run. The records file and the manifest are written only if they change. */
+  async #readFiles(
+    files: readonly ScannedFile[],
+    last: ReadonlyMap<string, FileEntry>,
+    onFraction: (fraction: number) => void,
+  ): Promise<FileEntry[]> {
+    const readable = files.filter(({ problem }) => problem === undefined);
+    if (last.size === readable.length && readable.every(({ known }) => known !== undefined))
+      return readable.map(({ known }) => known as FileEntry);
+    const path = join(this.#place, fileNames.records);
+    const source = last.size === 0 ? undefined : await open(path);
+    try {
+      await using reader = new DocumentReader(this.#options.mapping);
+      await using writer = await RecordsWriter.open(path);
+      const entries: FileEntry[] = [];
+      for (const [at, file] of files.entries()) {
+        this.#options.signal?.throwIfAborted();
+        if (file.problem === undefined) entries.push(await this.#entryOf(file, writer, reader, source));
+        onFraction((at + 1) / files.length);
+      }
+      if (entries.every(({ records }) => records === 0)) return entries;
+      await writer.finish();
+      await this.#replace(fileNames.manifest, manifestText((await identityOf(path)) as string, entries));
+      return entries;
+    } finally {
+      await source?.close();
+    }
+  }
+
+  async #entryOf(
+    file: ScannedFile,
+    writer: RecordsWriter,
+    reader: DocumentReader,
+    source: Awaited<ReturnType<typeof open>> | undefined,
+  ): Promise<FileEntry> {
+    const { known } = file;
+    if (known === undefined || source === undefined) {
+      const { chunkSize = chunking.size, signal } = this.#options;
+      const fits = (text: string) => this.#fits(text);
+      const options = { size: chunkSize, overlap: chunking.overlap };
+      return readRecords(file, writer, { folder: this.#folder, reader, chunking: options, fits, signal });
+    }
+    const begin = writer.begin();
+    if (known.records === 0) return { ...known, begin, end: begin };
+    await writer.copy(source, known.begin, known.end);
+    return { ...known, begin, end: writer.end };
+  }
+
+  /** A token has at least one byte, so a text with few bytes fits. */
+  async #fits(text: string): Promise<boolean> {
+    const { model, documentPrefix = '' } = this.#model;
+    const whole = documentPrefix + text;
+    const { contextSize } = model.facts;
+    const special = 3;
+    if (Buffer.byteLength(whole) + special <= contextSize) return true;
+    return (await model.countTokens(whole)) <= contextSize;
+  }
+
+  async #writeConfig(): Promise<void> {
+    const text = configText(this.#options.model, this.#options.mapping);
+    const path = join(this.#place, fileNames.config);
+    if ((await readFile(path, 'utf8').catch(() => '')) !== text) await this.#replace(fileNames.config, text);
+  }
+
+  /** Builds the index files, unless those of these records are there. */
+  async #build(
+    settings: string,
+    before: FolderFacts | undefined,
+    counts: { files: number; records: number },
+  ): Promise<Pick<KnowledgeBaseBuild, 'embedded' | 'reused'>> {
+    const records = (await identityOf(join(this.#place, fileNames.records))) as string;
+    const facts: FolderFacts = {
+      kind: 'lorekeep folder index',
+      version: 1,
+      folder: this.#folder,
+      settings,
+      indexedAt: new Date().toISOString(),
+      ...counts,
+      built: null,
+    };
+    if (before?.built === records && before.settings === settings && (await this.#hasIndex())) {
+      await this.#writeFacts({ ...facts, built: records });
+      return { embedded: 0, reused: counts.records };
+    }
+    await this.#writeFacts(facts);
+    const { models, signal, log, onProgress } = this.#options;
+    const config = join(this.#place, fileNames.config);
+    const { embedded, reused } = await buildKnowledgeBase(config, { models, signal, log, onProgress });
+    await this.#writeFacts({ ...facts, built: records });
+    return { embedded, reused };
+  }
+
+  async #hasIndex(): Promise<boolean> {
+    const found = await Promise.all(
+      [indexFiles.index_file, indexFiles.bm25_file].map((name) => identityOf(join(this.#place, name))),
+    );
+    return found.every((identity) => identity !== undefined);
+  }
+
+  #writeFacts(facts: FolderFacts): Promise<void> {
+    return this.#replace(fileNames.facts, `${JSON.stringify(facts, null, 2)}\n`);
+  }
+
+  /** Writes a file beside its place and renames it. The lock keeps other writers away. */
+  async #replace(name: string, text: string): Promise<void> {
+    const path = join(this.#place, name);
+    const temporary = `${path}.tmp`;
+    try {
+      await writeFile(temporary, text);
+      await rename(temporary, path);
+    } catch (cause) {
+      await rm(temporary, { force: true });
+      const reason = `cannot be written: ${(cause as Error).message}`;
+      throw LorekeepError.about('IO', { file: path, reason }, { cause });
+    }
+  }
+}
+
+const indexFiles = {
+  index_file: 'kb.index',
+  bm25_file: 'kb.bm25',
+  embeddings_file: 'kb.embeddings',
+} as const;
+
+function configText(model: string, mapping: TableMapping | undefined): string {
+  const types = { path: 'string', title: 'string', heading: 'string', page: 'int', mtime: 'int' } as const;
+  const own = ownFields.map((name) => ({
+    name,
+    type: types[name],
+    ...(name === 'mtime' && { format: 'date-time' }),
+    optional: true,
+  }));
+  const mapped = Object.entries(mapping?.fields ?? {}).map(([name, type]) => ({
+    name,
+    type,
+    optional: true,
+  }));
+  const config = {
+    version: 1,
+    embedding_model: model,
+    records_file: fileNames.records,
+    ...indexFiles,
+    bm25_tokenizer: 'enhanced',
+    fusion: 'scores',
+    fields: [...own, ...mapped],
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function problemsOf(files: readonly ScannedFile[], entries: readonly FileEntry[]): FileProblem[] {
+  const unread = files.filter(({ problem }) => problem !== undefined);
+  return [
+    ...unread.map(({ path, problem }) => ({ path, reason: problem as string })),
+    ...entries.flatMap(({ path, problems = [] }) => problems.map((reason) => ({ path, reason }))),
+  ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function noText(folder: string, files: number, problems: readonly FileProblem[]): LorekeepError {
+  const [first] = problems;
+  const found =
+    files === 0
+      ? 'holds no file that can be indexed; name others with include'
+      : `none of its ${files} files has text that can be indexed${first === undefined ? '' : `; ${first.path}: ${first.reason}`}`;
+  return new LorekeepError('INVALID_ARGUMENT', `${folder}: ${found}`, { file: folder, problems });
+}

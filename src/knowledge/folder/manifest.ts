@@ -1,0 +1,60 @@
+import { lstat, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileNames } from './place.js';
+
+/** What was read of one file. */
+export interface FileEntry {
+  /** Relative to the folder, with slashes. */
+  path: string;
+  /** Changes with the file's content. */
+  stamp: string;
+  /** Where its records are in the records file, in bytes. */
+  begin: number;
+  end: number;
+  records: number;
+  /** Why the file, or parts of it, could not be read. */
+  problems?: string[];
+  /** Problems that an installed package would solve: the file is read again. */
+  retry?: true;
+}
+
+/** The entries of the last run by path, as far as they fit the records file that is there. */
+export async function readManifest(place: string): Promise<Map<string, FileEntry>> {
+  try {
+    const lines = (await readFile(join(place, fileNames.manifest), 'utf8')).trimEnd().split('\n');
+    const { records } = JSON.parse(lines[0] as string) as { records: string };
+    if (records !== (await identityOf(join(place, fileNames.records)))) return new Map();
+    const entries = lines.slice(1).map((line) => JSON.parse(line) as FileEntry);
+    return new Map(entries.map((entry) => [entry.path, entry]));
+  } catch {
+    return new Map();
+  }
+}
+
+/** The text of the manifest for a records file. */
+export function manifestText(recordsIdentity: string, entries: readonly FileEntry[]): string {
+  const lines = [{ records: recordsIdentity }, ...entries].map((line) => JSON.stringify(line));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Identifies one content of a file that is only ever replaced; undefined if it is absent. */
+export async function identityOf(path: string): Promise<string | undefined> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
+}
+
+/** Ticks of the clocks of file systems: those that keep whole seconds may have ticks of two. */
+const fineTickNs = 50_000_000n;
+const coarseTickNs = 2_000_000_000n;
+
+/**
+ * Returns a stamp that differs whenever the file's content may differ, and the time of its last change in milliseconds.
+ * @throws system errors
+ */
+export async function stampOf(path: string): Promise<{ stamp: string; mtime: number; isFresh: boolean }> {
+  const { size, mtimeNs, ctimeNs, ino } = await lstat(path, { bigint: true });
+  const tickNs = ctimeNs % 1_000_000_000n === 0n ? coarseTickNs : fineTickNs;
+  // It may change again within the same tick.
+  const isFresh = BigInt(Date.now()) * 1_000_000n - ctimeNs < tickNs;
+  return { stamp: `${ino}:${size}:${mtimeNs}:${ctimeNs}`, mtime: Number(mtimeNs / 1_000_000n), isFresh };
+}

@@ -1,0 +1,96 @@
+import { LorekeepError } from '../../../lib/index.js';
+import type { WalkOptions } from '../../documents/files/walk.js';
+import { columnTypes, type TableMapping } from '../../documents/tables/mapping.js';
+import type { KnowledgeLog } from '../log.js';
+import type { ModelSource } from '../model.js';
+import { checkOptionNames, type OptionNames } from '../option-names.js';
+import type { ProgressListener } from '../progress.js';
+
+export interface IndexFolderOptions extends WalkOptions {
+  /** The folder with the documents. */
+  folder: string;
+  /** Gives the embedding model; as of openKnowledgeBase(). */
+  models: ModelSource;
+  /** Catalog name of the embedding model. Default "all-MiniLM-L6-v2". */
+  model?: string | undefined;
+  /** Columns of CSV files and keys of JSON Lines. */
+  mapping?: TableMapping | undefined;
+  /** Most characters of a chunk, with its headings. 200 to 100,000, default 1,200; a chunk also fits the model's context. */
+  chunkSize?: number | undefined;
+  /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
+  output?: string | undefined;
+  /** Default: silent. */
+  log?: KnowledgeLog | undefined;
+  onProgress?: ProgressListener | undefined;
+}
+
+export const defaultModel = 'all-MiniLM-L6-v2';
+
+/** Chosen on collections that are not the reported ones: docs/indexing.md. */
+export const chunking = { size: 1200, overlap: 0 } as const;
+
+const known: OptionNames<IndexFolderOptions> = {
+  folder: true,
+  models: true,
+  model: true,
+  include: true,
+  exclude: true,
+  gitignore: true,
+  mapping: true,
+  chunkSize: true,
+  output: true,
+  signal: true,
+  log: true,
+  onProgress: true,
+};
+
+const knownMapping: OptionNames<TableMapping> = { text: true, title: true, id: true, fields: true };
+
+/** Names of metadata that every chunk has. */
+export const ownFields = ['path', 'title', 'heading', 'page', 'mtime'] as const;
+
+/** @throws INVALID_ARGUMENT that names the option */
+export function checkIndexOptions(options: IndexFolderOptions): void {
+  checkOptionNames(options, known, 'indexing a folder');
+  const { folder, include, exclude, gitignore, mapping, chunkSize, output, model } = options;
+  requireText('folder', folder);
+  for (const [field, value] of Object.entries({ output, model })) {
+    if (value !== undefined) requireText(field, value);
+  }
+  for (const [field, value] of Object.entries({ include, exclude })) {
+    const ok =
+      value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+    if (!ok) throw refused(field, 'an array of patterns is expected');
+  }
+  if (gitignore !== undefined && typeof gitignore !== 'boolean')
+    throw refused('gitignore', 'true or false is expected');
+  if (chunkSize !== undefined && !(Number.isInteger(chunkSize) && chunkSize >= 200 && chunkSize <= 100_000))
+    throw refused('chunkSize', 'an integer from 200 to 100000 is expected');
+  if (mapping !== undefined) checkMapping(mapping);
+}
+
+function checkMapping(mapping: TableMapping): void {
+  checkOptionNames(mapping, knownMapping, 'a mapping', 'mapping.');
+  const { text, title, id, fields = {} } = mapping;
+  const texts = text === undefined ? [] : [text].flat();
+  if (text !== undefined && texts.length === 0)
+    throw refused('mapping.text', 'at least one column is expected');
+  for (const name of texts) requireText('mapping.text', name);
+  if (title !== undefined) requireText('mapping.title', title);
+  if (id !== undefined) requireText('mapping.id', id);
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    throw refused('mapping.fields', 'an object of columns and types is expected');
+  for (const [name, type] of Object.entries(fields)) {
+    const field = `mapping.fields.${name}`;
+    if ((ownFields as readonly string[]).includes(name))
+      throw refused(field, 'every chunk has a field of this name');
+    if (!(columnTypes as readonly unknown[]).includes(type))
+      throw refused(field, `one of ${columnTypes.join(', ')} is expected, not ${JSON.stringify(type)}`);
+  }
+}
+
+function requireText(field: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') throw refused(field, 'a text is expected');
+}
+
+const refused = (field: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { field, reason });

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { LorekeepError } from '../../../lib/index.js';
+import { dataFolder } from '../../files/data-folder.js';
+
+/** The files of an index of a folder, within its own folder. */
+export const fileNames = {
+  facts: 'folder.json',
+  manifest: 'files.jsonl',
+  config: 'kb.json',
+  records: 'records.json',
+} as const;
+
+/** What folder.json says. */
+export interface FolderFacts {
+  kind: 'lorekeep folder index';
+  version: 1;
+  /** Absolute path of the folder with the documents. */
+  folder: string;
+  /** Identifies everything besides the files that the records depend on. */
+  settings: string;
+  /** ISO 8601. */
+  indexedAt: string;
+  files: number;
+  records: number;
+  /** Identity of the records file of which the index files were built; null if they were not. */
+  built: string | null;
+}
+
+const indexesFolder = () => join(dataFolder(), 'folders');
+
+/** Returns the folder in which the index of a folder is kept by default. `folder` has no links on its way. */
+export function placeOf(folder: string): string {
+  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 12);
+  const name =
+    basename(folder)
+      .replace(/[^\p{L}\p{N}._-]/gu, '-')
+      .slice(0, 40) || 'root';
+  return join(indexesFolder(), `${name}-${digest}`);
+}
+
+/** Returns the absolute path of an existing folder, without links. @throws NOT_FOUND, INVALID_ARGUMENT, IO */
+export async function existingFolder(folder: string): Promise<string> {
+  const path = resolve(folder);
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const absent = code === 'ENOENT' || code === 'ENOTDIR';
+    const reason = absent ? 'the folder does not exist' : `cannot be read: ${message}`;
+    throw LorekeepError.about(absent ? 'NOT_FOUND' : 'IO', { file: path, reason }, { cause });
+  }
+  throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: 'is a file; a folder is expected' });
+}
+
+/** Reads folder.json; undefined if it is absent or not ours. */
+export async function readFacts(place: string): Promise<FolderFacts | undefined> {
+  try {
+    const facts = JSON.parse(await readFile(join(place, fileNames.facts), 'utf8')) as FolderFacts;
+    return facts.kind === 'lorekeep folder index' && facts.version === 1 ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An index of a folder. */
+export interface IndexedFolder extends FolderFacts {
+  /** Absolute path of the config of its knowledge base. */
+  config: string;
+}
+
+/** Lists the indexes in the user's data folder, latest first. */
+export async function indexedFolders(): Promise<IndexedFolder[]> {
+  const names = await readdir(indexesFolder()).catch(() => []);
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const place = join(indexesFolder(), name);
+      const facts = await readFacts(place);
+      return facts && { ...facts, config: join(place, fileNames.config) };
+    }),
+  );
+  return found.filter((index) => index !== undefined).sort((a, b) => b.indexedAt.localeCompare(a.indexedAt));
+}
+
+/** Returns the indexes that a search in `folder` may mean: that of the nearest folder above it, else those of folders below. */
+export async function indexesFor(folder: string): Promise<IndexedFolder[]> {
+  const at = await realpath(folder).catch(() => resolve(folder));
+  const indexes = await indexedFolders();
+  const above = indexes.filter((index) => isWithin(at, index.folder));
+  const nearest = above.sort((a, b) => b.folder.length - a.folder.length)[0];
+  return nearest === undefined ? indexes.filter((index) => isWithin(index.folder, at)) : [nearest];
+}
+
+/** Returns the index of exactly this folder. */
+export async function indexOf(folder: string): Promise<IndexedFolder | undefined> {
+  const at = await realpath(folder).catch(() => resolve(folder));
+  return (await indexedFolders()).find((index) => index.folder === at);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(inside) !== inside);
+}
