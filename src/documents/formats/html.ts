@@ -1,4 +1,4 @@
-import type { Block, Document } from '../document.js';
+import { type Block, type Document, UnreadableDocument } from '../document.js';
 import { optionalPackage } from './optional-package.js';
 import { SectionBuilder } from './section-builder.js';
 
@@ -23,6 +23,9 @@ const blocks = new Set(
   ),
 );
 
+/** The parser's time grows with the square of the depth. */
+const mostDepth = 2000;
+
 /** Reads the text of an HTML page: headings, paragraphs, list items, table rows, code. */
 export async function readHtml(text: string): Promise<Document> {
   const { Parser } = (await optionalPackage('htmlparser2')) as HtmlParser;
@@ -37,6 +40,7 @@ class HtmlReader {
   readonly #sections = new SectionBuilder();
   /** Open elements whose text is dropped. */
   #skipped = 0;
+  #depth = 0;
   #heading: number | undefined;
   #inTitle = false;
   #title = '';
@@ -48,6 +52,7 @@ class HtmlReader {
   #text: string[] = [];
 
   onopentag(name: string): void {
+    if (++this.#depth > mostDepth) throw new UnreadableDocument('its elements are nested too deeply');
     if (skipped.has(name)) {
       this.#finishBlock();
       this.#skipped++;
@@ -67,6 +72,7 @@ class HtmlReader {
   }
 
   onclosetag(name: string): void {
+    this.#depth--;
     if (skipped.has(name)) this.#skipped = Math.max(0, this.#skipped - 1);
     else if (name === 'title') this.#inTitle = false;
     else if (/^h[1-6]$/.test(name)) this.#closeHeading();
@@ -76,6 +82,7 @@ class HtmlReader {
   }
 
   finish(): Document {
+    if (this.#cells !== undefined) this.#closeRow();
     this.#finishBlock();
     this.#sections.title(this.#title);
     return this.#sections.finish();
@@ -99,7 +106,8 @@ class HtmlReader {
   }
 
   #openCell(name: 'td' | 'th'): void {
-    this.#closeCell();
+    if (this.#cells === undefined) this.#openRow();
+    else this.#closeCell();
     if (name === 'td') this.#isHead = false;
   }
 

@@ -6,7 +6,7 @@ const link =
 const tag =
   /<\/?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|figcaption|figure|font|h[1-6]|hr|i|iframe|img|kbd|li|ol|p|picture|pre|s|small|source|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|video)(?:\s[^<>]{0,2000})?\/?>/gi;
 
-const emphasis = /(?<![\p{L}\p{N}*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu;
+const emphasis = /(?<![\p{L}\p{N}*\\])\*{1,3}(?=[^\s*])|(?<=[^\s*\\])\*{1,3}(?![\p{L}\p{N}*])/gu;
 
 const escaped = /\\([!-/:-@[-`{-~])/g;
 

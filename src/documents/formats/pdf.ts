@@ -28,7 +28,7 @@ export const pdfLimits: PdfLimits = {
 const watchMs = 50;
 
 /** Reads PDF files one after the other on a thread of its own, which is ended when a file takes too much. */
-export class PdfReader {
+export class PdfReader implements AsyncDisposable {
   readonly #limits: PdfLimits;
   #worker: Worker | undefined;
 
@@ -61,6 +61,10 @@ export class PdfReader {
     const worker = this.#worker;
     this.#worker = undefined;
     await worker?.terminate();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #start(): Worker {

@@ -111,6 +111,11 @@ function shown(value: unknown): string {
     .join(', ');
 }
 
+const truths = new Map([
+  ...['true', 'yes', '1'].map((text) => [text, true] as const),
+  ...['false', 'no', '0'].map((text) => [text, false] as const),
+]);
+
 /** The value of a field, undefined for an empty cell, or an Error that says what is expected. */
 function converted(value: unknown, type: ColumnType): unknown {
   if (value === undefined || value === null || value === '') return undefined;
@@ -124,12 +129,7 @@ function converted(value: unknown, type: ColumnType): unknown {
       .map((item) => item.trim())
       .filter((item) => item !== '');
   }
-  if (type === 'bool') {
-    const truth = { true: true, yes: true, 1: true, false: false, no: false, 0: false }[
-      shown(value).toLowerCase()
-    ];
-    return truth ?? expected('true or false');
-  }
+  if (type === 'bool') return truths.get(shown(value).toLowerCase()) ?? expected('true or false');
   const number = typeof value === 'number' ? value : Number(shown(value) || 'none');
   if (type === 'int') return Number.isSafeInteger(number) ? number : expected('an integer');
   return Number.isFinite(number) ? number : expected('a number');

@@ -1,0 +1,111 @@
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { type CommandOptions, lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+const cwd = inFolder('work');
+const env = { LOREKEEP_STATE: '', XDG_DATA_HOME: inFolder('data'), HOME: inFolder('home') };
+const run = (args: readonly string[], options: CommandOptions = {}) =>
+  lorekeep(args, { cwd, ...options, env: { ...env, ...options.env } });
+
+function write(path: string, text: string | Buffer) {
+  mkdirSync(join(cwd, path, '..'), { recursive: true });
+  writeFileSync(join(cwd, path), text);
+}
+
+beforeAll(() => {
+  mkdirSync(env.HOME);
+  write('docs/bees.md', '# Bees\n\n## Dances\n\nA bee that has found nectar dances in the hive.');
+  write('docs/ice.md', '# Ice\n\nGlaciers grind valleys into the shape of a U.');
+  write('docs/broken.md', Buffer.from([0, 1, 2]));
+  write('notes/tea.txt', 'Green tea is steeped at eighty degrees.');
+});
+
+const model = ['--model', 'lorekeep-mini'];
+
+describe('lorekeep index', () => {
+  it('needs no config, lists what it left out, and is found by a search in the same folder', async () => {
+    const none = await run(['search', 'bees']);
+    expect(none.status).toBe(1);
+    expect(none.stderr).toContain(
+      'there is no kb.json here, and no index of this folder; run: lorekeep index FOLDER',
+    );
+    const { status, stdout, stderr } = await run(['index', './docs', ...model]);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'not indexed: 1 file, or parts of them\n  broken.md: is a binary file, not text\n',
+    });
+    expect(stdout).toMatch(/^\.\/docs: 2 records of 2 files in .* \(3 files read, 2 texts embedded\)\n/);
+    expect(stdout).toContain(join(env.XDG_DATA_HOME, 'lorekeep', 'folders', 'docs-'));
+    expect(readdirSync(join(cwd, 'docs')).sort()).toEqual(['bees.md', 'broken.md', 'ice.md']);
+    const found = await run(['search', 'where does the bee dance?', '--top-k', '1', '--json']);
+    const { hits } = JSON.parse(found.stdout);
+    expect(hits).toMatchObject([
+      { id: 'bees.md#dances', metadata: { path: 'bees.md', title: 'Bees', heading: 'Dances' } },
+    ]);
+  });
+
+  it('is found from the folder and by its name; of several the latest is searched, and the others are named', async () => {
+    expect((await run(['index', 'notes', ...model, '--json'])).status).toBe(0);
+    const id = async (args: readonly string[], at = cwd) => {
+      const { stdout, stderr } = await run(['search', ...args, '--top-k', '1', '--json'], { cwd: at });
+      return { id: JSON.parse(stdout).hits[0].id, stderr };
+    };
+    expect(await id(['tea'])).toEqual({
+      id: 'tea.txt',
+      stderr: 'lorekeep: searching notes, the latest index; name a folder to search another one: docs\n',
+    });
+    expect(await id(['docs', 'tea'])).toMatchObject({ stderr: '' });
+    expect((await id(['docs', 'ice'])).id).toBe('ice.md#ice');
+    expect((await id(['ice'], join(cwd, 'docs'))).id).toBe('ice.md#ice');
+    const unknown = await run(['search', '..', 'ice']);
+    expect(unknown.stderr).toContain('..: is a folder that is not indexed; run: lorekeep index ..');
+  });
+
+  it('names the flag that is wrong', async () => {
+    for (const [args, message] of [
+      [['--mapping', '{"fields": {"a": "b"}}'], /--mapping\.fields\.a: one of string/],
+      [['--mapping', '[]'], /--mapping: an object/],
+      [['--chunk-size', '3'], /chunk-size.*an integer from 200/],
+      [['--model', 'none'], /none/],
+    ] as const) {
+      const { status, stderr } = await run(['index', 'docs', ...args]);
+      expect(stderr).toMatch(message);
+      expect(status).toBe(args[0] === '--model' ? 1 : 2);
+    }
+    expect((await run(['index', 'absent'])).stderr).toMatch(/absent: the folder does not exist/);
+  });
+});
+
+describe('lorekeep search', () => {
+  it('says how to write what it could not tell apart', async () => {
+    const quotes = await run(['search', 'docs', 'who', 'dances']);
+    expect(quotes).toMatchObject({
+      status: 2,
+      stderr: 'lorekeep: put quotes around the text: lorekeep search docs "who dances"\n',
+    });
+    expect((await run(['search', 'who', 'dances', 'here'])).stderr).toContain(
+      'lorekeep search "who dances here"',
+    );
+    write('some.json', '{}');
+    expect((await run(['search', 'some.json'])).stderr).toContain('the text to look for is missing');
+  });
+
+  it('takes kb.json and server-config.json of the current folder', async () => {
+    const here = inFolder('here');
+    expect((await run(['init', here])).status).toBe(0);
+    expect((await run(['build', 'knowledge/harbour/kb.json'], { cwd: here })).status).toBe(0);
+    const harbour = join(here, 'knowledge/harbour');
+    cpSync(join(here, 'server-config.json'), join(harbour, 'server-config.json'));
+    writeFileSync(
+      join(harbour, 'server-config.json'),
+      JSON.stringify({ models_catalog_path: '../../models.json', port: 9123 }),
+    );
+    const { stdout } = await run(['search', 'who lights the lamp?', '--json'], { cwd: harbour });
+    expect(JSON.parse(stdout).hits[0].id).toBe('lighthouse/keeper');
+    const doctor = await run(['doctor', '--json'], { cwd: harbour });
+    expect(doctor.stdout).toContain('9123');
+  });
+});

@@ -1,0 +1,88 @@
+import { toUSVString } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { type Chunk, chunksOf } from '../../src/documents/chunks.js';
+import { readMarkdown } from '../../src/documents/formats/markdown.js';
+import { readText } from '../../src/documents/formats/text.js';
+import { random, testSeed } from '../helpers/random.js';
+
+const everythingFits = async () => true;
+
+async function chunks(
+  document: Parameters<typeof chunksOf>[0],
+  { size = 300, overlap = 0, fits = everythingFits } = {},
+): Promise<Chunk[]> {
+  const all: Chunk[] = [];
+  for await (const chunk of chunksOf(document, { size, overlap }, fits)) all.push(chunk);
+  return all;
+}
+
+describe('chunksOf', () => {
+  test('puts title and headings above each passage, and names page and heading', async () => {
+    const [first, second] = await chunks(
+      readMarkdown('# Guide\n\nHello.\n\n## Install\n\n### Linux\n\nRun it.'),
+    );
+    expect(first).toMatchObject({
+      anchor: 'guide',
+      text: 'Guide\n\nHello.',
+      title: 'Guide',
+      heading: undefined,
+    });
+    expect(second).toMatchObject({
+      anchor: 'linux',
+      text: 'Guide > Install > Linux\n\nRun it.',
+      heading: 'Install > Linux',
+    });
+  });
+
+  test('cuts a long section into chunks of similar sizes that keep every word in order', async () => {
+    console.log(`seed ${testSeed}`);
+    const next = random(testSeed);
+    for (let trial = 0; trial < 100; trial++) {
+      const sentence = () =>
+        `${Array.from({ length: 1 + next() * 20 }, () => `w${Math.floor(next() * 1000)}`).join(' ')}.`;
+      const text = Array.from({ length: 1 + next() * 40 }, sentence).join(next() < 0.5 ? ' ' : '\n\n');
+      const found = await chunks(readText(text));
+      expect(found.flatMap((chunk) => chunk.text.split(/\s+/))).toEqual(text.split(/\s+/));
+      for (const chunk of found) expect(chunk.text.length).toBeLessThanOrEqual(330);
+      const anchors = found.map(({ anchor }) => anchor);
+      expect(new Set(anchors).size).toBe(anchors.length);
+    }
+  });
+
+  test('repeats the fence of split code and the head of a split table', async () => {
+    const code = Array.from({ length: 40 }, (_, n) => `line ${n} of the code`).join('\n');
+    const split = await chunks(readMarkdown(`\`\`\`js\n${code}\n\`\`\``));
+    expect(split.length).toBeGreaterThan(2);
+    for (const { text } of split) expect(text).toMatch(/^```js\nline [^`]*\n```$/);
+    expect(split.flatMap(({ text }) => text.split('\n').slice(1, -1)).join('\n')).toBe(code);
+    const rows = Array.from({ length: 30 }, (_, n) => `| ${n} | value of ${n} |`).join('\n');
+    const tables = await chunks(readMarkdown(`| n | value |\n|---|---|\n${rows}\n`));
+    expect(tables.length).toBeGreaterThan(1);
+    for (const { text } of tables) expect(text).toMatch(/^n \| value\n\d+ \| value of/);
+  });
+
+  test('halves what does not fit the model until it does', async () => {
+    const fits = async (text: string) => text.length <= 40;
+    const found = await chunks(readText('word '.repeat(50)), { fits });
+    for (const { text } of found) expect(text.length).toBeLessThanOrEqual(40);
+    expect(found.map(({ text }) => text).join(' ')).toBe('word '.repeat(50).trim());
+  });
+
+  test('cuts a word without end between characters', async () => {
+    const found = await chunks(readText('𝒳'.repeat(5000)));
+    expect(found.map(({ text }) => text).join('')).toBe('𝒳'.repeat(5000));
+    for (const { text } of found) expect(text).toBe(toUSVString(text));
+  });
+
+  test('drops what shows nothing, and half surrogate pairs', async () => {
+    expect(await chunks(readText(' \u200b\n\n...\n\n---'))).toEqual([]);
+    expect((await chunks(readText('a\ud800b')))[0]?.text).toBe('a\ufffdb');
+  });
+
+  test('repeats the last sentences in the next chunk of a section as told', async () => {
+    const text = Array.from({ length: 12 }, (_, n) => `Sentence number ${n} is about this long.`).join(' ');
+    const found = await chunks(readText(text), { size: 150, overlap: 60 });
+    const last = found[0]?.text.match(/Sentence number \d+ is about this long\.$/)?.[0] as string;
+    expect(found[1]?.text.startsWith(last)).toBe(true);
+  });
+});

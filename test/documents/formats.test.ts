@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { Document, Section } from '../../src/documents/document.js';
+import { PdfReader, pdfLimits } from '../../src/documents/formats/pdf.js';
+import { DocumentReader } from '../../src/documents/reader.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { pdfOf } from './pdf-file.js';
+
+const file = temporaryFolder();
+
+interface Read {
+  title: string | undefined;
+  sections: Section[];
+  problems: readonly string[];
+}
+
+async function collected(document: Document): Promise<Read> {
+  const sections: Section[] = [];
+  for await (const section of document.sections) sections.push(section);
+  return { title: document.title, sections, problems: document.problems ?? [] };
+}
+
+async function read(name: string, content: string | Uint8Array): Promise<Read> {
+  writeFileSync(file(name), content);
+  await using reader = new DocumentReader();
+  return reader.read(file(name), collected);
+}
+
+const texts = ({ sections }: Read) => sections.flatMap(({ blocks }) => blocks.map(({ text }) => text));
+
+describe('HTML', () => {
+  test('has headings, paragraphs, items, rows and code; scripts, styles and navigation are dropped', async () => {
+    const page = await read(
+      'page.html',
+      `<!doctype html><html><head><title>Bees &amp; more</title><style>p{}</style><script>var x = "<p>no</p>"</script></head>
+      <body><nav><a href="/">Home</a></nav><h1>Bees</h1><p>Bees see<br>ultra<b>violet</b> light.
+      <h2>Honey</h2><ul><li>one</li><li>two</ul><pre><code>let x = 1;\n  y();</code></pre>
+      <table><tr><th>kind<th>colour</tr><tr><td>acacia<td>pale</tr></table><footer>imprint</footer></body></html>`,
+    );
+    expect(page.title).toBe('Bees');
+    expect(page.sections.filter(({ blocks }) => blocks.length > 0)).toEqual([
+      { headings: [], anchor: 'bees', blocks: [{ kind: 'prose', text: 'Bees see ultraviolet light.' }] },
+      {
+        headings: ['Honey'],
+        anchor: 'honey',
+        blocks: [
+          { kind: 'item', text: '- one' },
+          { kind: 'item', text: '- two' },
+          { kind: 'code', text: 'let x = 1;\n  y();', head: '' },
+          { kind: 'row', text: 'acacia | pale', head: 'kind | colour' },
+        ],
+      },
+    ]);
+  });
+
+  test('nested without end is refused; elements that are never closed end with the page', async () => {
+    await expect(read('deep.html', '<div><b>'.repeat(1_000_000))).rejects.toThrow(/nested too deeply/);
+    const open = await read('open.html', `${'<p>text <i>more</i>'.repeat(100_000)}<td><tr><h2>end`);
+    expect(texts(open)).toHaveLength(100_000);
+  });
+});
+
+describe('plain text', () => {
+  test('is cut at blank lines, and may be UTF-16 with a byte order mark', async () => {
+    expect(texts(await read('a.txt', 'one\ntwo\r\n\r\nthree'))).toEqual(['one\ntwo', 'three']);
+    expect(texts(await read('b.txt', Buffer.from('\ufeffGrüße', 'utf16le')))).toEqual(['Grüße']);
+    expect(texts(await read('c.txt', '\ufeffGrüße'))).toEqual(['Grüße']);
+  });
+
+  test.each([
+    ['binary.md', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), /binary/],
+    ['latin1.md', Buffer.from('Gr\xfc\xdfe', 'latin1'), /not UTF-8/],
+    ['empty.md', '', /is empty/],
+    ['binary.csv', Buffer.from('a,b\n\0,1\n'), /binary/],
+    ['latin1.jsonl', Buffer.from('{"text": "\xfc"}', 'latin1'), /not UTF-8/],
+  ])('%s is refused with its reason', async (name, content, reason) => {
+    await expect(read(name, content)).rejects.toThrow(reason);
+  });
+});
+
+describe('PDF', () => {
+  test('has a section per page; words divided at the end of a line are joined', async () => {
+    const pdf = await read(
+      'two.pdf',
+      pdfOf([['Bees see ultra-', 'violet light.'], ['Ice flows.']], 'On bees'),
+    );
+    expect(pdf.title).toBe('On bees');
+    expect(
+      pdf.sections.map(({ page, anchor, blocks }) => [page, anchor, blocks.map(({ text }) => text)]),
+    ).toEqual([
+      [1, 'page=1', ['Bees see ultraviolet light.']],
+      [2, 'page=2', ['Ice flows.']],
+    ]);
+  });
+
+  test('that is none is refused with its reason, and the next one is read', async () => {
+    await using reader = new PdfReader();
+    await expect(reader.read(Buffer.from('no PDF at all'))).rejects.toThrow(/not a PDF/);
+    const { sections } = await collected(await reader.read(pdfOf([['Fine.']])));
+    expect(sections[0]?.blocks[0]?.text).toBe('Fine.');
+  });
+
+  test('that unpacks to more memory than is allowed is stopped; the pages before are kept', async () => {
+    // A stream of text operators that is 1,000 times as long unpacked.
+    const bomb = deflateSync(Buffer.alloc(400 * 2 ** 20, '(a) Tj '));
+    await using reader = new PdfReader({ ...pdfLimits, bytes: 200 * 2 ** 20 });
+    const { sections, problems } = await collected(await reader.read(pdfOf([['First.'], bomb])));
+    expect(sections).toHaveLength(1);
+    expect(problems).toEqual([expect.stringMatching(/only the first 1 of 2 pages.*(memory|page 2)/)]);
+    expect((await collected(await reader.read(pdfOf([['Next.']])))).sections).toHaveLength(1);
+  });
+
+  test('with more pages or text than allowed is cut there', async () => {
+    await using pages = new PdfReader({ ...pdfLimits, pages: 2 });
+    const many = pdfOf([['a'], ['b'], ['c'], ['d']]);
+    expect((await collected(await pages.read(many))).problems).toEqual([
+      expect.stringContaining('too many pages'),
+    ]);
+    await using text = new PdfReader({ ...pdfLimits, characters: 10 });
+    const long = pdfOf([['twelve letters'], ['more']]);
+    expect((await collected(await text.read(long))).problems).toEqual([
+      expect.stringContaining('too much text'),
+    ]);
+  });
+
+  test('that takes too long is stopped', async () => {
+    await using reader = new PdfReader({ ...pdfLimits, pageMs: -1 });
+    await expect(reader.read(pdfOf([['a']]))).rejects.toThrow(/takes more than/);
+  });
+});
