@@ -46,7 +46,7 @@ describe('lorekeep', () => {
       [['serch', 'kb.json'], 'unknown command "serch"; did you mean "search"?'],
       [['help', 'sarch'], 'unknown command "sarch"; did you mean "search"?'],
       [['quux'], 'unknown command "quux"; lorekeep --help lists them'],
-      [['search', 'kb.json'], "missing required argument 'text'"],
+      [['search', 'kb.json'], 'the text to look for is missing'],
       [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],
       [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
       [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],

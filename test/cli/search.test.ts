@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -148,7 +149,8 @@ describe('lorekeep search', () => {
       [[kb, 'x', '--filter', '{"=="'], 2, '--filter: not valid JSON'],
       [[kb, 'x', '--filter', '@absent'], 2, '--filter: absent: the file does not exist'],
       [[kb, 'x', '--filter', '{"==":[{"knowledge":"topik"},1]}'], 2, 'did you mean "topic"?'],
-      [[inFolder('.'), 'x'], 1, 'is a folder; the config of a knowledge base'],
+      [[tmpdir(), 'x'], 1, 'is a folder that is not indexed; run: lorekeep index'],
+      [['', 'x'], 2, 'the name of the knowledge base is empty'],
       [[unknown, 'x'], 1, 'did you mean "lorekeep-mini"?'],
       [[kb, 'x', '--catalog', inFolder('none.json')], 2, 'none.json: the file does not exist'],
       [[kb, 'x', '--catalog', inFolder('.')], 2, 'is a folder; a model catalog is expected'],

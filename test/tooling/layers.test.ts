@@ -92,7 +92,7 @@ describe('the layer check', () => {
       'src/protocol/a.ts:1:',
     ]);
     expect(lines.find((line) => line.startsWith('src/knowledge/e'))).toContain(
-      'src/knowledge may import schema, lifecycle, fusion, lexical, files, catalog, limits/default-cache-bytes and itself, and this is src/limits/ledger.js',
+      'src/knowledge may import schema, lifecycle, fusion, lexical, files, documents, catalog, downloads/folder-lock, limits/default-cache-bytes and itself, and this is src/limits/ledger.js',
     );
     expect(status).toBe(1);
   });

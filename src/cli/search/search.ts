@@ -96,7 +96,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
 function searchArguments(given: readonly string[]): [string | undefined, string] {
   const [first, second] = given as [string, string | undefined];
   if (second === undefined) {
-    if (!/\.json$/i.test(first) || !existsSync(first)) return [undefined, first];
+    if (!/\.json$/i.test(first)) return [undefined, first];
     throw new UsageError(`the text to look for is missing: lorekeep search ${first} "..."`);
   }
   if (given.length === 2) return [first, second];
