@@ -46,12 +46,8 @@ export async function createKnowledgeBase(options: CreateKnowledgeBaseOptions): 
   try {
     const index = await indexFolder({ ...options, models });
     const { signal, log } = options;
-    const { storage, model, config, warnings, embeddings } = await openKnowledgeBase(index.config, {
-      models,
-      signal,
-      log,
-    });
-    return new FolderKnowledgeBase(storage, model, { config, warnings, embeddings }, index, own);
+    const opened = await openKnowledgeBase(index.config, { models, signal, log });
+    return new FolderKnowledgeBase(opened.storage, opened.model, opened, index, own);
   } catch (error) {
     await own?.close();
     throw error;
