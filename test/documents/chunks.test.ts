@@ -1,11 +1,11 @@
 import { toUSVString } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type Chunk, chunksOf } from '../../src/documents/chunks.js';
+import { type Chunk, chunksOf, type Fits } from '../../src/documents/chunks.js';
 import { readMarkdown } from '../../src/documents/formats/markdown.js';
 import { readText } from '../../src/documents/formats/text.js';
 import { random, testSeed } from '../helpers/random.js';
 
-const everythingFits = async () => true;
+const everythingFits: Fits = async () => true;
 
 async function chunks(
   document: Parameters<typeof chunksOf>[0],

@@ -90,7 +90,7 @@ describe('indexFolder', () => {
       metadata: { path: 'a/guide.md', title: 'Bees', heading: 'Honey' },
     });
     await using kb = await openKnowledgeBase(config, { models });
-    const filter = { '<': [{ knowledge: 'mtime' }, '2023-12-31T00:00:00Z'] };
+    const filter = { '<': [{ knowledge: 'mtime' }, '2023-12-31T00:00:00Z'] } as const;
     expect((await kb.search({ text: 'ice', filter })).hits.map(({ id }) => id)).toEqual(['ice.txt']);
   });
 
