@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
 #include <cpuid.h>
 #endif
 
@@ -36,6 +36,15 @@ bool has_amx_bf16() noexcept {
 }
 #endif
 
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+bool has_avx_vnni() noexcept {
+  constexpr unsigned kAvxVnniBit = 1u << 4;  // leaf 7, subleaf 1, eax
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || a < 1) return false;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnniBit) != 0;
+}
+#endif
+
 CpuFeatures detect() noexcept {
   CpuFeatures found = 0;
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
@@ -43,6 +52,7 @@ CpuFeatures detect() noexcept {
   const auto add = [&found](CpuFeatures feature, bool present) { found |= present ? feature : 0; };
   add(kAvx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"));
   if ((found & kAvx2) == 0) return found;
+  add(kAvxVnni, has_avx_vnni());
   add(kAvx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
   if ((found & kAvx512) == 0) return found;

@@ -36,6 +36,7 @@ struct alignas(kLine) GroupQ8_0 {
   using File = FileQ8_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 128;
+  static constexpr int kMostQuant = 255;
   static constexpr std::size_t kBlocks = 2;
   Step quants[kBlocks][kSteps];
   std::uint16_t scale[kBlocks][kLanes];
@@ -44,6 +45,7 @@ struct alignas(kLine) GroupQ4_0 {
   using File = FileQ4_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 8;
+  static constexpr int kMostQuant = 15;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -53,6 +55,7 @@ struct alignas(kLine) GroupIq4Nl {
   using File = FileQ4_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 128;
+  static constexpr int kMostQuant = 255;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -61,6 +64,7 @@ struct alignas(kLine) GroupQ5_0 {
   using File = FileQ5_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 16;
+  static constexpr int kMostQuant = 31;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -70,6 +74,7 @@ struct alignas(kLine) GroupQ4_1 {
   using File = FileQ4_1;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
+  static constexpr int kMostQuant = 15;
   static constexpr std::size_t kBlocks = 1;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -79,6 +84,7 @@ struct alignas(kLine) GroupQ5_1 {
   using File = FileQ5_1;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
+  static constexpr int kMostQuant = 31;
   static constexpr std::size_t kBlocks = 1;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -89,6 +95,7 @@ struct alignas(kLine) GroupQ4_K {
   using File = FileQ4_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
+  static constexpr int kMostQuant = 15;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   std::uint8_t scale[kBlocks][kLanes];
@@ -100,6 +107,7 @@ struct alignas(kLine) GroupQ5_K {
   using File = FileQ5_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
+  static constexpr int kMostQuant = 31;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -112,6 +120,7 @@ struct alignas(kLine) GroupQ6_K {
   using File = FileQ6_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kHalves;
   static constexpr int kZero = 32;
+  static constexpr int kMostQuant = 63;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks][2];

@@ -13,7 +13,11 @@ namespace lorekeep::quant {
 
 extern const QuantKernels kScalarKernels;
 #if LOREKEEP_X86_QUANT
+extern const QuantKernels kAvx2Kernels;
+extern const QuantKernels kAvxVnniKernels;
+extern const QuantKernels kAvx512Kernels;
 extern const QuantKernels kAvx512VnniKernels;
+void quantize_avx2(const float* from, ActivationBlock* to, std::size_t blocks) noexcept;
 void quantize_avx512(const float* from, ActivationBlock* to, std::size_t blocks) noexcept;
 #endif
 

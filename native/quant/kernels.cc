@@ -11,6 +11,9 @@ const KernelSets<QuantKernels, 8>& usable() noexcept {
       {
           {&kScalarKernels, 0},
 #if LOREKEEP_X86_QUANT
+          {&kAvx2Kernels, kAvx2},
+          {&kAvxVnniKernels, kAvx2 | kAvxVnni},
+          {&kAvx512Kernels, kAvx512},
           {&kAvx512VnniKernels, kAvx512 | kAvx512Vnni},
 #endif
       },

@@ -17,8 +17,10 @@ struct Isa : Avx512Lanes {
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 4096;
   static constexpr int kTogether = 1;
+  static constexpr bool kCentresBytes = false;
+  static constexpr int tile_quant(int) { return 255; }
 
-  template <bool kSmall>
+  template <int kMostQuant>
   LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
     std::int32_t four;
     std::memcpy(&four, values, sizeof four);

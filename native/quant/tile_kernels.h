@@ -1,7 +1,8 @@
 // The kernels, in terms of an instruction set. A file that includes this one first defines, in an anonymous namespace
 // inside lorekeep::quant,
 //   LOREKEEP_INLINE, LOREKEEP_KERNEL   attributes of functions that use the instructions, inlined or not
-//   Isa                                vectors of 16 lanes, their operations and the sizes of tiles
+//   Isa                                vectors of 16 lanes, their operations and the sizes of tiles (as in
+//                                      kernels_avx512_vnni.cc)
 // and so gets functions of its own. Included once per such file; lambdas are avoided, because GCC compiles them without
 // the attributes of their function. Internal to native/quant.
 
@@ -76,27 +77,28 @@ LOREKEEP_INLINE Scales scales_of(const Group& group, std::size_t block) {
 }
 
 /// Unpacked blocks as the groups of a format.
-template <Arithmetic kHow>
+template <Arithmetic kHow, int kLargest>
 struct UnpackedGroup {
   static constexpr Arithmetic kArithmetic = kHow;
   static constexpr std::size_t kBlocks = 1;
+  static constexpr int kMostQuant = kLargest;
   Unpacked block;
 };
 
-template <Arithmetic kHow>
-LOREKEEP_INLINE Isa::Bytes quants_of_step(const UnpackedGroup<kHow>& group, std::size_t, int step) {
+template <Arithmetic kHow, int kLargest>
+LOREKEEP_INLINE Isa::Bytes quants_of_step(const UnpackedGroup<kHow, kLargest>& group, std::size_t, int step) {
   return Isa::load(group.block.quants[step]);
 }
 
-template <Arithmetic kHow>
-LOREKEEP_INLINE Scales scales_of(const UnpackedGroup<kHow>& group, std::size_t) {
+template <Arithmetic kHow, int kLargest>
+LOREKEEP_INLINE Scales scales_of(const UnpackedGroup<kHow, kLargest>& group, std::size_t) {
   return {Isa::load_floats(group.block.scale), Isa::load_floats(group.block.other)};
 }
 
 // Sums start as what the offset of the quants adds too much.
 template <class Group>
 LOREKEEP_INLINE Isa::Ints correction(std::int32_t negated_sum, int zero_shift) {
-  if constexpr (Group::kArithmetic == Arithmetic::kMinimum) {
+  if constexpr (Group::kArithmetic == Arithmetic::kMinimum || (Isa::kCentresBytes && Group::kMostQuant == 255)) {
     return Isa::no_ints();
   } else if constexpr (requires { Group::kZero; }) {
     return Isa::template shifted<std::countr_zero(static_cast<unsigned>(Group::kZero))>(negated_sum);
@@ -104,12 +106,6 @@ LOREKEEP_INLINE Isa::Ints correction(std::int32_t negated_sum, int zero_shift) {
     return Isa::shifted_by(negated_sum, zero_shift);
   }
 }
-
-template <class Group>
-constexpr bool kByteQuants = requires(const Group& group) { group.quants; };
-/// Quants of at most 6 bits.
-template <class Group>
-constexpr bool kSmallQuants = !kByteQuants<Group> && !std::is_same_v<Group, GroupIq4Nl>;
 
 template <class Group>
 struct BlockTiles {
@@ -193,7 +189,7 @@ struct BlockTiles {
           const std::int8_t* values = rows[m]->quants + step * static_cast<int>(kStep);
 #pragma GCC unroll 4
           for (int p = 0; p < kPanels; ++p)
-            products[m][p] = Isa::template dot<kSmallQuants<Group>>(products[m][p], weights[p], values);
+            products[m][p] = Isa::template dot<Group::kMostQuant>(products[m][p], weights[p], values);
         }
       }
     }
@@ -336,7 +332,7 @@ void multiply_unpacked(const TileProduct& g) {
       some.go_on = first > 0;
       for (std::size_t p = 0; p < some.panels; ++p)
         unpack_part<Group>(g.weights + (panel + p) * g.panel_bytes, first, some.count, part + p * kPartBlocks);
-      using Tiles = BlockTiles<UnpackedGroup<Group::kArithmetic>>;
+      using Tiles = BlockTiles<UnpackedGroup<Group::kArithmetic, Isa::tile_quant(Group::kMostQuant)>>;
       TileLoop<TileProduct, Tiles::template Tile, Isa::kRows, Isa::kPanels>::run(some);
     }
   }

@@ -28,6 +28,9 @@ TEST("kernels: distances, filters, the encoder and quantised products use nothin
   CHECK_EQ(encoder::kernels_named("avx512") != nullptr, (usable & kAvx512) != 0);
   CHECK_EQ(encoder::kernels_named("avx512-vnni") != nullptr, (usable & kAvx512Vnni) != 0);
   CHECK_EQ(encoder::kernels_named("avx512-bf16") != nullptr, (usable & kAvx512Bf16) != 0);
+  CHECK_EQ(quant::kernels_named("avx2") != nullptr, (usable & kAvx2) != 0);
+  CHECK_EQ(quant::kernels_named("avx-vnni") != nullptr, (usable & kAvxVnni) != 0);
+  CHECK_EQ(quant::kernels_named("avx512") != nullptr, (usable & kAvx512) != 0);
   CHECK_EQ(quant::kernels_named("avx512-vnni") != nullptr, (usable & kAvx512Vnni) != 0);
   if ((usable & kAmxBf16) == 0) CHECK(encoder::kernels_named("amx-bf16") == nullptr);
 }

@@ -1,0 +1,43 @@
+#include "quant/kernel_sets.h"
+#if LOREKEEP_X86_QUANT
+#define LOREKEEP_TARGET target("avx2,fma,f16c,avxvnni")
+#define LOREKEEP_INLINE __attribute__((LOREKEEP_TARGET, always_inline)) inline
+#define LOREKEEP_KERNEL __attribute__((LOREKEEP_TARGET))
+
+#include "quant/avx2_lanes.h"
+
+namespace lorekeep::quant {
+namespace {
+
+struct Isa : Avx2Lanes {
+  static constexpr int kRows = 3;  // 6 sums of a block and 6 of all blocks, a panel and a value, of 16 registers
+  static constexpr int kPanels = 1;
+  static constexpr int kFloatRows = 5;
+  static constexpr int kStreamRows = 3;
+  static constexpr int kStreamPanels = 1;
+  static constexpr std::size_t kPrefetch = 4096;
+  static constexpr int kTogether = 1;
+  static constexpr bool kCentresBytes = false;
+  static constexpr int tile_quant(int) { return 255; }
+
+  template <int kMostQuant>
+  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
+    std::int32_t bits;
+    std::memcpy(&bits, values, sizeof bits);
+    const __m256i four = _mm256_set1_epi32(bits);
+    return {{_mm256_dpbusd_avx_epi32(sum.v[0], weights[0].v[0], four),
+             _mm256_dpbusd_avx_epi32(sum.v[1], weights[0].v[1], four)}};
+  }
+};
+
+}  // namespace
+}  // namespace lorekeep::quant
+
+#include "quant/tile_kernels.h"
+
+namespace lorekeep::quant {
+
+const QuantKernels kAvxVnniKernels{"avx-vnni", quantize_avx2, kMultiply};
+
+}  // namespace lorekeep::quant
+#endif
