@@ -20,6 +20,7 @@ import { type CallOptions, callNative, describe, type ProgressOptions } from './
 import { Prefix } from './prefix.js';
 
 const placements = ['ram', 'vram', 'auto'] as const;
+const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
 const mostContext = 1 << 24;
 const mostBatch = 1 << 16;
 
@@ -28,6 +29,11 @@ export interface LanguageModelOptions extends ProgressOptions {
   contextSize?: number | undefined;
   /** `ram`: on the CPU; `vram`: on a GPU, or the load fails; `auto` (default): on a GPU if there is one. */
   placement?: (typeof placements)[number] | undefined;
+  /**
+   * What computes: `decoder` is lorekeep's own runtime for common architectures on the CPU, and a load fails if it cannot
+   * compute the model; `llama.cpp` computes all models; `auto` (default) chooses.
+   */
+  runtime?: (typeof runtimes)[number] | undefined;
   /** Threads that decode. 0 (default): all that the process may use. */
   threads?: number | undefined;
   /** Threads that process prompts. 0 (default): all that the process may use. */
@@ -36,7 +42,7 @@ export interface LanguageModelOptions extends ProgressOptions {
   batchSize?: number | undefined;
   /** Cells of the KV cache, one per token, shared by all requests. Default: contextSize. */
   kvCells?: number | undefined;
-  /** The same request gives the same text, whatever runs beside it. Slower. Default: false. */
+  /** The same request gives the same text, whatever runs beside it. Slower, except with `decoder`. Default: false. */
   deterministic?: boolean | undefined;
 }
 
@@ -48,6 +54,7 @@ function nativeOptions(options: LanguageModelOptions): NativeLanguageModelOption
     threads: integerArgument('threads', options.threads, 0, 0, mostThreads),
     batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
     placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
+    runtime: runtimes.indexOf(choiceArgument('runtime', options.runtime, 'auto', runtimes)),
     deterministic: options.deterministic === true,
   };
 }
@@ -68,6 +75,8 @@ export interface LanguageModelFacts {
   /** `CPU`, or the name of a GPU. */
   readonly device: string;
   readonly backend: string;
+  /** What computes: `llama.cpp` or `decoder`. */
+  readonly runtime: string;
   /** In use, in tokens. */
   readonly contextSize: number;
   readonly trainedContextSize: number;
@@ -103,7 +112,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   /**
    * Loads a model file after checking it, and allocates its KV cache.
    * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged), UNSUPPORTED (an architecture that does not
-   * generate text; placement `vram` without a GPU), OUT_OF_MEMORY, CANCELLED.
+   * generate text; placement `vram` without a GPU; runtime `decoder` for a model that it cannot compute), OUT_OF_MEMORY, CANCELLED.
    */
   static async load(path: string, options: LanguageModelOptions = {}): Promise<LanguageModel> {
     const file = stringArgument('path', path);

@@ -205,6 +205,7 @@ export interface NativeLanguageModelFacts {
   fingerprint: string;
   device: string;
   backend: string;
+  runtime: string;
   contextSize: number;
   trainedContextSize: number;
   vocabularySize: number;
@@ -297,6 +298,8 @@ export interface NativeLanguageModelOptions {
   batchThreads: number;
   /** 0 ram, 1 vram, 2 auto. */
   placement: number;
+  /** 0 auto, 1 llama.cpp, 2 decoder. */
+  runtime: number;
   deterministic: boolean;
 }
 

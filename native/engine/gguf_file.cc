@@ -231,6 +231,13 @@ const GgufTensor* GgufFile::tensor(std::string_view name) const noexcept {
   return found == tensor_by_name_.end() ? nullptr : &tensors_[found->second];
 }
 
+std::vector<std::string_view> GgufFile::keys() const {
+  std::vector<std::string_view> names;
+  names.reserve(metadata_.size());
+  for (const auto& [name, value] : metadata_) names.push_back(name);
+  return names;
+}
+
 const GgufValue* GgufFile::find(std::string_view key) const noexcept {
   const auto found = metadata_.find(key);
   return found == metadata_.end() ? nullptr : &found->second;

@@ -80,6 +80,7 @@ class GgufFile {
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;
 
+  std::vector<std::string_view> keys() const;
   /// Returns null if the file has no such key.
   const GgufValue* find(std::string_view key) const noexcept;
   /// Return a scalar; nullopt if the key is absent. Throw Error(kModelInvalid) naming the key for another type.

@@ -3,206 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "core/error.h"
-#include "engine/abort_guard.h"
-#include "engine/llama_log.h"
-#include "ggml-backend.h"
-#include "ggml-cpu.h"
-#include "lm/tokens.h"
+#include "lm/decoder_context.h"
+#include "lm/llama_context.h"
 
 namespace lorekeep::lm {
-namespace {
 
-// The CPU backend is a plugin: its functions are found by name.
-template <class Function>
-Function cpu_function(const char* name) {
-  ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-  return reinterpret_cast<Function>(ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), name));
+std::unique_ptr<GenerationContext> GenerationContext::make(std::shared_ptr<const LanguageModel> model) {
+  if (model->decoder()) return std::make_unique<DecoderContext>(std::move(model));
+  return std::make_unique<LlamaContext>(std::move(model));
 }
 
-// `data` is the address of a pointer to the function to ask, which is null outside decode().
-bool abort_wanted(void* data) {
-  const auto* unwanted = *static_cast<const std::function<bool()>* const*>(data);
-  return unwanted != nullptr && *unwanted && (*unwanted)();
-}
-
-std::int32_t sequences_of(const LanguageModel& model) {
-  if (model.options().deterministic) return kDeterministicSequences;
-  return model.facts().memory == Memory::kRecurrent ? kRecurrentSequences : kAttentionSequences;
-}
-
-}  // namespace
-
-llama_context_params context_params(const LanguageModel& model) {
-  const LanguageModelOptions& options = model.options();
-  const bool separate = options.deterministic || model.facts().memory == Memory::kRecurrent;
-  llama_context_params params = llama_context_default_params();
-  params.n_ctx = options.kv_cells;
-  params.n_batch = options.batch_size;
-  params.n_ubatch = options.batch_size;
-  // With one unified cache, llama.cpp accepts 256 sequences anyway; a larger number only reserves more memory.
-  params.n_seq_max = separate ? static_cast<std::uint32_t>(sequences_of(model)) : 1;
-  params.n_outputs_max = GenerationContext::kMostOutputs;
-  params.n_threads = 1;
-  params.n_threads_batch = 1;
-  params.kv_unified = !options.deterministic;
-  params.swa_full = true;  // a sliding-window cache that forgets cells could not share prefixes
-  params.flash_attn_type = options.deterministic ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
-  params.offload_kqv = options.placement != Placement::kRam;
-  params.op_offload = options.placement != Placement::kRam;
-  params.no_perf = true;
-  return params;
-}
-
-std::string runtime_name(const LanguageModel& model) {
-  return std::string("llama.cpp ") + llama_version() + ", " + model.facts().backend +
-         (model.options().deterministic ? ", deterministic" : "");
-}
-
-void GenerationContext::PoolFree::operator()(ggml_threadpool* pool) const noexcept {
-  if (const auto free_pool = cpu_function<decltype(&ggml_threadpool_free)>("ggml_threadpool_free")) free_pool(pool);
-}
-
-GenerationContext::GenerationContext(std::shared_ptr<const LanguageModel> model)
-    : model_(std::move(model)), batch_size_(model_->options().batch_size), sequences_(sequences_of(*model_)) {
-  llama_context_params params = context_params(*model_);
-  params.abort_callback = abort_wanted;
-  params.abort_callback_data = &unwanted_;
-  const engine::ErrorLines errors;
-  const engine::AbortGuard guard;
-  context_.reset(llama_init_from_model(&model_->weights(), params));
-  if (!context_) {
-    fail(Code::kOutOfMemory, "no cache of " + std::to_string(params.n_ctx) +
-                                 " tokens: " + errors.reason("llama.cpp could not allocate its buffers"));
-  }
-  batch_size_ = llama_n_batch(context_.get());
-  probe();
-}
-
-GenerationContext::~GenerationContext() = default;
-
-// Computes a few tokens on this thread alone, where a failed assertion becomes an error: an unusable model fails at
-// loading. Later steps run on several threads, where it would end the process.
-void GenerationContext::probe() {
-  const auto token = static_cast<Token>(std::max(0, llama_vocab_bos(model_->tokens().vocabulary())));
+void GenerationContext::probe(Token token) {
   const std::array<Row, 3> rows{{{token, 0, 0, false}, {token, 1, 0, false}, {token, 2, 0, true}}};
-  threads_started_ = true;  // not yet: see start_threads()
-  decode(std::span(rows).first(std::min<std::size_t>(rows.size(), batch_size_)));
-  const Row next{token, 3, 0, true};
-  decode({&next, 1});
-  threads_started_ = false;
+  const std::size_t count = std::min<std::size_t>(rows.size(), batch_size());
+  decode(std::span(rows).first(count), {});
+  const Row next{token, static_cast<std::int32_t>(count), 0, true};
+  decode({&next, 1}, {});
   const std::span<float> found = logits(0);
   if (!std::all_of(found.begin(), found.end(), [](float value) { return !std::isnan(value); }))
     fail(Code::kModelInvalid, "the weights give values that are not numbers");
-  llama_memory_clear(llama_get_memory(context_.get()), true);
 }
 
-// Without threads of its own, llama.cpp would start new ones for each step. Idle ones sleep (poll 0).
-void GenerationContext::start_threads() {
-  threads_started_ = true;
-  const LanguageModelOptions& options = model_->options();
-  const auto threads = static_cast<std::int32_t>(std::min<std::uint32_t>(options.threads, GGML_MAX_N_THREADS));
-  const auto batch_threads =
-      static_cast<std::int32_t>(std::min<std::uint32_t>(options.batch_threads, GGML_MAX_N_THREADS));
-  const auto make = cpu_function<decltype(&ggml_threadpool_new)>("ggml_threadpool_new");
-  if (make == nullptr || std::max(threads, batch_threads) == 1) {
-    llama_set_n_threads(context_.get(), threads, batch_threads);
-    return;
-  }
-  ggml_threadpool_params params = ggml_threadpool_params_default(std::max(threads, batch_threads));
-  params.poll = 0;
-  threads_.reset(make(&params));
-  if (!threads_) fail(Code::kOutOfMemory, "the system refuses threads");
-  llama_attach_threadpool(context_.get(), threads_.get(), threads_.get());
-  llama_set_n_threads(context_.get(), threads, batch_threads);
-}
-
-GenerationContext::Status GenerationContext::decode(std::span<const Row> rows, const std::function<bool()>& unwanted) {
-  if (rows.empty() || rows.size() > batch_size_) fail(Code::kInternal, "a step does not fit its context");
-  if (!threads_started_) start_threads();
-  const std::size_t count = rows.size();
-  tokens_.resize(count);
-  positions_.resize(count);
-  sequence_ids_.resize(count);
-  outputs_.resize(count);
-  sequence_counts_.assign(count, 1);
-  sequence_pointers_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    tokens_[i] = rows[i].token;
-    positions_[i] = rows[i].position;
-    sequence_ids_[i] = rows[i].sequence;
-    outputs_[i] = rows[i].output ? 1 : 0;
-    sequence_pointers_[i] = &sequence_ids_[i];
-  }
-  llama_batch batch{};
-  batch.n_tokens = static_cast<std::int32_t>(count);
-  batch.token = tokens_.data();
-  batch.pos = positions_.data();
-  batch.n_seq_id = sequence_counts_.data();
-  batch.seq_id = sequence_pointers_.data();
-  batch.logits = outputs_.data();
-
-  const engine::ErrorLines errors;
-  const engine::AbortGuard guard;
-  unwanted_ = &unwanted;
-  std::int32_t status = 0;
-  try {
-    status = llama_decode(context_.get(), batch);
-  } catch (...) {
-    // Its threads may wait for this one forever, so they and the context can no longer be freed.
-    (void)context_.release();
-    (void)threads_.release();
-    throw;
-  }
-  unwanted_ = nullptr;
-  if (status == 0) {
-    llama_synchronize(context_.get());
-    return Status::kDone;
-  }
-  if (status == 1) return Status::kNoCells;
-  if (status == 2) return Status::kAborted;
-  if (status == -2) fail(Code::kOutOfMemory, "generation: " + errors.reason("no memory for a step"));
-  fail(Code::kInternal,
-       "generation: llama.cpp refused a step (" + std::to_string(status) + "): " + errors.reason("no reason given"));
-}
-
-std::span<float> GenerationContext::logits(std::size_t row) {
-  float* found = llama_get_logits_ith(context_.get(), static_cast<std::int32_t>(row));
-  if (found == nullptr) fail(Code::kInternal, "generation: a step without outputs");
-  return {found, model_->tokens().size()};
-}
-
-bool GenerationContext::remove(std::int32_t sequence, std::int32_t from) {
-  return llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, from, -1);
-}
-
-void GenerationContext::share(std::int32_t from, std::int32_t to, std::int32_t tokens) {
-  llama_memory_t memory = llama_get_memory(context_.get());
-  if (!model_->options().deterministic) return llama_memory_seq_cp(memory, from, to, 0, tokens);
-  llama_memory_seq_cp(memory, from, to, -1, -1);  // sequences with cells of their own are copied as a whole
-  if (tokens >= 0) llama_memory_seq_rm(memory, to, tokens, -1);
-}
-
-std::vector<std::byte> GenerationContext::save(std::int32_t sequence) {
-  std::vector<std::byte> state(llama_state_seq_get_size(context_.get(), sequence));
-  const std::size_t written =
-      llama_state_seq_get_data(context_.get(), reinterpret_cast<std::uint8_t*>(state.data()), state.size(), sequence);
-  if (written == 0) fail(Code::kInternal, "generation: llama.cpp could not save a sequence");
-  state.resize(written);
-  return state;
-}
-
-bool GenerationContext::restore(std::int32_t sequence, std::span<const std::byte> state, std::int32_t tokens) {
-  llama_memory_t memory = llama_get_memory(context_.get());
-  const engine::ErrorLines errors;
-  const engine::AbortGuard guard;
-  const std::size_t read = llama_state_seq_set_data(context_.get(), reinterpret_cast<const std::uint8_t*>(state.data()),
-                                                    state.size(), sequence);
-  if (read == state.size() && llama_memory_seq_pos_max(memory, sequence) == tokens - 1) return true;
-  llama_memory_seq_rm(memory, sequence, -1, -1);
-  return false;
+std::string runtime_name(const LanguageModel& model) {
+  return model.decoder() ? DecoderContext::state_name(model) : LlamaContext::state_name(model);
 }
 
 }  // namespace lorekeep::lm

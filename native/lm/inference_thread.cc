@@ -39,7 +39,7 @@ std::exception_ptr closed() {
 
 GenerationModel::GenerationModel(std::shared_ptr<InferenceThread> thread, std::shared_ptr<const LanguageModel> model)
     : thread_(std::move(thread)), model_(std::move(model)), text_(model_), id_(thread_->next_model_++) {
-  auto context = std::make_shared<std::unique_ptr<GenerationContext>>(std::make_unique<GenerationContext>(model_));
+  auto context = std::make_shared<std::unique_ptr<GenerationContext>>(GenerationContext::make(model_));
   thread_->post([thread = thread_.get(), id = id_, context] {
     thread->sessions_.push_back(std::make_unique<ModelSession>(id, std::move(*context)));
     thread->scheduler_.set_model(id, thread->sessions_.back()->limits());

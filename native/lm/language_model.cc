@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -9,11 +11,15 @@
 #include "core/thread_pool.h"
 #include "core/utf8_path.h"
 #include "engine/abort_guard.h"
+#include "engine/compute_settings.h"
+#include "engine/decoder_file.h"
 #include "engine/gguf_file.h"
+#include "engine/llama_load.h"
 #include "engine/llama_log.h"
 #include "engine/model_profile.h"
 #include "ggml-backend.h"
 #include "llama.h"
+#include "lm/shared_decoder.h"
 #include "lm/tokens.h"
 
 namespace lorekeep::lm {
@@ -21,16 +27,13 @@ namespace {
 
 constexpr float kHashShare = 0.2f;  // of a load's progress
 constexpr float kTensorShare = 0.7f;
-constexpr std::uint32_t kDeterministicSequences = 4;  // see generation_context.h
+constexpr std::uint32_t kDeterministicSequences = 4;  // see llama_context.h
 constexpr std::uint32_t kLeastContext = 32;
 constexpr std::uint64_t kWorthThreads = 8'000'000;  // parameters
 constexpr std::size_t kLeastTextLimit = std::size_t{1} << 20;
 constexpr std::size_t kBytesPerToken = 8;  // more than texts have, on average, in any vocabulary
 
-struct ModelFree {
-  void operator()(llama_model* model) const noexcept { llama_model_free(model); }
-};
-using Weights = std::unique_ptr<llama_model, ModelFree>;
+using engine::LlamaModel;
 
 struct LoadWatch {
   const CancelToken* cancel;
@@ -60,8 +63,8 @@ ggml_backend_dev_t choose_device(Placement placement) {
   return gpu;
 }
 
-Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, LanguageModel::Content content,
-                     const CancelToken* cancel, const Progress& progress) {
+LlamaModel load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, LanguageModel::Content content,
+                        const CancelToken* cancel, const Progress& progress) {
   LoadWatch watch{cancel, progress};
   std::array<ggml_backend_dev_t, 2> devices{device, nullptr};  // empty: CPU only; a null list would mean every GPU
   llama_model_params params = llama_model_default_params();
@@ -74,12 +77,18 @@ Weights load_weights(const std::filesystem::path& path, ggml_backend_dev_t devic
   params.progress_callback_user_data = &watch;
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
-  Weights weights(llama_model_load_from_file(utf8_path(path).c_str(), params));
-  if (!weights) {
+  LlamaModel model(llama_model_load_from_file(utf8_path(path).c_str(), params));
+  if (!model) {
     if (cancel != nullptr) cancel->check();
     fail(Code::kModelInvalid, errors.reason("llama.cpp could not load it"));
   }
-  return weights;
+  return model;
+}
+
+// LOREKEEP_RUNTIME replaces the choice of Runtime::kAuto, for comparisons.
+Runtime default_runtime() {
+  const char* wanted = std::getenv("LOREKEEP_RUNTIME");
+  return wanted != nullptr && wanted == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
 }
 
 }  // namespace
@@ -89,10 +98,12 @@ struct LanguageModel::Impl {
   std::shared_ptr<const engine::Backends> backends;
   LanguageModelFacts facts;
   LanguageModelOptions options;
-  Weights weights;
+  std::shared_ptr<const decoder::DecoderWeights> decoder;
+  LlamaModel llama;
   std::optional<Tokens> tokens;
 
   void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
+  engine::DecoderPlan choose_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
   void resolve_options(const LanguageProfile& profile);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
 };
@@ -101,30 +112,54 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
                                const Progress& progress) {
   const engine::GgufFile file(path);
   const LanguageProfile profile = profile_language_model(file);
-  resolve_options(profile);
   try {
     ggml_backend_dev_t device = choose_device(options.placement);
+    const engine::DecoderPlan plan = choose_runtime(file, device);
+    const bool ours = options.runtime == Runtime::kDecoder;
+    resolve_options(profile);
     read_facts(file, profile, device);
     if (content == Content::kAll) {
       facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
         if (progress) progress(kHashShare * fraction);
       });
     }
-    weights = load_weights(path, device, content, cancel, progress);
-    if (llama_model_has_encoder(weights.get()) || !llama_model_has_decoder(weights.get()))
+    llama = ours ? engine::load_llama(path, engine::LlamaContent::kVocabulary, cancel, {})
+                 : load_weights(path, device, content, cancel, progress);
+    if (llama_model_has_encoder(llama.get()) || !llama_model_has_decoder(llama.get()))
       fail(Code::kUnsupported, "an encoder; it does not generate text");
-    tokens.emplace(*weights);
+    tokens.emplace(*llama);
+    if (ours && content == Content::kAll) decoder = shared_decoder(facts.fingerprint, file, plan, cancel);
     if (cancel != nullptr) cancel->check();
     file.check_unchanged();
   } catch (const Error& error) {
     // llama.cpp's messages do not name the file.
     if (error.code() == Code::kCancelled) throw;
     fail_file(error.code(), file.name(), error.what());
+  } catch (const std::bad_alloc&) {
+    fail_file(Code::kOutOfMemory, file.name(), "no memory for its weights");
   }
   if (progress) progress(1.0f);
 }
 
+// Replaces Runtime::kAuto. Returns the plan of native/decoder if it computes the model.
+engine::DecoderPlan LanguageModel::Impl::choose_runtime(const engine::GgufFile& file, ggml_backend_dev_t device) {
+  const bool forced = options.runtime == Runtime::kDecoder;
+  if (options.runtime == Runtime::kAuto) options.runtime = default_runtime();
+  if (options.runtime == Runtime::kLlama) return {};
+  engine::DecoderPlan plan;
+  if (device == nullptr) {
+    plan = engine::plan_decoder(file);
+  } else {
+    plan.obstacle = "it is placed on a GPU";
+  }
+  if (forced && !plan.suited())
+    fail(Code::kUnsupported, "the runtime 'decoder' cannot compute it: " + plan.obstacle + "; use 'auto'");
+  options.runtime = plan.suited() ? Runtime::kDecoder : Runtime::kLlama;
+  return plan;
+}
+
 void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {
+  if (options.runtime == Runtime::kDecoder) options.deterministic = false;  // it always is
   const std::uint32_t wanted = options.context_size == 0 ? LanguageModelOptions::kDefaultContext : options.context_size;
   options.context_size = std::max(kLeastContext, std::min(wanted, profile.training_context));
   if (options.deterministic) options.kv_cells = options.context_size * kDeterministicSequences;
@@ -154,6 +189,7 @@ void LanguageModel::Impl::read_facts(const engine::GgufFile& file, const Languag
   ggml_backend_dev_t used = device == nullptr ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) : device;
   facts.device = ggml_backend_dev_name(used);
   facts.backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(used));
+  facts.runtime = options.runtime == Runtime::kDecoder ? kDecoderRuntime : engine::kLlamaRuntime;
 }
 
 LanguageModel::LanguageModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -180,8 +216,12 @@ const LanguageModelOptions& LanguageModel::options() const noexcept {
   return impl_->options;
 }
 
-llama_model& LanguageModel::weights() const noexcept {
-  return *impl_->weights;
+llama_model& LanguageModel::llama() const noexcept {
+  return *impl_->llama;
+}
+
+const std::shared_ptr<const decoder::DecoderWeights>& LanguageModel::decoder() const noexcept {
+  return impl_->decoder;
 }
 
 const Tokens& LanguageModel::tokens() const noexcept {

@@ -16,6 +16,10 @@
 
 struct llama_model;
 
+namespace lorekeep::decoder {
+struct DecoderWeights;
+}
+
 namespace lorekeep::lm {
 
 class Tokens;
@@ -25,6 +29,16 @@ using Progress = std::function<void(float fraction)>;
 
 /// The memory that holds the weights and the cache.
 enum class Placement { kRam, kVram, kAuto };
+
+/// What computes a model. Results are the same up to rounding.
+enum class Runtime {
+  kAuto,     // native/decoder if it can compute the model, else llama.cpp
+  kLlama,    // llama.cpp
+  kDecoder,  // native/decoder
+};
+
+/// LanguageModelFacts::runtime of native/decoder.
+inline constexpr std::string_view kDecoderRuntime = "decoder";
 
 struct LanguageModelOptions {
   /// Most tokens of a prompt and its reply. 0: the training context, but at most kDefaultContext. Capped at the
@@ -38,7 +52,9 @@ struct LanguageModelOptions {
   std::uint32_t threads = 0;
   std::uint32_t batch_threads = 0;
   Placement placement = Placement::kAuto;
-  /// Same request, same text, whatever runs beside it: no flash attention, one request per step. Slower.
+  Runtime runtime = Runtime::kAuto;
+  /// Same request, same text, whatever runs beside it. Always so with native/decoder; llama.cpp computes one request
+  /// per step for it, slower. load() resets it for native/decoder.
   bool deterministic = false;
 
   static constexpr std::uint32_t kDefaultContext = 8192;
@@ -51,6 +67,7 @@ struct LanguageModelFacts {
   std::string fingerprint;         // 16 hexadecimal digits over the file
   std::string device;              // "CPU", or a GPU's name
   std::string backend;             // ggml's name: "CPU", "CUDA", "Vulkan"
+  std::string runtime;             // "llama.cpp" or "decoder"
   std::string chat_template;       // Jinja source; empty if the file has none
   std::uint32_t context_size;      // in use
   std::uint32_t training_context;  // tokens
@@ -91,7 +108,11 @@ class LanguageModel {
   std::size_t max_text_bytes() const noexcept;
 
   // For native/lm only.
-  llama_model& weights() const noexcept;
+
+  /// llama.cpp's model; without weights if decoder() has them.
+  llama_model& llama() const noexcept;
+  /// Null: llama.cpp computes.
+  const std::shared_ptr<const decoder::DecoderWeights>& decoder() const noexcept;
   const Tokens& tokens() const noexcept;
 
  private:

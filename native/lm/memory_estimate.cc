@@ -6,9 +6,11 @@
 
 #include "core/error.h"
 #include "engine/abort_guard.h"
+#include "engine/decoder_file.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
-#include "lm/generation_context.h"
+#include "lm/decoder_context.h"
+#include "lm/llama_context.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -27,23 +29,36 @@ std::string device_of(ggml_backend_buffer_type_t type) {
   return host ? "CPU" : ggml_backend_dev_name(device);
 }
 
+// What llama.cpp would allocate. Adds to the devices' numbers.
+void add_llama(const LanguageModel& model, std::map<std::string, DeviceMemory>& devices) {
+  const engine::ErrorLines errors;
+  const engine::AbortGuard guard;
+  const std::unique_ptr<llama_context, ContextFree> context(
+      llama_init_from_model(&model.llama(), context_params(model)));
+  if (!context) fail(Code::kModelInvalid, errors.reason("llama.cpp could not plan its buffers"));
+  for (const auto& [type, bytes] : llama_get_memory_breakdown(context.get())) {
+    DeviceMemory& device = devices[device_of(type)];
+    device.model += bytes.model;
+    device.context += bytes.context;
+    device.compute += bytes.compute;
+  }
+}
+
 }  // namespace
 
 std::vector<DeviceMemory> estimate_memory(const std::filesystem::path& path, const LanguageModelOptions& options,
                                           std::shared_ptr<const engine::Backends> backends, const CancelToken* cancel) {
   const std::shared_ptr<LanguageModel> model =
       LanguageModel::load(path, options, std::move(backends), cancel, {}, LanguageModel::Content::kShape);
-  const engine::ErrorLines errors;
-  const engine::AbortGuard guard;
-  const std::unique_ptr<llama_context, ContextFree> context(
-      llama_init_from_model(&model->weights(), context_params(*model)));
-  if (!context) fail(Code::kModelInvalid, errors.reason("llama.cpp could not plan its buffers"));
   std::map<std::string, DeviceMemory> devices;
-  for (const auto& [type, bytes] : llama_get_memory_breakdown(context.get())) {
-    DeviceMemory& device = devices[device_of(type)];
-    device.model += bytes.model;
-    device.context += bytes.context;
-    device.compute += bytes.compute;
+  if (model->options().runtime == Runtime::kDecoder) {
+    const engine::DecoderPlan plan = engine::plan_decoder(engine::GgufFile(path));
+    DeviceMemory& memory = devices["CPU"];
+    memory.model = plan.weight_bytes;
+    memory.context = DecoderContext::cache_bytes(plan.shape, model->options());
+    memory.compute = DecoderContext::step_bytes(plan.shape, model->options());
+  } else {
+    add_llama(*model, devices);
   }
   devices["CPU"].model += kBytesPerToken * model->facts().vocabulary_size;
   std::vector<DeviceMemory> found;

@@ -536,7 +536,7 @@ void ModelSession::restore(const std::shared_ptr<PinnedPrefix>& prefix, PrefixTr
   }
   if (!context_->restore(*sequence, state, static_cast<std::int32_t>(tokens))) {
     free_sequences_.push_back(*sequence);
-    lorekeep::fail(Code::kCorrupt, "llama.cpp does not accept the state");
+    lorekeep::fail(Code::kCorrupt, "the runtime does not accept the state");
   }
   ledger_.extend(*sequence, tokens);
   tree_.set(entry, prefix->tokens());
@@ -558,7 +558,7 @@ void ModelSession::cancel_all() {
   for (const auto& running : requests_) running->request->cancel();
 }
 
-// After a failure in the middle of a computation, llama.cpp's context may be in any state.
+// After a failure in the middle of a computation, the context may be in any state.
 void ModelSession::recover(std::exception_ptr error) {
   fail_all(error);
   requests_.clear();
@@ -568,7 +568,7 @@ void ModelSession::recover(std::exception_ptr error) {
   free_sequences_.clear();
   context_.reset();
   try {
-    context_ = std::make_unique<GenerationContext>(model_);
+    context_ = GenerationContext::make(model_);
     for (std::int32_t sequence = context_->sequences(); sequence-- > 0;) free_sequences_.push_back(sequence);
   } catch (...) {
     broken_ = std::current_exception();

@@ -8,11 +8,12 @@ const modules = {
   filter: ['core'],
   encoder: ['core'],
   quant: ['core'],
-  engine: ['core', 'encoder'],
+  decoder: ['core', 'quant'],
+  engine: ['core', 'encoder', 'decoder', 'quant'],
   store: ['core', 'text', 'vector', 'filter'],
   scheduler: ['core'],
   crash: ['core'],
-  lm: ['core', 'engine', 'scheduler'],
+  lm: ['core', 'decoder', 'engine', 'scheduler'],
   binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'crash', 'lm'],
 };
 

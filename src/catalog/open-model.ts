@@ -39,9 +39,18 @@ export async function openModel<Model extends { readonly facts: object }>(
   try {
     await checkModelFile(path, variant, signal);
     const loaded = await load(path, variant);
-    const { dimension, contextSize, fingerprint, device } = loaded.facts as Record<string, unknown>;
+    const { dimension, contextSize, fingerprint, device, runtime } = loaded.facts as Record<string, unknown>;
     const ms = Math.round(performance.now() - started);
-    const facts = { dimension, contextSize, fingerprint, device, variant: variant.name, chosen: reason, ms };
+    const facts = {
+      dimension,
+      contextSize,
+      fingerprint,
+      device,
+      runtime,
+      variant: variant.name,
+      chosen: reason,
+      ms,
+    };
     log.info({ ...model, ...facts }, 'model loaded');
     return loaded;
   } catch (error) {

@@ -25,6 +25,7 @@ export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> 
     | 'trainedContextSize'
     | 'fingerprint'
     | 'device'
+    | 'runtime'
     | 'chatTemplate'
     | 'thinking'
   >;

@@ -44,6 +44,7 @@ export class FakeTextModel implements TextModel {
       trainedContextSize: 1000,
       fingerprint: 'f'.repeat(16),
       device: 'fake device',
+      runtime: 'llama.cpp',
       chatTemplate: true,
       thinking: false,
       ...options.facts,

@@ -6,7 +6,7 @@ const ofTheTerminal = [
   ...['CI', 'COLORTERM', 'COLUMNS', 'FORCE_COLOR', 'LINES', 'NODE_DISABLE_COLORS', 'NO_COLOR'],
   ...['TEAMCITY_VERSION', 'TERM_PROGRAM', 'TF_BUILD', 'TMUX'],
 ];
-const ofTests = /^LOREKEEP_(CACHE|DATA|MODELS|RECORDS_MB|TEST_\w+)$/;
+const ofTests = /^LOREKEEP_(CACHE|DATA|MODELS|RECORDS_MB|RUNTIME|TEST_\w+)$/;
 
 for (const name of Object.keys(process.env)) {
   const setting = name.startsWith('LOREKEEP_') && !ofTests.test(name);

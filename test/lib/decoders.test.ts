@@ -1,6 +1,6 @@
 /**
- * Language models of every kind of attention and memory against recordings of llama.cpp's own server:
- * tools/golden/record-decoders.mjs makes them. The models have random weights and are made here.
+ * Language models of every kind of attention and memory against recordings of llama.cpp's own server, computed by each
+ * runtime that can: tools/golden/record-decoders.mjs makes them. The models have random weights and are made here.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +25,15 @@ const threads = { threads: 1, batchThreads: 1 };
 /** Another order of additions, and F16 in the KV cache. */
 const tolerance = 0.02;
 
-async function load(name: string): Promise<LanguageModel> {
+/** Architectures that lorekeep's own runtime computes. */
+const own = ['llama', 'qwen2', 'qwen3', 'gemma', 'gemma2'];
+
+type Runtime = 'llama.cpp' | 'decoder';
+
+async function load(name: string, runtime: Runtime): Promise<LanguageModel> {
   const path = inFolder(`${name}.gguf`);
   await writeTinyDecoder(name, path);
-  return LanguageModel.load(path, threads);
+  return LanguageModel.load(path, { ...threads, runtime });
 }
 
 const request = ({ prompt, tokens }: Reply) => ({
@@ -43,11 +48,25 @@ test('every kind of model is recorded', () => {
     expect(replies.reduce((sum, { tokens }) => sum + tokens.length, 0)).toBeGreaterThan(30);
 });
 
-describe.each(Object.entries(models))('%s', (name, recorded) => {
+test('the own runtime refuses what it cannot compute, with the reason', async () => {
+  for (const name of tinyDecoders.filter((name) => !own.includes(name)))
+    await expect(load(name, 'decoder')).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining(`its architecture is '${name}'`),
+    });
+});
+
+const cases = Object.entries(models).flatMap(([name, recorded]) => {
+  const runtimes: Runtime[] = own.includes(name) ? ['llama.cpp', 'decoder'] : ['llama.cpp'];
+  return runtimes.map((runtime) => [name, runtime, recorded] as const);
+});
+
+describe.each(cases)('%s, computed by %s', (name, runtime, recorded) => {
   const replies = recorded.filter(({ tokens }) => tokens.length > 0);
 
   test('writes the tokens of llama.cpp, alone and all at once, and again from the cache', async () => {
-    const model = await load(name);
+    const model = await load(name, runtime);
+    expect(model.facts.runtime).toBe(runtime);
     const expected = replies.map(({ tokens }) => tokens);
     const alone: number[][] = [];
     for (const reply of replies) alone.push([...(await model.generate(request(reply)).result).tokens]);
@@ -58,7 +77,7 @@ describe.each(Object.entries(models))('%s', (name, recorded) => {
   });
 
   test('has the log-probabilities of llama.cpp', async () => {
-    const model = await load(name);
+    const model = await load(name, runtime);
     for (const reply of replies) {
       const { logprobs } = await model.generate({ ...request(reply), logprobs: 4 }).result;
       for (const [at, likeliest] of reply.logprobs.entries()) {

@@ -166,7 +166,11 @@ describe('a pinned prefix', () => {
     await prefix.save(file);
     const another = await LanguageModel.load(await tinyDecoder({ pooling: null, seed: 2 }), threads);
     expect((await rejection(another.loadPrefix(file), 'UNSUPPORTED')).message).toMatch(/another model/);
-    const deterministic = await LanguageModel.load(path, { ...threads, deterministic: true });
+    const deterministic = await LanguageModel.load(path, {
+      ...threads,
+      deterministic: true,
+      runtime: 'llama.cpp',
+    });
     await rejection(deterministic.loadPrefix(file), 'UNSUPPORTED');
     const bytes = readFileSync(file);
     for (const at of [0, 20, 60, 200, bytes.length >> 1, bytes.length - 1]) {

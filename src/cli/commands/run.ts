@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { integer, number } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
 import type { RunFlags } from '../run/run.js';
@@ -20,6 +20,11 @@ export function addRun(program: Command): void {
     .option('--temperature <t>', '0: always the likeliest token', number(0, 10))
     .option('--seed <n>', 'seed of the sampling', integer(0, 0xffff_fffe))
     .option('--threads <n>', 'threads; 0: all available processors', integer(0, 1024), 0)
+    .addOption(
+      new Option('--runtime <runtime>', 'what computes')
+        .choices(['auto', 'llama.cpp', 'decoder'])
+        .default('auto'),
+    )
     .option('--stats', 'print tokens and times on stderr')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', `\nCtrl-C ends the reply.\n${exitStatusHelp}`)

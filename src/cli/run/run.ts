@@ -20,6 +20,7 @@ export interface RunFlags {
   temperature?: number;
   seed?: number;
   threads: number;
+  runtime?: 'auto' | 'llama.cpp' | 'decoder';
   stats?: boolean;
   json?: boolean;
 }
@@ -32,14 +33,14 @@ export async function run(file: string, given: string | undefined, flags: RunFla
   if (prompt.trim() === '') throw new UsageError('the prompt is empty; give it as an argument or on stdin');
   const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
   await interruptible(async (signal) => {
-    const { contextSize, threads, json } = flags;
-    await using model = await LanguageModel.load(resolve(file), { contextSize, threads, signal });
+    const { contextSize, threads, runtime, json } = flags;
+    await using model = await LanguageModel.load(resolve(file), { contextSize, threads, runtime, signal });
     if (!model.facts.chatTemplate && !flags.raw)
       note('lorekeep: the model has no chat template; it continues the prompt as it is (--raw says so)');
     const request = requestOf(model, prompt, system, flags);
     const result = await show(model, request, signal, json === true);
     if (json) printJson(shown(result));
-    if (flags.stats) note(statsLine(result));
+    if (flags.stats) note(`${statsLine(result)}; ${model.facts.runtime}`);
     // The text so far is printed; the status tells of the interruption.
     signal.throwIfAborted();
   });

@@ -1,0 +1,178 @@
+#include "decoder/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace lorekeep::decoder {
+namespace {
+
+// With fewer tiles than this for each thread, the segments of a tile are shared among threads.
+constexpr std::size_t kTasksPerThread = 4;
+
+std::uint32_t within_segment(std::size_t position, std::size_t segment) noexcept {
+  const std::size_t begin = segment * kSegmentKeys;
+  return static_cast<std::uint32_t>(position <= begin ? 0 : std::min(position - begin, kSegmentKeys));
+}
+
+}  // namespace
+
+Attention::Attention(const DecoderShape& shape, const DecoderKernels& kernels, KvCache& cache, Team& team)
+    : shape_(shape), kernels_(kernels), cache_(cache), team_(team) {
+  // Allocated here: computing must not fail.
+  const std::size_t floats = kTileQueries * (shape.head + kSegmentKeys) + 2 * state_floats();
+  for (std::size_t worker = 0; worker < team.size(); ++worker) scratch_.emplace_back(floats);
+}
+
+void Attention::plan(std::span<const Part> parts) {
+  tasks_.clear();
+  split_.clear();
+  std::size_t most_segments = 0;
+  for (const Part& part : parts) {
+    const std::size_t queries = part.rows * shape_.group();
+    for (std::size_t kv_head = 0; kv_head < shape_.kv_heads; ++kv_head) {
+      for (std::size_t query = 0; query < queries; query += kTileQueries) {
+        const std::size_t count = std::min(kTileQueries, queries - query);
+        const std::size_t last_position = part.position + (query + count - 1) / shape_.group();
+        const std::size_t segments = last_position / kSegmentKeys + 1;
+        most_segments = std::max(most_segments, segments);
+        tasks_.push_back({part, kv_head, query, count, 0, segments, kNoSlot});
+      }
+    }
+  }
+  const std::size_t wanted = kTasksPerThread * team_.size();
+  if (team_.size() == 1 || tasks_.size() >= wanted || most_segments < 2) return;
+  std::size_t segments = 0;
+  for (const Task& task : tasks_) segments += task.last;
+  const std::size_t each = std::max<std::size_t>(1, segments / wanted);
+  std::vector<Task> tiles;
+  tiles.swap(tasks_);
+  std::size_t slots = 0;
+  for (Task& tile : tiles) {
+    if (tile.last <= each) {
+      tasks_.push_back(tile);
+      continue;
+    }
+    tile.slot = slots;
+    slots += tile.last;
+    split_.push_back(tile);
+    for (std::size_t first = 0; first < tile.last; first += each) {
+      Task task = tile;
+      task.first = first;
+      task.last = std::min(first + each, tile.last);
+      task.slot = tile.slot + first;
+      tasks_.push_back(task);
+    }
+  }
+  partial_.at_least(slots * state_floats());
+}
+
+bool Attention::compute(std::size_t layer, std::size_t window, const float* queries, float* to, std::size_t stride) {
+  const Layer found{layer, window, queries, to, stride};
+  const bool all =
+      team_.run(tasks_.size(), [&](std::size_t ticket, std::size_t worker) { run(tasks_[ticket], found, worker); });
+  if (!all || split_.empty()) return all;
+  return team_.run(split_.size(), [&](std::size_t ticket, std::size_t) {
+    const Task& task = split_[ticket];
+    float* const first = partial_.data() + task.slot * state_floats();
+    for (std::size_t i = 1; i < task.last; ++i)
+      merge(state_at(first), state_at(first + i * state_floats()), task.queries);
+    finish(task, found, state_at(first));
+  });
+}
+
+void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
+  float* const query = scratch_[worker].data();
+  float* const scores = query + kTileQueries * shape_.head;
+  const State total = state_at(scores + kTileQueries * kSegmentKeys);
+  const State next = state_at(total.largest + state_floats());
+  std::memset(query, 0, kTileQueries * shape_.head * sizeof(float));
+  for (std::size_t i = 0; i < task.queries; ++i) {
+    const std::size_t row = task.part.row + (task.query + i) / shape_.group();
+    const std::size_t head = task.kv_head * shape_.group() + (task.query + i) % shape_.group();
+    const float* from = layer.queries + row * layer.stride + head * shape_.head;
+    for (std::size_t d = 0; d < shape_.head; ++d) query[d * kTileQueries + i] = from[d] * shape_.attention_scale;
+  }
+  if (task.slot != kNoSlot) {
+    for (std::size_t i = task.first; i < task.last; ++i) {
+      float* const slot = partial_.data() + (task.slot + i - task.first) * state_floats();
+      segment(task, layer, i, query, scores, state_at(slot));
+    }
+    return;
+  }
+  segment(task, layer, 0, query, scores, total);
+  for (std::size_t i = 1; i < task.last && !team_.stopped(); ++i) {
+    segment(task, layer, i, query, scores, next);
+    merge(total, next, task.queries);
+  }
+  finish(task, layer, total);
+}
+
+void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, float* scores,
+                        const State& found) {
+  std::uint32_t begin[kTileQueries];
+  std::uint32_t end[kTileQueries];
+  SegmentAttention work{};
+  for (std::size_t i = 0; i < task.queries; ++i) {
+    const std::size_t seen = task.part.position + (task.query + i) / shape_.group() + 1;
+    end[i] = within_segment(seen, segment);
+    begin[i] = layer.window == 0 || seen <= layer.window ? 0 : within_segment(seen - layer.window, segment);
+    if (begin[i] < end[i]) work.most = std::max(work.most, end[i]);
+  }
+  if (work.most == 0) {
+    std::fill_n(found.largest, task.queries, -std::numeric_limits<float>::infinity());
+    std::fill_n(found.sum, task.queries, 0.0f);
+    std::fill_n(found.weighted, task.queries * padded(shape_.head), 0.0f);
+    return;
+  }
+  const std::uint16_t* keys[kSegmentBlocks];
+  const std::uint16_t* values[kSegmentBlocks];
+  for (std::size_t i = 0; i * kBlockKeys < work.most; ++i) {
+    const std::size_t block = segment * kSegmentBlocks + i;
+    keys[i] = cache_.keys(task.part.sequence, block, layer.index, task.kv_head);
+    values[i] = cache_.values(task.part.sequence, block, layer.index, task.kv_head);
+  }
+  work.head = shape_.head;
+  work.queries = task.queries;
+  work.query = query;
+  work.begin = begin;
+  work.end = end;
+  work.keys = keys;
+  work.values = values;
+  work.softcap = shape_.attention_softcap;
+  work.scores = scores;
+  work.largest = found.largest;
+  work.sum = found.sum;
+  work.weighted = found.weighted;
+  kernels_.attend(work);
+}
+
+// Always segment by segment in the order of positions, so that the bits of a result do not depend on the tasks.
+void Attention::merge(const State& into, const State& from, std::size_t queries) const {
+  const std::size_t width = padded(shape_.head);
+  for (std::size_t i = 0; i < queries; ++i) {
+    if (from.largest[i] == -std::numeric_limits<float>::infinity()) continue;
+    const float largest = std::max(into.largest[i], from.largest[i]);
+    const float old_share = std::exp(into.largest[i] - largest);
+    const float new_share = std::exp(from.largest[i] - largest);
+    into.largest[i] = largest;
+    into.sum[i] = into.sum[i] * old_share + from.sum[i] * new_share;
+    float* to = into.weighted + i * width;
+    const float* add = from.weighted + i * width;
+    for (std::size_t d = 0; d < width; ++d) to[d] = to[d] * old_share + add[d] * new_share;
+  }
+}
+
+void Attention::finish(const Task& task, const Layer& layer, const State& state) const {
+  for (std::size_t i = 0; i < task.queries; ++i) {
+    const std::size_t row = task.part.row + (task.query + i) / shape_.group();
+    const std::size_t head = task.kv_head * shape_.group() + (task.query + i) % shape_.group();
+    float* to = layer.to + row * layer.stride + head * shape_.head;
+    const float* from = state.weighted + i * padded(shape_.head);
+    const float share = 1.0f / state.sum[i];
+    for (std::size_t d = 0; d < shape_.head; ++d) to[d] = from[d] * share;
+  }
+}
+
+}  // namespace lorekeep::decoder

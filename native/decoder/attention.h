@@ -1,0 +1,82 @@
+// Causal attention of the rows of a step over the cells of their sequences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/buffer.h"
+#include "decoder/kernels.h"
+#include "decoder/kv_cache.h"
+#include "decoder/shape.h"
+#include "decoder/team.h"
+
+namespace lorekeep::decoder {
+
+/// Consecutive rows of a step that belong to one sequence.
+struct Part {
+  std::size_t sequence;
+  std::size_t position;  // of the first row
+  std::size_t row;
+  std::size_t rows;
+};
+
+class Attention {
+ public:
+  Attention(const DecoderShape& shape, const DecoderKernels& kernels, KvCache& cache, Team& team);
+
+  /// Plans the work of a step, the same for all layers.
+  void plan(std::span<const Part> parts);
+
+  /// Computes heads side by side: `to` and `queries` are rows x stride. The keys and values of all rows are in the
+  /// cache. `window`: most keys that a row sees; 0: all before it. Returns false if the step is unwanted.
+  bool compute(std::size_t layer, std::size_t window, const float* queries, float* to, std::size_t stride);
+
+ private:
+  /// A tile of the queries of a part that share a key/value head, over the segments from `first` to before `last`.
+  struct Task {
+    Part part;
+    std::size_t kv_head;
+    std::size_t query;  // row * group + head of the group
+    std::size_t queries;
+    std::size_t first;
+    std::size_t last;
+    std::size_t slot;  // of its first segment's results; kNoSlot: the task covers all segments
+  };
+  static constexpr std::size_t kNoSlot = ~std::size_t{0};
+
+  /// Results of a segment, or of several merged.
+  struct State {
+    float* largest;
+    float* sum;
+    float* weighted;
+  };
+  struct Layer {
+    std::size_t index;
+    std::size_t window;
+    const float* queries;
+    float* to;
+    std::size_t stride;
+  };
+
+  std::size_t state_floats() const noexcept { return kTileQueries * (2 + padded(shape_.head)); }
+  State state_at(float* from) const noexcept { return {from, from + kTileQueries, from + 2 * kTileQueries}; }
+  float* scratch(std::size_t worker) noexcept;
+  void run(const Task& task, const Layer& layer, std::size_t worker);
+  void segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, float* scores,
+               const State& found);
+  void merge(const State& into, const State& from, std::size_t queries) const;
+  void finish(const Task& task, const Layer& layer, const State& state) const;
+
+  const DecoderShape& shape_;
+  const DecoderKernels& kernels_;
+  KvCache& cache_;
+  Team& team_;
+  std::vector<Task> tasks_;
+  std::vector<Task> split_;  // tiles whose segments are several tasks, to be merged
+  Buffer<float> partial_;
+  std::vector<Buffer<float>> scratch_;  // of each worker
+};
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,248 @@
+#include "decoder/forward.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "quant/multiply.h"
+
+namespace lorekeep::decoder {
+namespace {
+
+// Rows with fewer numbers together than this are not worth sharing among threads.
+constexpr std::size_t kWorthSharing = 16 << 10;
+constexpr std::size_t kMostProductsAtOnce = 3;
+
+}  // namespace
+
+void Forward::Rows::resize(std::size_t rows, std::size_t width) {
+  stride = padded(width);
+  data = Buffer<float>(rows * stride);
+  std::fill_n(data.data(), data.size(), 0.0f);
+}
+
+Forward::Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, Team& team, std::size_t most_rows,
+                 std::size_t most_outputs)
+    : weights_(std::move(weights)),
+      shape_(weights_->shape),
+      kernels_(*available_kernels().back()),
+      cache_(cache),
+      team_(team),
+      attention_(shape_, kernels_, cache, team) {
+  embeddings_.resize(most_rows, shape_.width);
+  normed_.resize(most_rows, shape_.width);
+  query_.resize(most_rows, shape_.query_width());
+  key_.resize(most_rows, shape_.kv_width());
+  value_.resize(most_rows, shape_.kv_width());
+  attended_.resize(most_rows, shape_.query_width());
+  gate_.resize(most_rows, shape_.hidden);
+  up_.resize(most_rows, shape_.hidden);
+  added_.resize(most_rows, shape_.width);
+  logits_.resize(most_outputs, shape_.vocabulary);
+  // Grown to its largest here, because a step must not fail.
+  const std::size_t widest = std::max({shape_.width, shape_.query_width(), shape_.hidden});
+  inputs_.reset(gate_.data.data(), widest, padded(widest), most_rows);
+  cosines_.resize(shape_.rotaries.size());
+  sines_.resize(shape_.rotaries.size());
+  for (std::size_t i = 0; i < shape_.rotaries.size(); ++i) {
+    cosines_[i].resize(most_rows, shape_.rotaries[i].divisors.size());
+    sines_[i].resize(most_rows, shape_.rotaries[i].divisors.size());
+  }
+}
+
+std::size_t Forward::bytes(const DecoderShape& shape, std::size_t most_rows, std::size_t most_outputs) noexcept {
+  const std::size_t row = 3 * padded(shape.width) + 2 * padded(shape.query_width()) + 2 * padded(shape.kv_width()) +
+                          2 * padded(shape.hidden);
+  // A quantised row takes little more than a byte for each input.
+  const std::size_t inputs = std::max({shape.width, shape.query_width(), shape.hidden}) * 5 / 4;
+  return most_rows * (row * sizeof(float) + inputs) + most_outputs * padded(shape.vocabulary) * sizeof(float);
+}
+
+template <class Body>
+bool Forward::each_row(std::size_t count, const Body& body) {
+  const std::size_t together = std::max<std::size_t>(1, kWorthSharing / shape_.width);
+  if (count <= together) {
+    for (std::size_t row = 0; row < count; ++row) body(row);
+    return true;
+  }
+  const std::size_t step = (together + 1) / 2;
+  return team_.run((count + step - 1) / step, [&](std::size_t ticket, std::size_t) {
+    const std::size_t end = std::min(count, (ticket + 1) * step);
+    for (std::size_t row = ticket * step; row < end; ++row) body(row);
+  });
+}
+
+bool Forward::multiply(std::size_t rows, std::span<const Product> products) {
+  std::array<Pieces, kMostProductsAtOnce> pieces;
+  std::size_t tickets = 0;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const quant::PackedMatrix& matrix = *products[i].matrix;
+    pieces[i] = Pieces(rows, matrix.outputs(), matrix.inputs(), team_.size());
+    tickets += pieces[i].size();
+  }
+  return team_.run(tickets, [&](std::size_t ticket, std::size_t) {
+    std::size_t product = 0;
+    while (ticket >= pieces[product].size()) ticket -= pieces[product++].size();
+    compute_piece(products[product], pieces[product].at(ticket));
+  });
+}
+
+void Forward::compute_piece(const Product& product, const Pieces::Piece& piece) noexcept {
+  quant::multiply(*product.matrix, inputs_, {piece.row, piece.row + piece.rows},
+                  {piece.output, piece.output + piece.outputs}, product.to->data.data(), product.to->stride);
+}
+
+bool Forward::compute(std::span<const Row> rows) {
+  plan(rows);
+  if (!embed()) return false;
+  for (std::size_t i = 0; i < shape_.layers; ++i) {
+    if (!attend(i) || !feed_forward(i)) return false;
+  }
+  return outputs();
+}
+
+void Forward::plan(std::span<const Row> rows) {
+  rows_ = rows;
+  parts_.clear();
+  output_rows_.clear();
+  output_of_row_.assign(rows.size(), 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (parts_.empty() || parts_.back().sequence != rows[i].sequence)
+      parts_.push_back({rows[i].sequence, rows[i].position, i, 0});
+    ++parts_.back().rows;
+    if (!rows[i].output) continue;
+    output_of_row_[i] = output_rows_.size();
+    output_rows_.push_back(i);
+  }
+  attention_.plan(parts_);
+}
+
+bool Forward::embed() {
+  return each_row(rows_.size(), [&](std::size_t row) {
+    float* to = embeddings_.at(row);
+    weights_->embeddings.row(static_cast<std::size_t>(rows_[row].token), to);
+    if (shape_.embedding_scale != 1) kernels_.scale(to, shape_.embedding_scale, shape_.width);
+    for (std::size_t i = 0; i < shape_.rotaries.size(); ++i) {
+      const std::vector<double>& divisors = shape_.rotaries[i].divisors;
+      for (std::size_t angle = 0; angle < divisors.size(); ++angle) {
+        const double radians = static_cast<double>(rows_[row].position) / divisors[angle];
+        cosines_[i].at(row)[angle] = static_cast<float>(std::cos(radians));
+        sines_[i].at(row)[angle] = static_cast<float>(std::sin(radians));
+      }
+    }
+  });
+}
+
+void Forward::add_residual(const std::vector<float>& post_norm, std::size_t row) noexcept {
+  float* added = added_.at(row);
+  if (!post_norm.empty()) kernels_.rms_norm(added, post_norm.data(), added, shape_.width, shape_.epsilon);
+  kernels_.add(embeddings_.at(row), added, shape_.width);
+}
+
+bool Forward::attend(std::size_t index) {
+  const LayerWeights& layer = weights_->layers[index];
+  const std::size_t rows = rows_.size();
+  inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, rows);
+  const auto norm = [&](std::size_t row) {
+    if (index > 0) add_residual(weights_->layers[index - 1].post_feed_forward_norm, row);
+    kernels_.rms_norm(embeddings_.at(row), layer.attention_norm.data(), normed_.at(row), shape_.width, shape_.epsilon);
+    inputs_.quantize(row, row + 1);
+  };
+  const std::array<Product, 3> products{{{&layer.query, &query_}, {&layer.key, &key_}, {&layer.value, &value_}}};
+  if (!each_row(rows, norm) || !multiply(rows, products)) return false;
+  if (!each_row(rows, [&](std::size_t row) { place(layer, index, row); })) return false;
+  if (!attention_.compute(index, layer.window, query_.data.data(), attended_.data.data(), query_.stride)) return false;
+  inputs_.reset(attended_.data.data(), shape_.query_width(), attended_.stride, rows);
+  const std::array<Product, 1> output{{{&layer.output, &added_}}};
+  return each_row(rows, [&](std::size_t row) { inputs_.quantize(row, row + 1); }) && multiply(rows, output);
+}
+
+void Forward::rotate(float* head, const LayerWeights& layer, std::size_t row) noexcept {
+  const float* cosines = cosines_[layer.rotary].at(row);
+  const float* sines = sines_[layer.rotary].at(row);
+  const std::size_t angles = shape_.rotaries[layer.rotary].divisors.size();
+  (shape_.rotary_style == RotaryStyle::kPairs ? kernels_.rotate_pairs : kernels_.rotate_halves)(head, cosines, sines,
+                                                                                                angles);
+}
+
+// Finishes a row's queries, keys and values, and puts keys and values into their cells.
+void Forward::place(const LayerWeights& layer, std::size_t index, std::size_t row) noexcept {
+  float* query = query_.at(row);
+  float* key = key_.at(row);
+  float* value = value_.at(row);
+  if (!layer.query_bias.empty()) kernels_.add(query, layer.query_bias.data(), shape_.query_width());
+  if (!layer.key_bias.empty()) kernels_.add(key, layer.key_bias.data(), shape_.kv_width());
+  if (!layer.value_bias.empty()) kernels_.add(value, layer.value_bias.data(), shape_.kv_width());
+  for (std::size_t i = 0; i < shape_.heads; ++i) {
+    float* head = query + i * shape_.head;
+    if (!layer.query_norm.empty()) kernels_.rms_norm(head, layer.query_norm.data(), head, shape_.head, shape_.epsilon);
+    rotate(head, layer, row);
+  }
+  const Row& at = rows_[row];
+  const std::size_t block = at.position / kBlockKeys;
+  const std::size_t cell = at.position % kBlockKeys;
+  for (std::size_t i = 0; i < shape_.kv_heads; ++i) {
+    float* head = key + i * shape_.head;
+    if (!layer.key_norm.empty()) kernels_.rms_norm(head, layer.key_norm.data(), head, shape_.head, shape_.epsilon);
+    rotate(head, layer, row);
+    kernels_.store_half(head, cache_.keys(at.sequence, block, index, i) + cell, shape_.head, kBlockKeys);
+    std::uint16_t* values = cache_.values(at.sequence, block, index, i) + cell * padded(shape_.head);
+    kernels_.store_half(value + i * shape_.head, values, shape_.head, 1);
+  }
+}
+
+bool Forward::feed_forward(std::size_t index) {
+  const LayerWeights& layer = weights_->layers[index];
+  const std::size_t rows = rows_.size();
+  inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, rows);
+  const auto norm = [&](std::size_t row) {
+    add_residual(layer.post_attention_norm, row);
+    kernels_.rms_norm(embeddings_.at(row), layer.feed_forward_norm.data(), normed_.at(row), shape_.width,
+                      shape_.epsilon);
+    inputs_.quantize(row, row + 1);
+  };
+  if (!each_row(rows, norm)) return false;
+  const auto activate = shape_.activation == Activation::kSilu ? kernels_.silu_times : kernels_.gelu_times;
+  const Product gate{&layer.gate, &gate_};
+  const Product up{&layer.up, &up_};
+  const Pieces pieces(rows, shape_.hidden, 2 * shape_.width, team_.size());
+  const auto piece = [&](std::size_t ticket, std::size_t) {
+    const Pieces::Piece found = pieces.at(ticket);
+    compute_piece(gate, found);
+    compute_piece(up, found);
+    for (std::size_t row = found.row; row < found.row + found.rows; ++row)
+      activate(gate_.at(row) + found.output, up_.at(row) + found.output, found.outputs);
+  };
+  if (!team_.run(pieces.size(), piece)) return false;
+  inputs_.reset(gate_.data.data(), shape_.hidden, gate_.stride, rows);
+  const std::array<Product, 1> down{{{&layer.down, &added_}}};
+  return each_row(rows, [&](std::size_t row) { inputs_.quantize(row, row + 1); }) && multiply(rows, down);
+}
+
+bool Forward::outputs() {
+  const std::size_t count = output_rows_.size();
+  if (count == 0) return true;
+  inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = output_rows_[i];
+    add_residual(weights_->layers.back().post_feed_forward_norm, row);
+    kernels_.rms_norm(embeddings_.at(row), weights_->output_norm.data(), normed_.at(i), shape_.width, shape_.epsilon);
+    inputs_.quantize(i, i + 1);
+  }
+  const std::array<Product, 1> product{{{&weights_->logits(), &logits_}}};
+  if (!multiply(count, product)) return false;
+  if (shape_.logit_softcap == 0) return true;
+  for (std::size_t i = 0; i < count; ++i) {
+    float* row = logits_.at(i);
+    for (std::size_t token = 0; token < shape_.vocabulary; ++token)
+      row[token] = shape_.logit_softcap * std::tanh(row[token] / shape_.logit_softcap);
+  }
+  return true;
+}
+
+std::span<float> Forward::logits(std::size_t row) noexcept {
+  return {logits_.at(output_of_row_[row]), shape_.vocabulary};
+}
+
+}  // namespace lorekeep::decoder

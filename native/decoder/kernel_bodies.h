@@ -1,0 +1,282 @@
+// The functions of a kernel set, written once over a register type. The including file defines, in an anonymous
+// namespace of lorekeep::decoder, LOREKEEP_TARGET (attributes of every function), and
+//   struct Reg: kLanes; kQueries and kDimensions, the queries and registers of a tile that fit the processor; load,
+//   store, set, load_half, store_half (f16), add, sub, mul, div, fma, min, max, round, times_two_to (a * 2^b for whole
+//   b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest.
+// Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "decoder/kernels.h"
+
+namespace lorekeep::decoder {
+namespace {
+
+using Value = Reg::Value;
+constexpr float kLargestHalf = 65504.0f;
+
+// exp by 2^(x log2 e) with the polynomial of Cephes' expf (Moshier), accurate to 2 units in the last place; 0 below
+// -87.
+LOREKEEP_TARGET inline Value exponential(Value x) {
+  const Value lowest = Reg::set(-87.0f);
+  const Value bounded = Reg::min(Reg::max(x, lowest), Reg::set(88.0f));
+  const Value power = Reg::round(Reg::mul(bounded, Reg::set(1.44269504f)));
+  Value r = Reg::fma(power, Reg::set(-0.693359375f), bounded);  // ln 2 in two parts
+  r = Reg::fma(power, Reg::set(2.12194440e-4f), r);
+  Value p = Reg::set(1.9875691500e-4f);
+  p = Reg::fma(p, r, Reg::set(1.3981999507e-3f));
+  p = Reg::fma(p, r, Reg::set(8.3334519073e-3f));
+  p = Reg::fma(p, r, Reg::set(4.1665795894e-2f));
+  p = Reg::fma(p, r, Reg::set(1.6666665459e-1f));
+  p = Reg::fma(p, r, Reg::set(5.0000001201e-1f));
+  p = Reg::fma(p, Reg::mul(r, r), Reg::add(r, Reg::set(1.0f)));
+  return Reg::less(x, lowest, Reg::set(0.0f), Reg::times_two_to(p, power));
+}
+
+// The last values of a row, padded with zeros.
+LOREKEEP_TARGET inline Value load_some(const float* from, std::size_t count) {
+  alignas(64) float values[Reg::kLanes] = {};
+  std::memcpy(values, from, count * sizeof(float));
+  return Reg::load(values);
+}
+
+LOREKEEP_TARGET inline void store_some(float* to, Value value, std::size_t count) {
+  alignas(64) float values[Reg::kLanes];
+  Reg::store(values, value);
+  std::memcpy(to, values, count * sizeof(float));
+}
+
+LOREKEEP_TARGET void rms_norm(const float* row, const float* weight, float* to, std::size_t count, float epsilon) {
+  Value squares = Reg::set(0.0f);
+  std::size_t i = 0;
+  for (; i + Reg::kLanes <= count; i += Reg::kLanes) {
+    const Value value = Reg::load(row + i);
+    squares = Reg::fma(value, value, squares);
+  }
+  const std::size_t rest = count - i;
+  if (rest > 0) {
+    const Value value = load_some(row + i, rest);
+    squares = Reg::fma(value, value, squares);
+  }
+  const Value scale = Reg::set(1.0f / std::sqrt(Reg::sum(squares) / static_cast<float>(count) + epsilon));
+  for (i = 0; i + Reg::kLanes <= count; i += Reg::kLanes)
+    Reg::store(to + i, Reg::mul(Reg::mul(Reg::load(row + i), scale), Reg::load(weight + i)));
+  if (rest > 0)
+    store_some(to + i, Reg::mul(Reg::mul(load_some(row + i, rest), scale), load_some(weight + i, rest)), rest);
+}
+
+LOREKEEP_TARGET void add(float* to, const float* from, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + Reg::kLanes <= count; i += Reg::kLanes)
+    Reg::store(to + i, Reg::add(Reg::load(to + i), Reg::load(from + i)));
+  for (; i < count; ++i) to[i] += from[i];
+}
+
+LOREKEEP_TARGET void scale(float* to, float factor, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + Reg::kLanes <= count; i += Reg::kLanes) Reg::store(to + i, Reg::mul(Reg::load(to + i), Reg::set(factor)));
+  for (; i < count; ++i) to[i] *= factor;
+}
+
+LOREKEEP_TARGET void rotate_pairs(float* head, const float* cosines, const float* sines, std::size_t angles) {
+  for (std::size_t i = 0; i < angles; ++i) {
+    const float x = head[2 * i];
+    const float y = head[2 * i + 1];
+    head[2 * i] = x * cosines[i] - y * sines[i];
+    head[2 * i + 1] = x * sines[i] + y * cosines[i];
+  }
+}
+
+LOREKEEP_TARGET void rotate_halves(float* head, const float* cosines, const float* sines, std::size_t angles) {
+  float* other = head + angles;
+  for (std::size_t i = 0; i < angles; ++i) {
+    const float x = head[i];
+    const float y = other[i];
+    head[i] = x * cosines[i] - y * sines[i];
+    other[i] = x * sines[i] + y * cosines[i];
+  }
+}
+
+LOREKEEP_TARGET inline Value silu(Value x) {
+  const Value one = Reg::set(1.0f);
+  return Reg::div(x, Reg::add(one, exponential(Reg::sub(Reg::set(0.0f), x))));
+}
+
+LOREKEEP_TARGET inline Value gelu(Value x) {
+  const Value one = Reg::set(1.0f);
+  const Value inner = Reg::fma(Reg::mul(x, x), Reg::set(0.044715f), one);
+  // -2 sqrt(2 / pi) x (1 + 0.044715 x^2)
+  const Value power = Reg::mul(Reg::mul(x, Reg::set(-1.5957691216f)), inner);
+  return Reg::div(x, Reg::add(one, exponential(power)));
+}
+
+template <Value (*kActivation)(Value)>
+LOREKEEP_TARGET void activate(float* gate, const float* up, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + Reg::kLanes <= count; i += Reg::kLanes)
+    Reg::store(gate + i, Reg::mul(kActivation(Reg::load(gate + i)), Reg::load(up + i)));
+  const std::size_t rest = count - i;
+  if (rest > 0) store_some(gate + i, Reg::mul(kActivation(load_some(gate + i, rest)), load_some(up + i, rest)), rest);
+}
+
+LOREKEEP_TARGET void store_half(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride) {
+  alignas(64) std::uint16_t halves[Reg::kLanes];
+  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+    const std::size_t some = count - i < Reg::kLanes ? count - i : Reg::kLanes;
+    // max() and min() return their second argument for a NaN.
+    const Value value = some == Reg::kLanes ? Reg::load(from + i) : load_some(from + i, some);
+    Reg::store_half(halves, Reg::max(Reg::min(value, Reg::set(kLargestHalf)), Reg::set(-kLargestHalf)));
+    for (std::size_t j = 0; j < some; ++j) to[(i + j) * stride] = halves[j];
+  }
+}
+
+/// Scores of kRows queries with 2 registers of keys.
+template <std::size_t kRows>
+LOREKEEP_TARGET void score(const float* query, const std::uint16_t* keys, std::size_t head, float* scores) {
+  Value sums[kRows][2];
+#pragma GCC unroll 12
+  for (std::size_t q = 0; q < kRows; ++q) sums[q][0] = sums[q][1] = Reg::set(0.0f);
+  for (std::size_t d = 0; d < head; ++d, query += kTileQueries, keys += kBlockKeys) {
+    const Value first = Reg::load_half(keys);
+    const Value second = Reg::load_half(keys + Reg::kLanes);
+#pragma GCC unroll 12
+    for (std::size_t q = 0; q < kRows; ++q) {
+      const Value value = Reg::set(query[q]);
+      sums[q][0] = Reg::fma(value, first, sums[q][0]);
+      sums[q][1] = Reg::fma(value, second, sums[q][1]);
+    }
+  }
+#pragma GCC unroll 12
+  for (std::size_t q = 0; q < kRows; ++q) {
+    Reg::store(scores + q * kSegmentKeys, sums[q][0]);
+    Reg::store(scores + q * kSegmentKeys + Reg::kLanes, sums[q][1]);
+  }
+}
+
+/// Adds `keys` rows of kRegs registers of values, weighted by the scores of kRows queries.
+template <std::size_t kRows, std::size_t kRegs>
+LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std::size_t dimension) {
+  const std::size_t stride = padded(task.head);
+  Value sums[kRows][kRegs];
+#pragma GCC unroll 6
+  for (std::size_t q = 0; q < kRows; ++q) {
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::set(0.0f);
+  }
+  const float* scores = task.scores + query * kSegmentKeys;
+  for (std::size_t block = 0; block * kBlockKeys < task.most; ++block) {
+    const std::uint16_t* values = task.values[block] + dimension;
+    const std::size_t first = block * kBlockKeys;
+    const std::size_t last = task.most < first + kBlockKeys ? task.most : first + kBlockKeys;
+    for (std::size_t key = first; key < last; ++key, values += stride) {
+      Value row[kRegs];
+#pragma GCC unroll 4
+      for (std::size_t r = 0; r < kRegs; ++r) row[r] = Reg::load_half(values + r * Reg::kLanes);
+#pragma GCC unroll 6
+      for (std::size_t q = 0; q < kRows; ++q) {
+        const Value score = Reg::set(scores[q * kSegmentKeys + key]);
+#pragma GCC unroll 4
+        for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::fma(score, row[r], sums[q][r]);
+      }
+    }
+  }
+#pragma GCC unroll 6
+  for (std::size_t q = 0; q < kRows; ++q) {
+    float* to = task.weighted + (query + q) * stride + dimension;
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < kRegs; ++r) Reg::store(to + r * Reg::kLanes, sums[q][r]);
+  }
+}
+
+template <std::size_t kRows>
+LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) {
+  std::size_t dimension = 0;
+  const std::size_t count = padded(task.head);
+  for (; dimension + 4 * Reg::kLanes <= count; dimension += 4 * Reg::kLanes) weigh<kRows, 4>(task, query, dimension);
+  for (; dimension + 2 * Reg::kLanes <= count; dimension += 2 * Reg::kLanes) weigh<kRows, 2>(task, query, dimension);
+  for (; dimension < count; dimension += Reg::kLanes) weigh<kRows, 1>(task, query, dimension);
+}
+
+// Turns the scores of a query into weights, from 0 up to `most` keys rounded up to a register.
+LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::size_t count) {
+  float* scores = task.scores + q * kSegmentKeys;
+  const Value lowest = Reg::set(-std::numeric_limits<float>::infinity());
+  if (task.softcap > 0) {
+    // tanh(x) = 1 - 2 / (1 + exp(2x))
+    const Value one = Reg::set(1.0f);
+    for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+      const Value power = exponential(Reg::mul(Reg::load(scores + i), Reg::set(2.0f / task.softcap)));
+      const Value tanh = Reg::sub(one, Reg::div(Reg::set(2.0f), Reg::add(one, power)));
+      Reg::store(scores + i, Reg::mul(Reg::set(task.softcap), tanh));
+    }
+  }
+  Value largest = lowest;
+  const Value begin = Reg::set(static_cast<float>(task.begin[q]));
+  const Value end = Reg::set(static_cast<float>(task.end[q]));
+  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+    const Value key = Reg::add(Reg::set(static_cast<float>(i)), Reg::ordinals());
+    Value value = Reg::less(key, end, Reg::load(scores + i), lowest);
+    value = Reg::less(key, begin, lowest, value);
+    Reg::store(scores + i, value);
+    largest = Reg::max(largest, value);
+  }
+  const float found = Reg::largest(largest);
+  task.largest[q] = found;
+  const Value top = Reg::set(found == -std::numeric_limits<float>::infinity() ? 0.0f : found);
+  Value sum = Reg::set(0.0f);
+  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+    const Value value = exponential(Reg::sub(Reg::load(scores + i), top));
+    sum = Reg::add(sum, value);
+    Reg::store(scores + i, value);
+  }
+  task.sum[q] = Reg::sum(sum);
+}
+
+template <std::size_t kRows>
+LOREKEEP_TARGET void score_rows(const SegmentAttention& task, std::size_t query) {
+  for (std::size_t key = 0; key < task.most; key += 2 * Reg::kLanes) {
+    const std::uint16_t* keys = task.keys[key / kBlockKeys] + key % kBlockKeys;
+    score<kRows>(task.query + query, keys, task.head, task.scores + query * kSegmentKeys + key);
+  }
+}
+
+LOREKEEP_TARGET void attend(const SegmentAttention& task) {
+  const std::size_t queries = task.queries;
+  std::size_t q = 0;
+  // Bounds a tile by the registers of the processor; a small tile computes some queries of zeros.
+  if constexpr (Reg::kQueries == 12) {
+    if (queries > 6) score_rows<12>(task, 0), q = 12;
+  }
+  while (q < queries) {
+    const std::size_t left = queries - q;
+    if (left > 3) {
+      score_rows<6>(task, q), q += 6;
+    } else if (left > 1) {
+      score_rows<3>(task, q), q += 3;
+    } else {
+      score_rows<1>(task, q), q += 1;
+    }
+  }
+  const std::size_t count = (task.most + Reg::kLanes - 1) / Reg::kLanes * Reg::kLanes;
+  for (q = 0; q < queries; ++q) soften(task, q, count);
+  for (q = 0; q < queries;) {
+    const std::size_t left = queries - q;
+    if (Reg::kQueries == 12 && left > 3) {
+      weigh_all<6>(task, q), q += 6;
+    } else if (left > 1) {
+      weigh_all<3>(task, q), q += 3;
+    } else {
+      weigh_all<1>(task, q), q += 1;
+    }
+  }
+}
+
+constexpr DecoderKernels kernel_set(const char* name) {
+  return {name, rms_norm, add, scale, rotate_pairs, rotate_halves, activate<silu>, activate<gelu>, store_half, attend};
+}
+
+}  // namespace
+}  // namespace lorekeep::decoder

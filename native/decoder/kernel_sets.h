@@ -1,0 +1,20 @@
+// The sets behind kernels.h. Internal to native/decoder.
+#pragma once
+
+#include "decoder/kernels.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LOREKEEP_X86_DECODER 1
+#else
+#define LOREKEEP_X86_DECODER 0
+#endif
+
+namespace lorekeep::decoder {
+
+extern const DecoderKernels kScalarKernels;
+#if LOREKEEP_X86_DECODER
+extern const DecoderKernels kAvx2Kernels;
+extern const DecoderKernels kAvx512Kernels;
+#endif
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,69 @@
+// The arithmetic of a decoder's forward pass besides its matrices, one set of functions per kind of processor. Within a
+// set, a row's result never depends on the rows computed beside it: each sum has one order, given by positions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace lorekeep::decoder {
+
+/// Keys of a block of the KV cache. Within a block, keys are stored by dimension: [dimension][kBlockKeys].
+inline constexpr std::size_t kBlockKeys = 32;
+/// Keys that a softmax covers at once. Segments begin at multiples of this position; their results are merged in order.
+inline constexpr std::size_t kSegmentKeys = 256;
+inline constexpr std::size_t kSegmentBlocks = kSegmentKeys / kBlockKeys;
+/// Queries of a tile.
+inline constexpr std::size_t kTileQueries = 12;
+/// Rows of values are stored in multiples of this.
+inline constexpr std::size_t kLanes = 16;
+
+constexpr std::size_t padded(std::size_t count) noexcept {
+  return (count + kLanes - 1) / kLanes * kLanes;
+}
+
+/// The queries of a tile and one segment of the keys and values of a key/value head.
+struct SegmentAttention {
+  std::size_t head;     // dimensions
+  std::size_t queries;  // 1 to kTileQueries
+  /// Dimension d of query q: query[d * kTileQueries + q]; 0 for q >= queries. Scaled.
+  const float* query;
+  /// Query q sees keys begin[q] to end[q] of the segment; none if begin[q] >= end[q]. Both are at most kSegmentKeys.
+  const std::uint32_t* begin;
+  const std::uint32_t* end;
+  std::uint32_t most;                  // the largest end
+  const std::uint16_t* const* keys;    // the blocks up to `most`, f16: [head][kBlockKeys]
+  const std::uint16_t* const* values;  // f16: [kBlockKeys][padded(head)], finite
+  float softcap;                       // scores become softcap * tanh(score / softcap); 0: unchanged
+  float* scores;                       // scratch: kTileQueries x kSegmentKeys
+  // Results: exp(score - largest), summed, and times the values. A query that sees no key has largest = -infinity.
+  float* largest;   // kTileQueries
+  float* sum;       // kTileQueries
+  float* weighted;  // kTileQueries x padded(head)
+};
+
+struct DecoderKernels {
+  const char* name;
+  /// to = row / sqrt(mean of squares + epsilon) * weight. `to` may be `row`.
+  void (*rms_norm)(const float* row, const float* weight, float* to, std::size_t count, float epsilon);
+  /// to += from
+  void (*add)(float* to, const float* from, std::size_t count);
+  /// to *= factor
+  void (*scale)(float* to, float factor, std::size_t count);
+  /// Rotates dimensions 2i and 2i + 1 of a head by an angle given by cosines[i] and sines[i].
+  void (*rotate_pairs)(float* head, const float* cosines, const float* sines, std::size_t angles);
+  /// The same for dimensions i and i + angles.
+  void (*rotate_halves)(float* head, const float* cosines, const float* sines, std::size_t angles);
+  /// gate = gate / (1 + exp(-gate)) * up
+  void (*silu_times)(float* gate, const float* up, std::size_t count);
+  /// gate = gelu(gate) * up, GELU in its tanh form.
+  void (*gelu_times)(float* gate, const float* up, std::size_t count);
+  /// Writes values as f16, value i to to[i * stride]. Values that f16 cannot hold become its largest.
+  void (*store_half)(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride);
+  void (*attend)(const SegmentAttention& task);
+};
+
+/// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
+std::span<const DecoderKernels* const> available_kernels() noexcept;
+
+}  // namespace lorekeep::decoder

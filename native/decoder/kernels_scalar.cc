@@ -1,0 +1,96 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/half.h"
+#include "decoder/kernel_sets.h"
+
+#define LOREKEEP_TARGET
+
+namespace lorekeep::decoder {
+namespace {
+
+// A register of 8 values in plain C++: the reference, and the set of processors without one of their own.
+struct Reg {
+  static constexpr std::size_t kLanes = 8;
+  static constexpr std::size_t kQueries = 6;
+  struct Value {
+    float at[kLanes];
+  };
+
+  template <class Function>
+  static Value each(Function function) {
+    Value found;
+    for (std::size_t i = 0; i < kLanes; ++i) found.at[i] = function(i);
+    return found;
+  }
+  static Value load(const float* from) {
+    return each([&](std::size_t i) { return from[i]; });
+  }
+  static void store(float* to, Value a) {
+    for (std::size_t i = 0; i < kLanes; ++i) to[i] = a.at[i];
+  }
+  static Value set(float value) {
+    return each([&](std::size_t) { return value; });
+  }
+  static Value load_half(const std::uint16_t* from) {
+    return each([&](std::size_t i) { return float_from_half(from[i]); });
+  }
+  static void store_half(std::uint16_t* to, Value a) {
+    for (std::size_t i = 0; i < kLanes; ++i) to[i] = half_from_float(a.at[i]);
+  }
+  static Value add(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] + b.at[i]; });
+  }
+  static Value sub(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] - b.at[i]; });
+  }
+  static Value mul(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] * b.at[i]; });
+  }
+  static Value div(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] / b.at[i]; });
+  }
+  static Value fma(Value a, Value b, Value c) {
+    return each([&](std::size_t i) { return a.at[i] * b.at[i] + c.at[i]; });
+  }
+  static Value min(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] < b.at[i] ? a.at[i] : b.at[i]; });
+  }
+  static Value max(Value a, Value b) {
+    return each([&](std::size_t i) { return a.at[i] > b.at[i] ? a.at[i] : b.at[i]; });
+  }
+  static Value round(Value a) {
+    return each([&](std::size_t i) { return std::nearbyint(a.at[i]); });
+  }
+  static Value times_two_to(Value a, Value b) {
+    return each([&](std::size_t i) { return std::ldexp(a.at[i], static_cast<int>(b.at[i])); });
+  }
+  static Value less(Value a, Value b, Value x, Value y) {
+    return each([&](std::size_t i) { return a.at[i] < b.at[i] ? x.at[i] : y.at[i]; });
+  }
+  static Value ordinals() {
+    return each([](std::size_t i) { return static_cast<float>(i); });
+  }
+  static float sum(Value a) {
+    float found = 0;
+    for (const float value : a.at) found += value;
+    return found;
+  }
+  static float largest(Value a) {
+    float found = a.at[0];
+    for (const float value : a.at) found = value > found ? value : found;
+    return found;
+  }
+};
+
+}  // namespace
+}  // namespace lorekeep::decoder
+
+#include "decoder/kernel_bodies.h"
+
+namespace lorekeep::decoder {
+
+const DecoderKernels kScalarKernels = kernel_set("scalar");
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,127 @@
+#include "decoder/kv_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace lorekeep::decoder {
+namespace {
+
+constexpr std::uint16_t kHalfExponent = 0x7c00;  // all ones: infinite or not a number
+
+std::size_t blocks_of(std::size_t cells) noexcept {
+  return (cells + kBlockKeys - 1) / kBlockKeys;
+}
+
+}  // namespace
+
+// A sequence may fill its last block partly, and have a copy of a block that it shares in part.
+std::size_t KvCache::blocks_for(std::size_t cells, std::size_t sequences) noexcept {
+  return blocks_of(cells) + 2 * std::min(sequences, cells);
+}
+
+std::size_t KvCache::bytes(CacheShape shape, std::size_t cells, std::size_t sequences) noexcept {
+  return blocks_for(cells, sequences) * shape.block_numbers() * sizeof(std::uint16_t);
+}
+
+KvCache::KvCache(CacheShape shape, std::size_t cells, std::size_t sequences) : shape_(shape), sequences_(sequences) {
+  const std::size_t blocks = blocks_for(cells, sequences);
+  if (blocks > std::numeric_limits<Block>::max()) throw std::bad_alloc();
+  owners_.resize(blocks);
+  free_.resize(blocks);
+  for (std::size_t i = 0; i < blocks; ++i) free_[i] = static_cast<Block>(blocks - 1 - i);
+  // Zeros, which the system maps when they are first written: values of unused cells are finite.
+  numbers_ = static_cast<std::uint16_t*>(std::calloc(blocks, shape.block_numbers() * sizeof(std::uint16_t)));
+  if (numbers_ == nullptr) throw std::bad_alloc();
+}
+
+KvCache::~KvCache() {
+  std::free(numbers_);
+}
+
+std::optional<KvCache::Block> KvCache::take() {
+  if (free_.empty()) return std::nullopt;
+  const Block block = free_.back();
+  free_.pop_back();
+  owners_[block] = 1;
+  return block;
+}
+
+void KvCache::release(Block block) noexcept {
+  if (--owners_[block] == 0) free_.push_back(block);  // has the capacity
+}
+
+// Copies the last block of a sequence if others share it.
+bool KvCache::own_last(Sequence& sequence) {
+  Block& last = sequence.blocks.back();
+  if (owners_[last] == 1) return true;
+  const std::optional<Block> copy = take();
+  if (!copy) return false;
+  std::memcpy(block_at(*copy), block_at(last), shape_.block_numbers() * sizeof(std::uint16_t));
+  release(last);
+  last = *copy;
+  return true;
+}
+
+bool KvCache::extend(std::size_t sequence, std::size_t length) {
+  Sequence& found = sequences_[sequence];
+  if (length <= found.length) return true;
+  if (found.length % kBlockKeys != 0 && !own_last(found)) return false;
+  const std::size_t wanted = blocks_of(length);
+  while (found.blocks.size() < wanted) {
+    const std::optional<Block> block = take();
+    if (!block) {
+      set_length(sequence, found.length);
+      return false;
+    }
+    found.blocks.push_back(*block);
+  }
+  return true;
+}
+
+void KvCache::set_length(std::size_t sequence, std::size_t length) noexcept {
+  Sequence& found = sequences_[sequence];
+  found.length = length;
+  while (found.blocks.size() > blocks_of(length)) {
+    release(found.blocks.back());
+    found.blocks.pop_back();
+  }
+}
+
+void KvCache::share(std::size_t from, std::size_t to, std::size_t length) {
+  set_length(to, 0);
+  const std::vector<Block>& blocks = sequences_[from].blocks;
+  sequences_[to].blocks.assign(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(blocks_of(length)));
+  for (const Block block : sequences_[to].blocks) ++owners_[block];
+  sequences_[to].length = length;
+}
+
+std::vector<std::byte> KvCache::save(std::size_t sequence) const {
+  const Sequence& found = sequences_[sequence];
+  const std::size_t size = shape_.block_numbers() * sizeof(std::uint16_t);
+  std::vector<std::byte> state(found.blocks.size() * size);
+  for (std::size_t i = 0; i < found.blocks.size(); ++i)
+    std::memcpy(state.data() + i * size, block_at(found.blocks[i]), size);
+  return state;
+}
+
+bool KvCache::restore(std::size_t sequence, std::span<const std::byte> state, std::size_t length) {
+  set_length(sequence, 0);
+  const std::size_t size = shape_.block_numbers() * sizeof(std::uint16_t);
+  if (state.size() != blocks_of(length) * size || !extend(sequence, length)) return false;
+  set_length(sequence, length);
+  bool finite = true;
+  for (std::size_t i = 0; i < blocks_of(length); ++i) {
+    std::uint16_t* numbers = block_at(sequences_[sequence].blocks[i]);
+    std::memcpy(numbers, state.data() + i * size, size);
+    finite = finite && std::all_of(numbers, numbers + shape_.block_numbers(),
+                                   [](std::uint16_t half) { return (half & kHalfExponent) != kHalfExponent; });
+    if (!finite) std::memset(numbers, 0, size);
+  }
+  if (!finite) set_length(sequence, 0);
+  return finite;
+}
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,58 @@
+// Divides products of matrices into tickets.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace lorekeep::decoder {
+
+/// Rows x outputs of one product, divided into pieces of a size that takes some 50 µs, and into several pieces for each
+/// thread where that is possible.
+class Pieces {
+ public:
+  Pieces() = default;
+  Pieces(std::size_t rows, std::size_t outputs, std::size_t inputs, std::size_t threads) noexcept
+      : rows_(rows), outputs_(outputs) {
+    const std::size_t least = std::max(kLeastInputBytes / std::max<std::size_t>(inputs, 1), kLeastRows);
+    row_step_ = std::clamp<std::size_t>(rows, 1, least);
+    const std::size_t for_cost = kMostProducts / (std::max<std::size_t>(inputs, 1) * (row_step_ + kRowsOfAStream));
+    const std::size_t row_pieces = (rows + row_step_ - 1) / row_step_;
+    const std::size_t wanted =
+        std::max<std::size_t>(1, kPiecesPerThread * threads / std::max<std::size_t>(row_pieces, 1));
+    const std::size_t for_threads = (outputs + wanted - 1) / wanted;
+    output_step_ = std::max<std::size_t>(std::min(for_cost, for_threads) / kOutputs, 1) * kOutputs;
+  }
+
+  std::size_t size() const noexcept { return count(rows_, row_step_) * count(outputs_, output_step_); }
+
+  struct Piece {
+    std::size_t row;
+    std::size_t rows;
+    std::size_t output;
+    std::size_t outputs;
+  };
+  /// Pieces of the same rows follow each other, so that these stay in a cache.
+  Piece at(std::size_t index) const noexcept {
+    const std::size_t across = count(outputs_, output_step_);
+    const std::size_t row = index / across * row_step_;
+    const std::size_t output = index % across * output_step_;
+    return {row, std::min(row_step_, rows_ - row), output, std::min(output_step_, outputs_ - output)};
+  }
+
+ private:
+  static constexpr std::size_t kOutputs = 32;  // whole panels of the kernels
+  static constexpr std::size_t kLeastRows = 32;
+  static constexpr std::size_t kLeastInputBytes = 512 << 10;  // half of a core's second cache
+  static constexpr std::size_t kMostProducts = 8 << 20;
+  static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many
+  static constexpr std::size_t kPiecesPerThread = 4;
+
+  static std::size_t count(std::size_t all, std::size_t step) noexcept { return (all + step - 1) / step; }
+
+  std::size_t rows_ = 0;
+  std::size_t outputs_ = 0;
+  std::size_t row_step_ = 1;
+  std::size_t output_step_ = kOutputs;
+};
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,81 @@
+// Threads that compute the operations of a step together. An operation is a number of tickets; whoever is free takes
+// the next one, so that a thread that lost its core holds up at most the ticket it has. A thread that finds no ticket
+// spins for a moment, then sleeps: the next operation usually begins within microseconds, and waking takes 40.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "core/semaphore.h"
+
+namespace lorekeep::decoder {
+
+class Team {
+ public:
+  /// The caller of run() and `threads` - 1 others; fewer if the system refuses them.
+  explicit Team(std::size_t threads);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// Number of threads, the caller included; workers are 0 to size() - 1.
+  std::size_t size() const noexcept { return helpers_.size() + 1; }
+
+  /// Begins a step that at most `threads` compute. `unwanted` (may be empty) is asked by the caller between its
+  /// tickets.
+  void begin(std::size_t threads, const std::function<bool()>* unwanted) noexcept;
+
+  /// Calls body(ticket, worker) for each ticket in [0, tickets), on several threads, and waits. Returns false if the
+  /// step is unwanted: some tickets were not computed. `body` must not throw.
+  template <class Body>
+  bool run(std::size_t tickets, const Body& body) {
+    const auto call = [](const void* context, std::size_t ticket, std::size_t worker) noexcept {
+      (*static_cast<const Body*>(context))(ticket, worker);
+    };
+    return run_tickets(tickets, {call, &body});
+  }
+
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+
+  static constexpr std::size_t kMostTickets = (std::size_t{1} << 20) - 1;
+
+ private:
+  struct Job {
+    void (*call)(const void* context, std::size_t ticket, std::size_t worker) noexcept;
+    const void* context;
+  };
+  struct Helper {
+    std::thread thread;
+    Semaphore wake;
+    std::atomic<bool> asleep{false};
+  };
+
+  bool run_tickets(std::size_t tickets, Job job);
+  void help(std::size_t worker);
+  bool take(std::size_t& ticket) noexcept;
+  bool has_tickets(std::size_t worker) const noexcept;
+  void finish_ticket() noexcept;
+  void wait_for_helpers() noexcept;
+  void poll() noexcept;
+
+  // Phase, tickets and the next ticket in one word, so that no thread takes a ticket of an operation that has ended.
+  alignas(64) std::atomic<std::uint64_t> word_{0};
+  alignas(64) std::atomic<std::uint32_t> left_{0};  // tickets that are not computed yet
+  std::atomic<bool> caller_waits_{false};
+  alignas(64) Job job_{};  // of the operation; stable while a ticket of it is held
+  std::atomic<std::uint32_t> limit_{1};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> ending_{false};
+  Semaphore all_done_;
+  const std::function<bool()>* unwanted_ = nullptr;
+  std::uint32_t phase_ = 0;
+  std::vector<std::unique_ptr<Helper>> helpers_;
+};
+
+}  // namespace lorekeep::decoder

@@ -1,0 +1,32 @@
+// Reads the weights of a decoder from a GGUF file for native/decoder: llama, qwen2, qwen3, gemma, gemma2 and gemma3 as
+// they usually are. Internal to native/engine and native/lm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/work.h"
+#include "decoder/weights.h"
+#include "engine/gguf_file.h"
+
+namespace lorekeep::engine {
+
+/// What native/decoder would compute of a file.
+struct DecoderPlan {
+  decoder::DecoderShape shape;
+  std::uint64_t weight_bytes = 0;  // of the packed matrices, about
+  /// Why native/decoder cannot compute the file; empty: it can. Then llama.cpp computes or refuses it.
+  std::string obstacle;
+
+  bool suited() const noexcept { return obstacle.empty(); }
+};
+
+/// Checks the metadata, and the names, shapes and formats of all tensors, without reading weights. Any key of the
+/// architecture or tensor that native/decoder does not know is an obstacle. Throws bad_alloc.
+DecoderPlan plan_decoder(const GgufFile& file);
+
+/// Packs the weights. Precondition: plan_decoder(file).suited(). Throws bad_alloc, and as `work.cancel`.
+std::shared_ptr<const decoder::DecoderWeights> read_decoder(const GgufFile& file, const Work& work);
+
+}  // namespace lorekeep::engine

@@ -1,0 +1,67 @@
+// The context of llama.cpp. Internal to native/lm.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "llama.h"
+#include "lm/generation_context.h"
+
+namespace lorekeep::lm {
+
+/// Sequence ids of a context.
+inline constexpr std::int32_t kAttentionSequences = 256;  // llama.cpp: LLAMA_MAX_SEQ
+inline constexpr std::int32_t kRecurrentSequences = 16;   // each has a state of its own
+// Each has cells of its own: which cells hold a sequence changes the order of sums, and so the last bits of logits.
+inline constexpr std::int32_t kDeterministicSequences = 4;
+
+/// Returns how to make the context of a model, except for threads and callbacks.
+llama_context_params context_params(const LanguageModel& model);
+
+class LlamaContext final : public GenerationContext {
+ public:
+  /// Precondition: llama.cpp has the model's weights. Throws as GenerationContext::make().
+  explicit LlamaContext(std::shared_ptr<const LanguageModel> model);
+  ~LlamaContext() override;
+
+  static std::string state_name(const LanguageModel& model);
+
+  const std::shared_ptr<const LanguageModel>& shared_model() const noexcept override { return model_; }
+  std::int32_t sequences() const noexcept override { return sequences_; }
+  std::uint32_t batch_size() const noexcept override { return batch_size_; }
+  Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;
+  std::span<float> logits(std::size_t row) override;
+  bool remove(std::int32_t sequence, std::int32_t from) override;
+  void share(std::int32_t from, std::int32_t to, std::int32_t tokens) override;
+  std::vector<std::byte> save(std::int32_t sequence) override;
+  bool restore(std::int32_t sequence, std::span<const std::byte> state, std::int32_t tokens) override;
+
+ private:
+  struct ContextFree {
+    void operator()(llama_context* context) const noexcept { llama_free(context); }
+  };
+  struct PoolFree {
+    void operator()(ggml_threadpool* pool) const noexcept;
+  };
+
+  void start_threads();
+
+  std::shared_ptr<const LanguageModel> model_;
+  std::uint32_t batch_size_;
+  std::int32_t sequences_;
+  const std::function<bool()>* unwanted_ = nullptr;  // during decode()
+  // Destroyed in reverse: the context before the threads it computes on.
+  std::unique_ptr<ggml_threadpool, PoolFree> threads_;
+  std::unique_ptr<llama_context, ContextFree> context_;
+  bool threads_started_ = false;
+
+  std::vector<llama_token> tokens_;
+  std::vector<llama_pos> positions_;
+  std::vector<std::int32_t> sequence_counts_;
+  std::vector<llama_seq_id> sequence_ids_;
+  std::vector<llama_seq_id*> sequence_pointers_;
+  std::vector<std::int8_t> outputs_;
+};
+
+}  // namespace lorekeep::lm

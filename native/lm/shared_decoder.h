@@ -1,0 +1,19 @@
+// One copy of the packed weights of each file, however often it is loaded. Internal to native/lm.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/cancel_token.h"
+#include "engine/decoder_file.h"
+
+namespace lorekeep::lm {
+
+/// Returns the weights of the file with this fingerprint: those of a model that is still loaded, else packs them on
+/// several threads. Precondition: `plan` is that of `file`, and suited. Throws bad_alloc, Error(kCancelled).
+std::shared_ptr<const decoder::DecoderWeights> shared_decoder(const std::string& fingerprint,
+                                                              const engine::GgufFile& file,
+                                                              const engine::DecoderPlan& plan,
+                                                              const CancelToken* cancel);
+
+}  // namespace lorekeep::lm

@@ -1,0 +1,125 @@
+/**
+ * lorekeep's own runtime of language models (native/decoder): everything that holds for llama.cpp, and what holds for it
+ * alone. decoders.test.ts compares its log-probabilities with recordings of llama.cpp.
+ */
+import { describe, expect, test } from 'vitest';
+import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
+import { rejection } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { writeDecoderModel } from '../helpers/models.js';
+import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
+
+process.env.LOREKEEP_RUNTIME = 'decoder'; // what `auto` chooses, where it can
+await import('./language-model-kinds.test.js');
+await import('./prefix.test.js');
+await import('./language-model.scheduling.test.js');
+
+const folder = temporaryFolder();
+const own = { runtime: 'decoder', threads: 1, batchThreads: 1 } as const;
+const tokens = (length: number, salt: number) =>
+  Int32Array.from({ length }, (_, i) => 3 + ((i * 7 + salt * 31 + ((i * salt) % 13)) % 256));
+
+describe('the own runtime', () => {
+  const path = writeDecoderModel('own-runtime.gguf', { pooling: null, contextSize: 1024 });
+  const request = (salt: number): GenerateRequest => ({
+    prompt: tokens(150 + 11 * salt, salt),
+    maxTokens: 24,
+    seed: salt,
+    logprobs: 3,
+  });
+
+  test('gives the same log-probabilities for every chunk size and number of threads, alone and beside others', async () => {
+    const salts = [1, 2, 3, 4, 5, 6];
+    const model = await LanguageModel.load(await path, { ...own, kvCells: 4096 });
+    expect(model.facts.runtime).toBe('decoder');
+    const expected = [];
+    for (const salt of salts) expected.push((await model.generate(request(salt)).result).logprobs);
+    await model.close();
+    for (const options of [{ batchSize: 7 }, { batchSize: 64, batchThreads: 3 }, { threads: 4 }]) {
+      const other = await LanguageModel.load(await path, { ...own, ...options, kvCells: 4096 });
+      const results = await Promise.all(salts.map((salt) => other.generate(request(salt)).result));
+      expect(results.map(({ logprobs }) => logprobs)).toEqual(expected);
+      // Again, from whatever is in the cache.
+      const again = await Promise.all(salts.map((salt) => other.generate(request(salt)).result));
+      expect(again.map(({ logprobs }) => logprobs)).toEqual(expected);
+      expect(again.every(({ usage }) => usage.cached > 0)).toBe(true);
+      await other.close();
+    }
+  });
+
+  test('agrees with llama.cpp', async () => {
+    const found = [];
+    for (const runtime of ['llama.cpp', 'decoder'] as const) {
+      const model = await LanguageModel.load(await path, { ...own, runtime });
+      expect(model.facts.runtime).toBe(runtime);
+      const { logprobs } = await model.generate({
+        ...request(1),
+        sampling: { temperature: 0 },
+        logprobs: 1,
+      }).result;
+      found.push(logprobs?.map(({ token, logprob }) => ({ token, logprob })) ?? []);
+      await model.close();
+    }
+    const [llama, decoder] = found as [(typeof found)[0], (typeof found)[0]];
+    expect(decoder.map(({ token }) => token)).toEqual(llama.map(({ token }) => token));
+    for (const [i, { logprob }] of decoder.entries())
+      expect(Math.abs(logprob - (llama[i]?.logprob ?? 0))).toBeLessThan(0.02);
+  });
+
+  test('refuses the prefixes of llama.cpp, and llama.cpp its own', async () => {
+    const models = [];
+    for (const runtime of ['llama.cpp', 'decoder'] as const)
+      models.push(await LanguageModel.load(await path, { ...own, runtime }));
+    const [llama, decoder] = models as [LanguageModel, LanguageModel];
+    for (const [from, to] of [
+      [llama, decoder],
+      [decoder, llama],
+    ] as const) {
+      const file = folder(`${from.facts.runtime}.prefix`);
+      await (await from.prefix(tokens(70, 1))).save(file);
+      await rejection(to.loadPrefix(file), 'UNSUPPORTED');
+      await (await from.loadPrefix(file)).close();
+    }
+    for (const model of models) await model.close();
+  });
+
+  test('says what it cannot compute: an unknown key, an unknown tensor, another format', async () => {
+    const refused = async (edit: Parameters<typeof writeDecoderModel>[1], reason: RegExp) => {
+      const file = await writeDecoderModel(`refused-${refusals++}.gguf`, { pooling: null, ...edit });
+      const error = await rejection(LanguageModel.load(file, own), 'UNSUPPORTED');
+      expect(error.message).toMatch(reason);
+      const model = await LanguageModel.load(file, { ...own, runtime: 'auto' });
+      expect(model.facts.runtime).toBe('llama.cpp');
+      await model.close();
+    };
+    let refusals = 0;
+    await refused(
+      { edit: (file) => void file.set('qwen3.attention.scale', { type: 'f32', value: 1 }) },
+      /'qwen3.attention.scale' is unknown/,
+    );
+    await refused(
+      {
+        edit: (file) => {
+          file.set('qwen3.rope.scaling.type', { type: 'string', value: 'yarn' });
+          file.set('qwen3.rope.scaling.factor', { type: 'f32', value: 2 });
+        },
+      },
+      /positions are scaled/,
+    );
+  });
+
+  test('knows its memory before it loads', async () => {
+    const file = folder('estimate.gguf');
+    await writeTinyDecoder('llama', file);
+    const { devices } = await LanguageModel.estimate(file, { ...own, contextSize: 256 });
+    expect(devices).toHaveLength(1);
+    expect(devices[0]?.context).toBe(256 * 2 * 2 * 2 * 16 * 2); // layers, keys and values, heads, dimensions, bytes
+    expect(devices[0]?.model).toBeGreaterThan(0);
+    expect(devices[0]?.compute).toBeGreaterThan(0);
+  });
+
+  test('is a choice of three', async () => {
+    const file = await path;
+    await rejection(LanguageModel.load(file, { runtime: 'fast' as 'auto' }), 'INVALID_ARGUMENT');
+  });
+});

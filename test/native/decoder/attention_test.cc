@@ -1,0 +1,148 @@
+// Attention against a naive one in double, and its bits against other divisions of the same work.
+#include "decoder/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "core/half.h"
+#include "harness.h"
+
+namespace lorekeep::decoder {
+namespace {
+
+DecoderShape shape_of(std::size_t heads, std::size_t kv_heads, std::size_t head, float softcap) {
+  DecoderShape shape{};
+  shape.layers = 1;
+  shape.heads = heads;
+  shape.kv_heads = kv_heads;
+  shape.head = head;
+  shape.attention_scale = 1.0f / std::sqrt(static_cast<float>(head));
+  shape.attention_softcap = softcap;
+  return shape;
+}
+
+/// Random queries, keys and values of some tokens.
+struct Tokens {
+  Tokens(const DecoderShape& by, std::size_t count, unsigned long long seed) : shape(by), tokens(count) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<float>& to, std::size_t width) {
+      to.resize(width * count);
+      for (float& value : to) value = normal(random);
+    };
+    fill(queries, shape.query_width());
+    fill(keys, shape.kv_width());
+    fill(values, shape.kv_width());
+    for (auto* numbers : {&keys, &values}) {
+      for (float& value : *numbers) value = float_from_half(half_from_float(value));
+    }
+  }
+  void store(KvCache& cache, std::size_t sequence, std::size_t token) const {
+    for (std::size_t kv = 0; kv < shape.kv_heads; ++kv) {
+      std::uint16_t* key = cache.keys(sequence, token / kBlockKeys, 0, kv) + token % kBlockKeys;
+      std::uint16_t* value =
+          cache.values(sequence, token / kBlockKeys, 0, kv) + token % kBlockKeys * padded(shape.head);
+      for (std::size_t d = 0; d < shape.head; ++d) {
+        const std::size_t from = token * shape.kv_width() + kv * shape.head + d;
+        key[d * kBlockKeys] = half_from_float(keys[from]);
+        value[d] = half_from_float(values[from]);
+      }
+    }
+  }
+  double naive(std::size_t token, std::size_t head, std::size_t dimension, std::size_t window) const {
+    const std::size_t kv = head / shape.group();
+    const std::size_t first = window == 0 || token + 1 <= window ? 0 : token + 1 - window;
+    std::vector<double> scores;
+    for (std::size_t key = first; key <= token; ++key) {
+      double score = 0;
+      for (std::size_t d = 0; d < shape.head; ++d)
+        score += static_cast<double>(queries[token * shape.query_width() + head * shape.head + d]) *
+                 keys[key * shape.kv_width() + kv * shape.head + d];
+      score *= shape.attention_scale;
+      if (shape.attention_softcap > 0) score = shape.attention_softcap * std::tanh(score / shape.attention_softcap);
+      scores.push_back(score);
+    }
+    const double top = *std::max_element(scores.begin(), scores.end());
+    double sum = 0;
+    double weighted = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const double weight = std::exp(scores[i] - top);
+      sum += weight;
+      weighted += weight * values[(first + i) * shape.kv_width() + kv * shape.head + dimension];
+    }
+    return weighted / sum;
+  }
+
+  DecoderShape shape;
+  std::size_t tokens;
+  std::vector<float> queries;
+  std::vector<float> keys;
+  std::vector<float> values;
+};
+
+/// Computes all tokens in steps of the given sizes, in turn.
+std::vector<float> attended(const Tokens& tokens, const DecoderKernels& kernels, std::size_t threads,
+                            std::size_t window, const std::vector<std::size_t>& steps) {
+  const DecoderShape& shape = tokens.shape;
+  KvCache cache({1, shape.kv_heads, shape.head}, tokens.tokens, 2);
+  Team team(threads);
+  Attention attention(shape, kernels, cache, team);
+  std::vector<float> found(tokens.tokens * shape.query_width());
+  for (std::size_t done = 0, step = 0; done < tokens.tokens; ++step) {
+    const std::size_t rows = std::min(steps[step % steps.size()], tokens.tokens - done);
+    cache.extend(1, done + rows);
+    for (std::size_t i = 0; i < rows; ++i) tokens.store(cache, 1, done + i);
+    const Part part{1, done, 0, rows};
+    team.begin(threads, nullptr);
+    attention.plan({&part, 1});
+    CHECK(attention.compute(0, window, tokens.queries.data() + done * shape.query_width(),
+                            found.data() + done * shape.query_width(), shape.query_width()));
+    cache.set_length(1, done + rows);
+    done += rows;
+  }
+  return found;
+}
+
+TEST("attention: agrees with a naive one for all kinds of heads, windows and kernels") {
+  struct Case {
+    std::size_t heads, kv_heads, head, tokens, window;
+    float softcap;
+  };
+  constexpr Case kCases[] = {{3, 1, 64, 300, 0, 0},    {4, 4, 16, 70, 0, 0},  {4, 2, 10, 40, 0, 0},
+                             {2, 1, 80, 33, 0, 0},     {7, 1, 8, 270, 32, 0}, {2, 2, 128, 20, 0, 5},
+                             {2, 1, 48, 600, 300, 50}, {1, 1, 2, 5, 1, 0}};
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const Case& one : kCases) {
+      const Tokens tokens(shape_of(one.heads, one.kv_heads, one.head, one.softcap), one.tokens, test::seed());
+      const std::vector<float> found = attended(tokens, *set, 2, one.window, {one.tokens});
+      double worst = 0;
+      for (std::size_t token = 0; token < one.tokens; token += 1 + token / 16) {
+        for (std::size_t i = 0; i < tokens.shape.query_width(); ++i) {
+          const double expected = tokens.naive(token, i / one.head, i % one.head, one.window);
+          worst = std::max(worst, std::abs(expected - found[token * tokens.shape.query_width() + i]));
+        }
+      }
+      CHECK(worst < 2e-5);
+    }
+  }
+}
+
+TEST("attention: the bits of a row do not depend on steps, neighbours or threads") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t window : {0u, 100u}) {
+      const Tokens tokens(shape_of(6, 2, 24, 0), 700, test::seed() + window);
+      const std::vector<float> whole = attended(tokens, *set, 1, window, {700});
+      for (const std::vector<std::size_t>& steps :
+           {std::vector<std::size_t>{1}, {16}, {5, 1, 64}, {255, 1, 2}, {512, 1}}) {
+        const std::vector<float> found = attended(tokens, *set, 3, window, steps);
+        CHECK(std::memcmp(found.data(), whole.data(), whole.size() * sizeof(float)) == 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lorekeep::decoder

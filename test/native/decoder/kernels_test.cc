@@ -1,0 +1,141 @@
+// Every set of the decoder's kernels against plain arithmetic, with counts that fill no register.
+#include "decoder/kernels.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "core/half.h"
+#include "harness.h"
+
+namespace lorekeep::decoder {
+namespace {
+
+constexpr std::size_t kCounts[] = {1, 2, 7, 8, 15, 16, 17, 40, 172, 576};
+
+std::vector<float> numbers(std::size_t count, float scale, unsigned salt) {
+  std::mt19937_64 random(test::seed() + salt);
+  std::normal_distribution<float> normal;
+  std::vector<float> found(count);
+  for (float& value : found) value = scale * normal(random);
+  return found;
+}
+
+double worst(const std::vector<float>& found, const std::vector<double>& expected) {
+  double most = 0;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    most = std::max(most, std::abs(found[i] - expected[i]) / (1 + std::abs(expected[i])));
+  return most;
+}
+
+TEST("decoder kernels: scalar always runs") {
+  CHECK_EQ(std::string_view(available_kernels().front()->name), "scalar");
+}
+
+TEST("decoder kernels: norms") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t count : kCounts) {
+      std::vector<float> row = numbers(count, 3, 1);
+      const std::vector<float> weight = numbers(count, 1, 2);
+      double squares = 0;
+      for (const float value : row) squares += static_cast<double>(value) * value;
+      std::vector<double> expected(count);
+      for (std::size_t i = 0; i < count; ++i)
+        expected[i] = row[i] / std::sqrt(squares / static_cast<double>(count) + 1e-5) * weight[i];
+      std::vector<float> to(count);
+      set->rms_norm(row.data(), weight.data(), to.data(), count, 1e-5f);
+      CHECK(worst(to, expected) < 1e-6);
+      set->rms_norm(row.data(), weight.data(), row.data(), count, 1e-5f);
+      CHECK(row == to);
+    }
+  }
+}
+
+TEST("decoder kernels: gated activations, up to values whose exponential overflows") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t count : kCounts) {
+      std::vector<float> gate = numbers(count, 4, 3);
+      gate[0] = 200;
+      gate[count / 2] = -200;
+      const std::vector<float> up = numbers(count, 1, 4);
+      std::vector<double> silu(count);
+      std::vector<double> gelu(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double x = gate[i];
+        silu[i] = x / (1 + std::exp(-x)) * up[i];
+        gelu[i] = 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (x + 0.044715 * x * x * x))) * up[i];
+      }
+      std::vector<float> found = gate;
+      set->silu_times(found.data(), up.data(), count);
+      CHECK(worst(found, silu) < 1e-6);
+      found = gate;
+      set->gelu_times(found.data(), up.data(), count);
+      CHECK(worst(found, gelu) < 1e-6);
+    }
+  }
+}
+
+TEST("decoder kernels: rotations keep lengths and turn both styles of pairs") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t angles : {1u, 4u, 5u, 16u, 32u, 37u}) {
+      std::vector<float> cosines(angles);
+      std::vector<float> sines(angles);
+      for (std::size_t i = 0; i < angles; ++i) {
+        cosines[i] = std::cos(0.3f * static_cast<float>(i + 1));
+        sines[i] = std::sin(0.3f * static_cast<float>(i + 1));
+      }
+      const std::vector<float> head = numbers(2 * angles, 1, 5);
+      for (const bool pairs : {true, false}) {
+        std::vector<float> found = head;
+        (pairs ? set->rotate_pairs : set->rotate_halves)(found.data(), cosines.data(), sines.data(), angles);
+        std::vector<double> expected(2 * angles);
+        for (std::size_t i = 0; i < angles; ++i) {
+          const std::size_t x = pairs ? 2 * i : i;
+          const std::size_t y = pairs ? 2 * i + 1 : i + angles;
+          expected[x] = static_cast<double>(head[x]) * cosines[i] - static_cast<double>(head[y]) * sines[i];
+          expected[y] = static_cast<double>(head[x]) * sines[i] + static_cast<double>(head[y]) * cosines[i];
+        }
+        CHECK(worst(found, expected) < 1e-6);
+      }
+    }
+  }
+}
+
+TEST("decoder kernels: stored halves are rounded, and finite whatever comes") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t count : kCounts) {
+      for (const std::size_t stride : {1u, 32u}) {
+        std::vector<float> from = numbers(count, 100, 6);
+        from[0] = 1e30f;
+        if (count > 1) from[1] = -std::numeric_limits<float>::infinity();
+        if (count > 2) from[2] = std::numeric_limits<float>::quiet_NaN();
+        std::vector<std::uint16_t> to(count * stride, 0x1234);
+        set->store_half(from.data(), to.data(), count, stride);
+        CHECK_EQ(float_from_half(to[0]), 65504.0f);
+        if (count > 1) CHECK_EQ(float_from_half(to[stride]), -65504.0f);
+        if (count > 2) CHECK(std::isfinite(float_from_half(to[2 * stride])));
+        for (std::size_t i = 3; i < count; ++i) CHECK_EQ(to[i * stride], half_from_float(from[i]));
+        if (stride > 1) CHECK_EQ(to[1], 0x1234);
+      }
+    }
+  }
+}
+
+TEST("decoder kernels: sums and scaled rows") {
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t count : kCounts) {
+      std::vector<float> to = numbers(count, 1, 7);
+      const std::vector<float> from = numbers(count, 1, 8);
+      std::vector<float> expected(count);
+      for (std::size_t i = 0; i < count; ++i) expected[i] = (to[i] + from[i]) * 3.0f;
+      set->add(to.data(), from.data(), count);
+      set->scale(to.data(), 3.0f, count);
+      CHECK(to == expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lorekeep::decoder

@@ -1,0 +1,135 @@
+#include "decoder/kv_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "harness.h"
+
+using lorekeep::decoder::CacheShape;
+using lorekeep::decoder::kBlockKeys;
+using lorekeep::decoder::KvCache;
+
+namespace {
+
+constexpr CacheShape kShape{2, 3, 10};
+constexpr std::size_t kSequences = 6;
+
+// Writes a mark into a cell's key and value of every layer and head.
+void mark(KvCache& cache, std::size_t sequence, std::size_t cell, std::uint16_t value) {
+  for (std::size_t layer = 0; layer < kShape.layers; ++layer) {
+    for (std::size_t head = 0; head < kShape.kv_heads; ++head) {
+      cache.keys(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys] = value;
+      cache.values(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys * 16] = value;
+    }
+  }
+}
+
+bool marked(KvCache& cache, std::size_t sequence, std::size_t cell, std::uint16_t value) {
+  bool same = true;
+  for (std::size_t layer = 0; layer < kShape.layers; ++layer) {
+    for (std::size_t head = 0; head < kShape.kv_heads; ++head) {
+      same = same && cache.keys(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys] == value;
+      same = same && cache.values(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys * 16] == value;
+    }
+  }
+  return same;
+}
+
+bool append(KvCache& cache, std::size_t sequence, std::uint16_t value) {
+  const std::size_t at = cache.length(sequence);
+  if (!cache.extend(sequence, at + 1)) return false;
+  mark(cache, sequence, at, value);
+  cache.set_length(sequence, at + 1);
+  return true;
+}
+
+}  // namespace
+
+TEST("kv cache: sequences that share, append, shorten, save and restore keep the cells that each has alone") {
+  std::mt19937_64 random(lorekeep::test::seed());
+  KvCache cache(kShape, 20 * kBlockKeys, kSequences);
+  std::vector<std::vector<std::uint16_t>> expected(kSequences);
+  std::uint16_t next = 1;
+  for (int step = 0; step < 4000; ++step) {
+    const std::size_t sequence = random() % kSequences;
+    std::vector<std::uint16_t>& cells = expected[sequence];
+    switch (random() % 6) {
+      case 0:
+      case 1:
+      case 2:
+        for (std::size_t i = random() % 40; i-- > 0 && append(cache, sequence, next);) {
+          cells.push_back(next);
+          next = static_cast<std::uint16_t>(next % 20000 + 1);
+        }
+        break;
+      case 3: {
+        const std::size_t length = cells.empty() ? 0 : random() % cells.size();
+        cache.set_length(sequence, length);
+        cells.resize(length);
+        break;
+      }
+      case 4: {
+        const std::size_t from = random() % kSequences;
+        if (from == sequence) break;
+        const std::size_t length = expected[from].empty() ? 0 : random() % (expected[from].size() + 1);
+        cache.share(from, sequence, length);
+        cells.assign(expected[from].begin(), expected[from].begin() + static_cast<std::ptrdiff_t>(length));
+        break;
+      }
+      default: {
+        const std::vector<std::byte> state = cache.save(sequence);
+        cache.set_length(sequence, 0);
+        if (!cache.restore(sequence, state, cells.size())) cells.clear();
+      }
+    }
+    for (std::size_t i = 0; i < kSequences; ++i) {
+      REQUIRE(cache.length(i) == expected[i].size());
+      for (std::size_t cell = 0; cell < expected[i].size(); ++cell) REQUIRE(marked(cache, i, cell, expected[i][cell]));
+    }
+  }
+}
+
+TEST("kv cache: holds at least the promised cells, however many sequences share them, and says when it is full") {
+  constexpr std::size_t kCells = 8 * kBlockKeys;
+  KvCache cache(kShape, kCells, kSequences);
+  // One prefix, and tails of all others in blocks of their own.
+  constexpr std::size_t kPrefix = 100;
+  for (std::size_t i = 0; i < kPrefix; ++i) REQUIRE(append(cache, 0, 7));
+  for (std::size_t i = 1; i < kSequences; ++i) cache.share(0, i, kPrefix - i);
+  std::size_t used = kPrefix;
+  for (std::size_t i = 0; used < kCells; i = (i + 1) % kSequences, ++used) REQUIRE(append(cache, i, 9));
+  std::size_t more = 0;
+  while (append(cache, 1, 3)) ++more;
+  CHECK(more < 2 * kSequences * kBlockKeys + kBlockKeys);
+  const std::size_t length = cache.length(1);
+  CHECK(!cache.extend(1, length + 10 * kBlockKeys));
+  CHECK_EQ(cache.length(1), length);
+  for (std::size_t i = 0; i < kSequences; ++i) cache.set_length(i, 0);
+  CHECK(cache.extend(3, kCells));
+}
+
+TEST("kv cache: a failed step's blocks are free again") {
+  KvCache cache(kShape, kBlockKeys, 1);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(cache.extend(0, kBlockKeys));
+    cache.set_length(0, 0);
+  }
+}
+
+TEST("kv cache: refuses states of another size, and numbers that are not finite") {
+  KvCache cache(kShape, 10 * kBlockKeys, 2);
+  for (int i = 0; i < 40; ++i) append(cache, 0, 5);
+  std::vector<std::byte> state = cache.save(0);
+  CHECK(!cache.restore(1, state, 20));
+  CHECK(!cache.restore(1, std::span(state).first(state.size() - 1), 40));
+  CHECK(!cache.restore(1, {}, 40));
+  CHECK(cache.restore(1, state, 40));
+  cache.set_length(1, 0);
+  const std::uint16_t infinite = 0x7c00;
+  std::memcpy(state.data() + state.size() / 2 * 2 / 3 * 2, &infinite, sizeof infinite);
+  CHECK(!cache.restore(1, state, 40));
+  CHECK_EQ(cache.length(1), std::size_t{0});
+}
