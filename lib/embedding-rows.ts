@@ -2,7 +2,7 @@ import { dimensionArgument, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import type { EmbeddingModel, ItemError } from './embedding-model.js';
 import { Handle } from './handle.js';
-import type { FileOwner, NativeEmbeddingRows } from './native.js';
+import type { FileOwner, NativeCancelToken, NativeEmbeddingRows } from './native.js';
 import { type CallOptions, callNative, type ProgressOptions } from './native-call.js';
 import type { Records } from './records.js';
 
@@ -86,18 +86,49 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
     model: EmbeddingModel,
     options: EmbedRowsOptions = {},
   ): Promise<{ texts: number; errors: ItemError[] }> {
-    const { prefix = '', truncate = false, checkpoint, signal, onProgress } = options;
+    const { prefix = '', truncate = false } = options;
     const native = { prefix, truncate, bytes: portionBytes };
+    return this.#embedAll(options, async (rows, cancel) => {
+      const part = await rows.embedNext(records.handle, model.handle, native, cancel, undefined);
+      return { texts: part.texts, errors: part.errors as ItemError[] };
+    });
+  }
+
+  /**
+   * Like embed(), with a function that returns a row-major vector per text.
+   * @throws what the function throws; INVALID_ARGUMENT for other numbers of vectors
+   */
+  async embedWith(
+    records: Records,
+    embed: (texts: readonly string[]) => Promise<Float32Array>,
+    options: Omit<EmbedRowsOptions, 'truncate'> = {},
+  ): Promise<{ texts: number; errors: ItemError[] }> {
+    const { prefix = '' } = options;
+    return this.#embedAll(options, async (rows) => {
+      options.signal?.throwIfAborted();
+      const { ordinals, texts } = rows.nextTexts(records.handle, portionBytes);
+      if (texts.length > 0) rows.fill(ordinals, await embed(texts.map((text) => prefix + text)));
+      return { texts: texts.length, errors: [] };
+    });
+  }
+
+  #embedAll(
+    { checkpoint, signal, onProgress }: EmbedRowsOptions,
+    embedPart: (
+      rows: NativeEmbeddingRows,
+      cancel: NativeCancelToken | undefined,
+    ) => Promise<{ texts: number; errors: ItemError[] }>,
+  ): Promise<{ texts: number; errors: ItemError[] }> {
     return this.run(signal, async (rows, cancel) => {
       const total = rows.counts().missing;
       const errors: ItemError[] = [];
       let texts = 0;
       let due = performance.now() + checkpointMs;
       while (texts < total) {
-        const part = await rows.embedNext(records.handle, model.handle, native, cancel, undefined);
+        const part = await embedPart(rows, cancel);
         if (part.texts === 0) break;
         texts += part.texts;
-        errors.push(...(part.errors as ItemError[]));
+        errors.push(...part.errors);
         if (checkpoint !== undefined && texts < total && performance.now() >= due) {
           const started = performance.now();
           await checkpoint();

@@ -78,6 +78,7 @@ export {
   type StorageSearchOptions,
   searchModes,
 } from './storage-request.js';
+export type { CountOptions, ListOptions, StoredRecord } from './stored-records.js';
 export {
   type LoadTextIndexOptions,
   type TextHits,

@@ -348,6 +348,10 @@ export interface NativeEmbeddingRows extends NativeHandle {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<{ texts: number; errors: NativeItemError[] }>;
+  /** The next texts without an embedding: at most `bytes` of text, but at least one text; none if all have one. */
+  nextTexts(records: NativeRecords, bytes: number): { ordinals: Uint32Array; texts: string[] };
+  /** Stores the embeddings of texts that nextTexts() returned. */
+  fill(ordinals: Uint32Array, vectors: Float32Array): void;
   /** Writes the embeddings so far. */
   save(path: string, cancel: NativeCancelToken | undefined, owner: FileOwner | undefined): Promise<void>;
   /**
@@ -418,6 +422,29 @@ export interface NativeStorage extends NativeHandle {
     ordinals: Uint32Array,
     cancel: NativeCancelToken | undefined,
   ): Promise<Uint32Array>;
+  /** The ordinal of each id; -1 for an unknown one. */
+  find(ids: readonly string[], cancel: NativeCancelToken | undefined): Promise<Int32Array>;
+  /** Matching records in their order: `limit` of them from `begin` on, and the number of all. */
+  matching(
+    filter: NativeFilter | undefined,
+    variables: object | undefined,
+    begin: number,
+    limit: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<{ ordinals: Uint32Array; count: number }>;
+  /** Arguments of convertResult() for records that no search found. */
+  records(ordinals: Uint32Array): [numbers: Float64Array, read: NativeHitReader];
+  /** The embeddings, one row per ordinal. */
+  rows(ordinals: Uint32Array, cancel: NativeCancelToken | undefined): Promise<Float32Array>;
+  /** Positions in `ordinals` of at most `most` records that are farther than `distance` from each kept before. */
+  distinct(
+    ordinals: Uint32Array,
+    distance: number,
+    most: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<Uint32Array>;
+  /** Share the storage's memory. */
+  indexes(): [NativeVectorIndex, NativeTextIndex];
   /** Resolves to the numbers that readRecall() reads. `ef`: 0 for the default. */
   reportRecall(k: number, ef: number, cancel: NativeCancelToken | undefined): Promise<Float64Array>;
   compileFilter(filter: unknown): NativeFilter;

@@ -8,7 +8,7 @@ import { Handle } from './handle.js';
 import { readMatches, snippetOf } from './highlights.js';
 import { storageResult as head } from './layout.gen.js';
 import { type LexicalOptions, nativeLexical } from './lexical-options.js';
-import type { NativeField, NativeMetadataBuffer, NativeStorage } from './native.js';
+import type { NativeField, NativeFilter, NativeMetadataBuffer, NativeStorage } from './native.js';
 import {
   type CallOptions,
   callNative,
@@ -35,8 +35,16 @@ import {
   type StorageSearchOptions,
   storageRequest,
 } from './storage-request.js';
-import { type TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
-import { type HnswOptions, hnswOptions, type VectorIndex } from './vector-index.js';
+import {
+  type CountOptions,
+  findOrdinals,
+  type ListOptions,
+  listRange,
+  readRecords,
+  type StoredRecord,
+} from './stored-records.js';
+import { TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
+import { type HnswOptions, hnswOptions, VectorIndex } from './vector-index.js';
 
 export interface StorageRecord {
   /** Unique within the storage; hits carry it. */
@@ -169,6 +177,87 @@ export class Storage extends Handle<NativeStorage> {
   /** @internal Returns how many records contain a word, as tokenize() returns it. @throws CORRUPT for a forged index */
   documentFrequency(word: string): number {
     return this.read((native) => native.documentFrequency(word));
+  }
+
+  /** Returns the record with an id; undefined if there is none. @throws INVALID_ARGUMENT, CLOSED, CANCELLED */
+  async get(id: string, options: CallOptions = {}): Promise<StoredRecord | undefined> {
+    const [record] = await this.getMany([id], options);
+    return record;
+  }
+
+  /** Returns the records with these ids, at most 10,000, in this order, without unknown ones. @throws as get() */
+  getMany(ids: readonly string[], { signal }: CallOptions = {}): Promise<StoredRecord[]> {
+    return this.run(signal, async (native, cancel) =>
+      this.#records(native, await findOrdinals(native, ids, cancel), signal),
+    );
+  }
+
+  /** @throws as get() */
+  has(id: string, { signal }: CallOptions = {}): Promise<boolean> {
+    return this.run(signal, async (native, cancel) => (await findOrdinals(native, [id], cancel)).length > 0);
+  }
+
+  /** Returns records in their order, or those that match a filter. @throws as get() */
+  async list(options: ListOptions = {}): Promise<StoredRecord[]> {
+    const { signal } = options;
+    const { begin, limit } = listRange(options);
+    return this.run(signal, async (native, cancel) => {
+      const { ordinals } = await native.matching(...this.#filter(options), begin, limit, cancel);
+      return this.#records(native, ordinals, signal);
+    });
+  }
+
+  /** Returns the number of records, or of those that match a filter. @throws as get() */
+  async count(options: CountOptions = {}): Promise<number> {
+    return this.run(
+      options.signal,
+      async (native, cancel) => (await native.matching(...this.#filter(options), 0, 0, cancel)).count,
+    );
+  }
+
+  /** Returns the embedding of a record; undefined for an unknown id. @throws as get() */
+  embedding(id: string, { signal }: CallOptions = {}): Promise<Float32Array | undefined> {
+    return this.run(signal, async (native, cancel) => {
+      const ordinals = await findOrdinals(native, [id], cancel);
+      return ordinals.length === 0 ? undefined : native.rows(ordinals, cancel);
+    });
+  }
+
+  /** @internal Returns records by ordinal. */
+  recordsAt(ordinals: Uint32Array, signal: AbortSignal | undefined): Promise<StoredRecord[]> {
+    return this.run(signal, (native) => this.#records(native, ordinals, signal));
+  }
+
+  /**
+   * @internal Returns positions in `ordinals` of at most `most` records that are farther than `distance` from each that is
+   * kept before.
+   */
+  distinct(
+    ordinals: Uint32Array,
+    distance: number,
+    most: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Uint32Array> {
+    return this.run(signal, (native, cancel) => native.distinct(ordinals, distance, most, cancel));
+  }
+
+  /** @internal The indexes, which share the storage's memory. The caller closes them. */
+  indexes(): [VectorIndex, TextIndex] {
+    const [vectors, words] = this.read(() => this.handle.indexes());
+    return [new VectorIndex(vectors), new TextIndex(words)];
+  }
+
+  /** The metadata fields; undefined if there are none. */
+  get fields(): readonly NativeField[] | undefined {
+    return this.#fields;
+  }
+
+  #records(native: NativeStorage, ordinals: Uint32Array, signal: AbortSignal | undefined) {
+    return readRecords(native, ordinals, this.#fields, { signal, turn: nextTurnOfLoop });
+  }
+
+  #filter({ filter, variables }: CountOptions): [NativeFilter | undefined, object | undefined] {
+    return filter === undefined ? [undefined, undefined] : [this.keptFilter(filter).handle, variables];
   }
 
   /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */

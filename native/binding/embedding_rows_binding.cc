@@ -1,5 +1,6 @@
 #include "binding/embedding_rows_binding.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "binding/embedding_model_binding.h"
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
+#include "binding/storage_binding.h"
 #include "binding/vector_index_binding.h"
 
 namespace lorekeep::binding {
@@ -76,6 +78,8 @@ Napi::Function EmbeddingRowsBinding::define(Napi::Env env) {
   return DefineClass(env, kName,
                      with_handle_members({
                          InstanceMethod("embedNext", &EmbeddingRowsBinding::embed_next),
+                         InstanceMethod("nextTexts", &EmbeddingRowsBinding::next_texts),
+                         InstanceMethod("fill", &EmbeddingRowsBinding::fill),
                          InstanceMethod("save", &EmbeddingRowsBinding::save),
                          InstanceMethod("counts", &EmbeddingRowsBinding::counts),
                      }));
@@ -107,6 +111,45 @@ Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
           result.Set("errors", to_js_item_errors(env, embedded.errors));
           return result;
         });
+  });
+}
+
+// nextTexts(records, bytes): texts that have no embedding, for fill().
+Napi::Value EmbeddingRowsBinding::next_texts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto matched = use();
+    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+    if (records->size() != matched->rows.size()) {
+      fail(Code::kInvalidArgument, "nextTexts: other records than in the beginning");
+    }
+    const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
+    const store::EmbeddingPortion portion = matched->rows.next_portion(*records, bytes);
+    Napi::Array texts = Napi::Array::New(info.Env(), portion.ordinals.size());
+    auto ordinals = Napi::Uint32Array::New(info.Env(), portion.ordinals.size());
+    for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
+      ordinals.Data()[i] = portion.ordinals[i];
+      texts.Set(i, Napi::String::New(info.Env(), std::string(records->texts[portion.ordinals[i]])));
+    }
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("ordinals", ordinals);
+    result.Set("texts", texts);
+    return result;
+  });
+}
+
+// fill(ordinals, vectors)
+Napi::Value EmbeddingRowsBinding::fill(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto matched = use();
+    const std::vector<std::uint32_t> ordinals = ordinals_argument(info[0]);
+    const std::vector<float> vectors = floats_argument(info[1], "vectors");
+    const auto known = [&](std::uint32_t ordinal) { return ordinal < matched->rows.size(); };
+    if (!std::all_of(ordinals.begin(), ordinals.end(), known) ||
+        vectors.size() != ordinals.size() * matched->rows.dimension()) {
+      fail(Code::kInvalidArgument, "fill: one vector for each text is expected");
+    }
+    matched->rows.fill(ordinals, vectors, {});
+    return info.Env().Undefined();
   });
 }
 

@@ -25,6 +25,8 @@ class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRo
 
  private:
   Napi::Value embed_next(const Napi::CallbackInfo& info);
+  Napi::Value next_texts(const Napi::CallbackInfo& info);
+  Napi::Value fill(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value counts(const Napi::CallbackInfo& info);
 };

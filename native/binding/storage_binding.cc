@@ -39,6 +39,12 @@ Napi::Function StorageBinding::define(Napi::Env env) {
                          InstanceMethod("reportRecall", &StorageBinding::report_recall),
                          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
                          InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
+                         InstanceMethod("find", &StorageBinding::find),
+                         InstanceMethod("matching", &StorageBinding::matching),
+                         InstanceMethod("records", &StorageBinding::records),
+                         InstanceMethod("rows", &StorageBinding::rows),
+                         InstanceMethod("distinct", &StorageBinding::distinct),
+                         InstanceMethod("indexes", &StorageBinding::indexes),
                          InstanceAccessor("size", &StorageBinding::size, nullptr),
                          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
                          InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
@@ -60,7 +66,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
           const store::SearchCost cost = request->cost(*times);
           if (!request->extended()) cost.learnt->learn(found.taken, cost.size);
           request->learn(found.result);
-          return readable_result(env, request, std::move(found.result));
+          return readable_result(env, request->shared_storage(), std::move(found.result));
         });
   });
 }
@@ -98,16 +104,11 @@ Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
     const auto storage = use();
     auto lexical = lexical_argument(info[1]);
     if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
-    if (!info[2].IsTypedArray() || info[2].As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
-      fail(Code::kInvalidArgument, "ordinals: a Uint32Array is expected");
-    }
-    const auto ordinals = info[2].As<Napi::Uint32Array>();
+    const auto ordinals = ordinals_argument(info[2]);
     const auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<std::vector<std::uint32_t>>(
         info.Env(), {Lane::kQuick, cancel_argument(info[3]), this, {}},
-        [=, text = string_argument(info[0], "text"),
-         asked = std::vector<std::uint32_t>(ordinals.Data(), ordinals.Data() + ordinals.ElementLength())](
-            const TaskContext& task) {
+        [=, text = string_argument(info[0], "text"), asked = ordinals](const TaskContext& task) {
           std::vector<std::uint32_t> numbers;
           for (const auto& found : store::highlights(*storage, text, *lexical, asked, runtime->work(task.cancel))) {
             numbers.push_back(static_cast<std::uint32_t>(found.size()));

@@ -2,6 +2,8 @@
 
 #include <napi.h>
 
+#include <vector>
+
 #include "binding/handle.h"
 #include "binding/storage_request.h"
 #include "store/storage.h"
@@ -22,6 +24,13 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value report_recall(const Napi::CallbackInfo& info);
   Napi::Value compile_filter(const Napi::CallbackInfo& info);
   Napi::Value document_frequency(const Napi::CallbackInfo& info);
+  // In storage_records.cc:
+  Napi::Value find(const Napi::CallbackInfo& info);
+  Napi::Value matching(const Napi::CallbackInfo& info);
+  Napi::Value records(const Napi::CallbackInfo& info);
+  Napi::Value rows(const Napi::CallbackInfo& info);
+  Napi::Value distinct(const Napi::CallbackInfo& info);
+  Napi::Value indexes(const Napi::CallbackInfo& info);
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
@@ -30,6 +39,9 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
 
   std::shared_ptr<store::StorageTimes> times_ = std::make_shared<store::StorageTimes>();
 };
+
+/// Reads a Uint32Array. Throws Error(kInvalidArgument).
+std::vector<std::uint32_t> ordinals_argument(const Napi::Value& value);
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);

@@ -24,6 +24,7 @@ class StorageRequest {
   StorageRequest& operator=(const StorageRequest&) = delete;
 
   const store::Storage& storage() const noexcept { return *storage_; }
+  const std::shared_ptr<const store::Storage>& shared_storage() const noexcept { return storage_; }
   store::SearchRequest request(const Work& work) const;
   store::SearchCost cost(store::StorageTimes& times) const noexcept {
     return store::cost_of(request_, times, compiled_.get());

@@ -119,19 +119,19 @@ Napi::Array flatten_hits(Napi::Env env, const store::Storage& storage, std::span
 /// The hits of a search on their way to JavaScript. Holds the storage until it is released.
 class HitReader {
  public:
-  HitReader(std::shared_ptr<const StorageRequest> request, std::vector<store::Hit> hits)
-      : request_(std::move(request)), hits_(std::move(hits)) {}
+  HitReader(std::shared_ptr<const store::Storage> storage, std::vector<store::Hit> hits)
+      : storage_(std::move(storage)), hits_(std::move(hits)) {}
 
   /// See NativeHitReader in lib/native.ts.
   Napi::Value call(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       if (info.Length() == 0) {
-        request_.reset();
+        storage_.reset();
         hits_ = {};
         return info.Env().Undefined();
       }
-      if (!request_) fail(Code::kClosed, "hits: used after their release");
-      const store::Storage& storage = request_->storage();
+      if (!storage_) fail(Code::kClosed, "hits: used after their release");
+      const store::Storage& storage = *storage_;
       const std::span<double> numbers = result_argument(info[0], result_numbers(storage, hits_.size()));
       const auto end = integer_argument(info[2], "end", 0, hits_.size());
       const auto begin = integer_argument(info[1], "begin", 0, end);
@@ -140,7 +140,7 @@ class HitReader {
   }
 
  private:
-  std::shared_ptr<const StorageRequest> request_;  // null: released
+  std::shared_ptr<const store::Storage> storage_;  // null: released
   std::vector<store::Hit> hits_;
 };
 
@@ -156,11 +156,11 @@ Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::S
   return flatten_hits(env, storage, found.hits, 0, found.hits.size(), numbers);
 }
 
-Napi::Value readable_result(Napi::Env env, std::shared_ptr<const StorageRequest> request, store::SearchResult&& found) {
-  const std::size_t count = result_numbers(request->storage(), found.hits.size());
+Napi::Value readable_result(Napi::Env env, std::shared_ptr<const store::Storage> storage, store::SearchResult&& found) {
+  const std::size_t count = result_numbers(*storage, found.hits.size());
   auto numbers = Napi::Float64Array::New(env, count);
-  write_head(request->storage(), found, {numbers.Data(), count});
-  auto reader = std::make_shared<HitReader>(std::move(request), std::move(found.hits));
+  write_head(*storage, found, {numbers.Data(), count});
+  auto reader = std::make_shared<HitReader>(std::move(storage), std::move(found.hits));
   Napi::Array pair = Napi::Array::New(env, 2);
   pair.Set(0u, numbers);
   pair.Set(1u, Napi::Function::New(

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 
-#include "binding/storage_request.h"
 #include "store/storage.h"
 
 namespace lorekeep::binding {
@@ -23,6 +22,6 @@ Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::S
 
 /// Returns [numbers, readHits]. Only the head of the numbers is written: readHits (NativeHitReader in lib/native.ts)
 /// converts the hits in parts, so that a long result does not hold the event loop.
-Napi::Value readable_result(Napi::Env env, std::shared_ptr<const StorageRequest> request, store::SearchResult&& found);
+Napi::Value readable_result(Napi::Env env, std::shared_ptr<const store::Storage> storage, store::SearchResult&& found);
 
 }  // namespace lorekeep::binding

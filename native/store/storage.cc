@@ -46,6 +46,15 @@ Storage::Storage(StorageParts parts) : parts_(std::move(parts)) {
   if (!parts_.ids_checked) check_ids(parts_.ids);
 }
 
+std::optional<std::uint32_t> Storage::find(std::string_view id) const {
+  std::call_once(ids_->once, [this] {
+    for (std::size_t ordinal = 0; ordinal < size(); ++ordinal) ids_->table.enter(parts_.ids, ordinal);
+  });
+  const auto found = ids_->table.find(parts_.ids, id);
+  if (!found) return std::nullopt;
+  return static_cast<std::uint32_t>(*found);
+}
+
 const BackgroundSample& Storage::background() const {
   std::call_once(background_->once,
                  [this] { background_->sample = std::make_unique<const BackgroundSample>(*parts_.vectors); });

@@ -2,7 +2,7 @@ import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
-import { matchEmbeddings } from './embeddings.js';
+import { embedRows, matchEmbeddings } from './embeddings.js';
 import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
@@ -128,7 +128,7 @@ async function checkTexts(records: Records, checked: Checked & { model: Knowledg
   }
   const truncate = config.long_text === 'truncate';
   const prefix = model.documentPrefix;
-  const { errors } = await rows.embed(records, model.model, { prefix, truncate, signal });
+  const { errors } = await embedRows(rows, records, model.model, { prefix, truncate, signal });
   if (errors.length === 0) return;
   const { code, message } = recordsError(records, files.records, errors);
   findings.push({ severity: 'error', code, file: files.records, message });

@@ -1,29 +1,43 @@
 import {
-  EmbeddingModel,
+  type FieldDefinition,
   type HnswOptions,
   type ItemError,
   LorekeepError,
   type ProgressOptions,
   Storage,
+  type StorageRecord,
   type Tokenizer,
 } from '../../lib/index.js';
 import { listed } from '../schema/messages.js';
-import { type KnowledgeModel, withModel } from './model.js';
+import { NoEmbedder, type TextEmbedder } from './embedder.js';
+import { type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { SearchableStorage } from './searchable.js';
 
 export interface CreateStorageOptions extends ProgressOptions, HnswOptions {
-  /** One record each; ids are "0", "1" and so on. */
-  strings: readonly string[];
-  /** A model, or one with the prefixes that it wants. It stays the caller's. */
-  model: EmbeddingModel | KnowledgeModel;
+  /** One record each; ids are "0", "1" and so on. Exactly one of `strings` and `records` is needed. */
+  strings?: readonly string[] | undefined;
+  /** Records with ids of their own, and with metadata for `fields`. */
+  records?: readonly StorageRecord[] | undefined;
+  /** The records' typed metadata fields, for filters and hits. Default: none. */
+  fields?: readonly FieldDefinition[] | undefined;
+  /** A model, one with the prefixes that it wants, or an embedder of your own. It stays the caller's. */
+  model?: GivenModel | undefined;
+  /**
+   * Embeddings that exist already: row-major, one row per record. Searches then need `model` or the query's `vector`, or look
+   * for words alone.
+   */
+  vectors?: Float32Array | undefined;
   /** Default "enhanced". */
   tokenizer?: Tokenizer | undefined;
 }
 
 const known: OptionNames<CreateStorageOptions> = {
   strings: true,
+  records: true,
+  fields: true,
   model: true,
+  vectors: true,
   tokenizer: true,
   kind: true,
   m: true,
@@ -36,9 +50,10 @@ const known: OptionNames<CreateStorageOptions> = {
 };
 
 /**
- * Makes a storage of strings in memory: embeds every one and indexes it. Nothing is written to disk.
- * @throws LorekeepError: INVALID_ARGUMENT (no strings, an empty one, one that is no string; named by position), TEXT_TOO_LONG,
- * OUT_OF_MEMORY, CANCELLED.
+ * Makes a storage in memory: embeds every text, unless `vectors` has its embedding, and indexes it. Nothing is written to
+ * disk; see SearchableStorage.save().
+ * @throws LorekeepError: INVALID_ARGUMENT (no texts, an empty one, one that is no string; named by position; an id twice;
+ * metadata that does not fit the fields), TEXT_TOO_LONG, DIMENSION_MISMATCH, OUT_OF_MEMORY, CANCELLED.
  */
 export async function createStorage(
   options: CreateStorageOptions,
@@ -46,35 +61,93 @@ export async function createStorage(
   turn?: () => Promise<() => void>,
 ): Promise<SearchableStorage> {
   checkOptionNames(options, known, 'createStorage');
-  const { strings, model: given, signal, onProgress, ...index } = options;
-  checkStrings(strings);
-  const model = given instanceof EmbeddingModel ? { model: given } : given;
-  if (!(model?.model instanceof EmbeddingModel)) {
-    throw LorekeepError.about('INVALID_ARGUMENT', {
-      field: 'model',
-      reason: 'an EmbeddingModel is expected',
-    });
-  }
-  const { documentPrefix = '' } = model;
-  const texts = documentPrefix === '' ? strings : strings.map((text) => documentPrefix + text);
+  const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
+  const { records, name } = recordsOf(strings, given);
+  const model = modelOf(givenModel, vectors, records.length);
   return withModel(model, async (native) => {
-    const embed = turn === undefined ? native.embedSettled.bind(native) : inPieces(native, turn);
-    const { vectors, errors } = await embed(texts, { signal, onProgress });
-    if (errors.length > 0) throw stringsError(errors);
-    const records = strings.map((text, position) => ({ id: String(position), text }));
+    const rows = vectors ?? (await embedRecords(records, name, { model, native, signal, onProgress }, turn));
     const end = await turn?.();
-    const storage = await Storage.build(records, vectors, native.dimension, { ...index, signal }).finally(
-      end,
-    );
-    return new SearchableStorage(storage, model, { embedded: strings.length, reused: 0, truncated: 0 });
+    const { dimension } = model.model;
+    const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
+    const embedded = vectors === undefined ? records.length : 0;
+    const counts = { embedded, reused: records.length - embedded, truncated: 0 };
+    return new SearchableStorage(storage, model, counts, { fields: options.fields });
   });
+}
+
+/** The records, and how to name one in errors. */
+function recordsOf(
+  strings: readonly string[] | undefined,
+  records: readonly StorageRecord[] | undefined,
+): { records: readonly StorageRecord[]; name: (index: number) => string } {
+  if ((strings === undefined) === (records === undefined)) {
+    const found = strings === undefined ? 'neither is given' : 'both are given';
+    const reason = `exactly one of strings and records is expected, and ${found}`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'records', reason });
+  }
+  if (strings !== undefined) {
+    checkStrings(strings);
+    const all = strings.map((text, position) => ({ id: String(position), text }));
+    return { records: all, name: (index) => `strings[${index}]` };
+  }
+  const list = records as readonly StorageRecord[];
+  if (!Array.isArray(list) || list.length === 0) {
+    const reason = 'an array of at least one record is expected';
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'records', reason });
+  }
+  for (const [index, record] of list.entries()) {
+    for (const field of ['id', 'text'] as const) {
+      const value: unknown = record?.[field];
+      if (typeof value === 'string' && value.trim() !== '') continue;
+      const reason = typeof value === 'string' ? 'the string is empty' : 'a string is expected';
+      throw LorekeepError.about('INVALID_ARGUMENT', { field: `records[${index}].${field}`, reason, index });
+    }
+  }
+  return { records: list, name: (index) => `records[${index}] (${JSON.stringify(list[index]?.id)})` };
+}
+
+/** The model of the storage. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */
+function modelOf(
+  given: GivenModel | undefined,
+  vectors: Float32Array | undefined,
+  records: number,
+): KnowledgeModel {
+  if (vectors === undefined) return knowledgeModel(given as GivenModel);
+  const refuse = (reason: string) => LorekeepError.about('DIMENSION_MISMATCH', { field: 'vectors', reason });
+  const dimension = vectors.length / records;
+  if (!(vectors instanceof Float32Array) || dimension === 0 || !Number.isInteger(dimension)) {
+    throw refuse(`a Float32Array with a row for each of the ${records} records is expected`);
+  }
+  if (given === undefined) return { model: new NoEmbedder(dimension) };
+  const model = knowledgeModel(given);
+  if (model.model.dimension === dimension) return model;
+  throw refuse(`rows of ${model.model.dimension} numbers are expected, as the model has, not ${dimension}`);
+}
+
+interface Embedding extends ProgressOptions {
+  model: KnowledgeModel;
+  native: TextEmbedder;
+}
+
+async function embedRecords(
+  records: readonly StorageRecord[],
+  name: (index: number) => string,
+  { model, native, signal, onProgress }: Embedding,
+  turn: (() => Promise<() => void>) | undefined,
+): Promise<Float32Array> {
+  const { documentPrefix = '' } = model;
+  const texts = records.map(({ text }) => documentPrefix + text);
+  const embed = turn === undefined ? native.embedSettled.bind(native) : inPieces(native, turn);
+  const { vectors, errors } = await embed(texts, { signal, onProgress });
+  if (errors.length > 0) throw textsError(errors, name);
+  return vectors;
 }
 
 /** Texts embedded in one piece: as many as the model sorts by length at a time. */
 const pieceTexts = 4096;
 
 /** embedSettled() in pieces, so that others get in between; it ends after the first piece with a text that fails. */
-function inPieces(model: EmbeddingModel, turn: () => Promise<() => void>) {
+function inPieces(model: TextEmbedder, turn: () => Promise<() => void>) {
   return async (texts: readonly string[], { signal }: ProgressOptions) => {
     const vectors = new Float32Array(texts.length * model.dimension);
     for (let begin = 0; begin < texts.length; begin += pieceTexts) {
@@ -101,15 +174,9 @@ export function checkStrings(strings: readonly unknown[]): void {
   throw LorekeepError.about('INVALID_ARGUMENT', { field: `strings[${index}]`, reason, index });
 }
 
-/** The error about strings that the model cannot embed: `detail` is about the first. */
-function stringsError(errors: readonly ItemError[]): LorekeepError {
+/** The error about texts that the model cannot embed: `detail` is about the first. */
+function textsError(errors: readonly ItemError[], name: (index: number) => string): LorekeepError {
   const { code, index, message: reason, tokens, limit } = errors[0] as ItemError;
-  const lines = listed(errors, (error) => `strings[${error.index}]: ${error.message}`);
-  return new LorekeepError(code, lines.join('\n'), {
-    field: `strings[${index}]`,
-    reason,
-    index,
-    tokens,
-    limit,
-  });
+  const lines = listed(errors, (error) => `${name(error.index)}: ${error.message}`);
+  return new LorekeepError(code, lines.join('\n'), { field: name(index), reason, index, tokens, limit });
 }

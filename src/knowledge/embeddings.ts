@@ -1,6 +1,7 @@
-import { type ItemError, LorekeepError, type Records } from '../../lib/index.js';
-import { EmbeddingRows } from '../../lib/internal.js';
+import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { EmbeddingRows, type EmbedRowsOptions } from '../../lib/internal.js';
 import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
+import type { TextEmbedder } from './embedder.js';
 import { embeddingsKey, recordsError } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
@@ -63,6 +64,19 @@ export function matchEmbeddings(
   });
 }
 
+/** Embeds the texts of the records that have no embedding yet. */
+export function embedRows(
+  rows: EmbeddingRows,
+  records: Records,
+  model: TextEmbedder,
+  options: EmbedRowsOptions,
+): Promise<{ texts: number; errors: ItemError[] }> {
+  if (model instanceof EmbeddingModel) return rows.embed(records, model, options);
+  const { signal } = options;
+  const embed = async (texts: readonly string[]) => (await model.embedSettled(texts, { signal })).vectors;
+  return rows.embedWith(records, embed, options);
+}
+
 interface Embedded {
   texts: number;
   errors: ItemError[];
@@ -87,7 +101,7 @@ async function embedMissing(
   try {
     const checkpoint = () => save(rows, path, source);
     const embedded = await report.run('embed', missing, (onProgress) =>
-      rows.embed(records, model.model, { ...options, checkpoint, onProgress }),
+      embedRows(rows, records, model.model, { ...options, checkpoint, onProgress }),
     );
     return { ...embedded, written: await save(rows, path, source) };
   } catch (error) {

@@ -11,6 +11,7 @@ export {
 } from './check.js';
 export type { KnowledgeBaseConfig } from './config-schema.js';
 export { type CreateStorageOptions, createStorage } from './create-storage.js';
+export type { Embedder, EmbedOptions, TextEmbedder } from './embedder.js';
 export type { EmbeddingCounts } from './embeddings.js';
 export {
   type EvaluatedSetting,
@@ -43,7 +44,7 @@ export {
   type KnowledgeBaseCacheOptions,
 } from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
-export type { KnowledgeModel, ModelResolver, ModelSource } from './model.js';
+export type { GivenModel, KnowledgeModel, ModelResolver, ModelSource } from './model.js';
 export { openKnowledgeBase } from './open.js';
 export type { ConfigFiles, ConfigPlace, PathResolver } from './paths.js';
 export type { Pin } from './pin.js';
@@ -51,5 +52,6 @@ export type { EntryFacts, EntryState } from './pin-cache.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
 export type { RankingModel, RerankFacts, RerankOptions } from './rerank.js';
 export type { OpenKnowledgeBaseOptions } from './resolve.js';
+export type { SaveStorageOptions } from './save-storage.js';
 export type { KnowledgeSearchOptions } from './search-options.js';
 export { SearchableStorage, type SearchHit, type SearchOutcome } from './searchable.js';

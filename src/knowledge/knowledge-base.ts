@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/index.js';
+import type { FieldDefinition, Storage } from '../../lib/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
@@ -30,7 +30,11 @@ export class KnowledgeBase extends SearchableStorage {
     model: KnowledgeModel,
     { config, warnings, embeddings, indexWritten }: KnowledgeBaseFacts,
   ) {
-    super(storage, model, embeddings, { lexical: lexicalOptions(config.lexical), fusion: config.fusion });
+    super(storage, model, embeddings, {
+      lexical: lexicalOptions(config.lexical),
+      fusion: config.fusion,
+      fields: config.fields as FieldDefinition[] | undefined,
+    });
     this.config = config;
     this.warnings = warnings;
     this.indexWritten = indexWritten;

@@ -4,19 +4,19 @@ import {
   type EmbedResult,
   type ItemError,
   LorekeepError,
-  type ModelFacts,
   type Records,
 } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { listed } from '../schema/messages.js';
+import { type Embedder, isEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
 
 /** An embedding model with its prefixes and fusion weights. */
 export interface KnowledgeModel {
   /** Catalog name, for diagnostics. */
   readonly name?: string;
-  readonly model: EmbeddingModel;
+  readonly model: TextEmbedder;
   /** Facts that are known even while the model is unloaded. Default: those of `model`. */
-  readonly facts?: ModelFacts;
+  readonly facts?: TextEmbedder['facts'];
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;
   /** Default: nothing. */
@@ -28,13 +28,13 @@ export interface KnowledgeModel {
   /** Keeps the model in memory for a computation until the result is called. Default: as hold(). */
   use?(): () => void;
   /** Loads the model again if it was unloaded. Default: it is always in memory. */
-  inMemory?(): Promise<EmbeddingModel>;
+  inMemory?(): Promise<TextEmbedder>;
 }
 
 /** Runs work while the model is in memory. */
 export async function withModel<T>(
   model: KnowledgeModel,
-  work: (model: EmbeddingModel) => Promise<T>,
+  work: (model: TextEmbedder) => Promise<T>,
 ): Promise<T> {
   const letGo = model.use?.() ?? model.hold?.();
   try {
@@ -47,17 +47,41 @@ export async function withModel<T>(
 /** Returns the model of a name, or undefined for an unknown name. The caller remains its owner. */
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
+/** The same of a caller: it may also give a model without prefixes, or an embedder of its own. */
+export type GivenModelResolver = (name: string) => Promise<GivenModel | undefined>;
+
+export type GivenModel =
+  | KnowledgeModel
+  | EmbeddingModel
+  | Embedder
+  | (Omit<KnowledgeModel, 'model'> & { model: Embedder });
+
+/** @throws INVALID_ARGUMENT for what is no model */
+export function knowledgeModel(given: GivenModel): KnowledgeModel {
+  if (given instanceof EmbeddingModel) return { model: given };
+  if (isEmbedder(given)) return { model: new OwnEmbedder(given) };
+  const { model } = (given ?? {}) as Partial<KnowledgeModel>;
+  if (isEmbedder(model)) return { ...given, model: new OwnEmbedder(model) };
+  if (typeof model?.embedSettled === 'function') return given as KnowledgeModel;
+  const reason = 'an EmbeddingModel, or { embed, dimension, fingerprint }, is expected';
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
+}
+
 /** Models by name: a function, or an object with such a function, such as CatalogModels. */
-export type ModelSource = ModelResolver | NamedModels;
+export type ModelSource = GivenModelResolver | NamedModels | Embedder;
 
 export interface NamedModels {
-  resolve: ModelResolver;
+  resolve: GivenModelResolver;
   /** The arguments with which `lorekeep build` finds the same models; shown in errors. */
   readonly buildFlags?: string | undefined;
 }
 
 /** @throws INVALID_ARGUMENT if it is neither; the resolver throws it for a value that is not a model */
 export function modelResolver(models: ModelSource): ModelResolver {
+  if (isEmbedder(models)) {
+    const model = knowledgeModel(models);
+    return async () => model;
+  }
   if (typeof models === 'function') return async (name) => checked(await models(name), name);
   if (typeof models?.resolve === 'function') return async (name) => checked(await models.resolve(name), name);
   throw LorekeepError.about('INVALID_ARGUMENT', {
@@ -66,14 +90,17 @@ export function modelResolver(models: ModelSource): ModelResolver {
   });
 }
 
-function checked(found: KnowledgeModel | undefined, name: string): KnowledgeModel | undefined {
-  if (found === undefined) return undefined;
+function checked(given: GivenModel | undefined, name: string): KnowledgeModel | undefined {
+  if (given === undefined) return undefined;
   const refuse = (what: string) => {
     const reason = `what it gives for ${JSON.stringify(name)}: ${what} is expected`;
     return LorekeepError.about('INVALID_ARGUMENT', { field: 'models', reason });
   };
-  if (!(found?.model instanceof EmbeddingModel))
-    throw refuse('{ model } with an EmbeddingModel, or undefined,');
+  const { model } = given as Partial<KnowledgeModel>;
+  const isModel = given instanceof EmbeddingModel || isEmbedder(given) || isEmbedder(model);
+  if (!isModel && typeof model?.embedSettled !== 'function')
+    throw refuse('{ model } with an EmbeddingModel, an embedder, or undefined,');
+  const found = knowledgeModel(given);
   for (const prefix of ['queryPrefix', 'documentPrefix'] as const) {
     if (typeof (found[prefix] ?? '') !== 'string') throw refuse(`a string as ${prefix}`);
   }
@@ -125,7 +152,10 @@ export function embedQuery(
   return withModel(model, async (native) => {
     // A prefix alone has an embedding, but a meaningless one.
     if (text.trim() === '') throw textError({ ...emptyText, limit: native.facts.contextSize });
-    const result = await native.embedSettled([(model.queryPrefix ?? '') + text], { signal });
+    const result = await native.embedSettled([(model.queryPrefix ?? '') + text], {
+      signal,
+      kind: 'query',
+    });
     if (result.errors[0] !== undefined) throw textError(result.errors[0]);
     return result;
   });

@@ -62,7 +62,7 @@ export function configArgument(path: string): string {
 
 /** The command that builds a knowledge base, for a shell in any folder. */
 export function buildCommandOf(config: string, models: ModelSource | undefined): string {
-  const flags = typeof models === 'object' ? models.buildFlags : undefined;
+  const flags = models !== undefined && 'buildFlags' in models ? models.buildFlags : undefined;
   return ['lorekeep build', shellWord(config), flags].filter((part) => part !== undefined).join(' ');
 }
 

@@ -11,9 +11,10 @@ import { refuseIneffective } from '../../lib/search-mode.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 
-export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'vector' | 'text' | 'mode'> {
+export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'text' | 'mode'> {
+  /** What to look for. Only a dense search with `vector` makes no use of it: it may then be empty. */
   text: string;
-  /** Default "hybrid". */
+  /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */
   mode?: SearchMode | undefined;
   /** Sorts the hits with a reranker: docs/reranking.md. */
   rerank?: RerankOptions | undefined;
@@ -24,6 +25,7 @@ export type CheckedSearchOptions = KnowledgeSearchOptions & { mode: SearchMode }
 
 const known: OptionNames<KnowledgeSearchOptions> = {
   text: true,
+  vector: true,
   mode: true,
   topK: true,
   threshold: true,
@@ -57,7 +59,10 @@ const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense
  * @throws INVALID_ARGUMENT for a name that is none of a search's options, with the nearest; for an option without effect
  * in the mode
  */
-export function searchOptions(options: KnowledgeSearchOptions): CheckedSearchOptions {
+export function searchOptions(
+  options: KnowledgeSearchOptions,
+  defaultMode: SearchMode = 'hybrid',
+): CheckedSearchOptions {
   checkOptionNames(options, known, 'a search');
   const { rrf, scores, lexical } = options;
   if (scores !== undefined) checkOptionNames(scores, knownScores, 'a search', 'scores.');
@@ -67,7 +72,7 @@ export function searchOptions(options: KnowledgeSearchOptions): CheckedSearchOpt
   if (typeof options.text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { field: 'text' });
   }
-  const mode = options.mode ?? 'hybrid';
+  const mode = options.mode ?? defaultMode;
   if (searchModes.includes(mode)) refuseIneffective(mode, options);
   return { ...options, mode };
 }

@@ -1,23 +1,32 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import {
+  type CallOptions,
+  type CountOptions,
   type EmbedResult,
+  type FieldDefinition,
   type Filter,
   type FilterExpression,
   type FusionMethod,
   type FusionOptions,
   type LexicalOptions,
+  type ListOptions,
   LorekeepError,
+  type SearchMode,
   type Storage,
   type StorageHit,
   type StorageSearchOptions,
   type StorageSearchResult,
+  type StoredRecord,
 } from '../../lib/index.js';
 import { fusionMethod, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
+import { NoEmbedder } from './embedder.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
+import { checkOptionNames } from './option-names.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
+import { type SaveStorageOptions, saveStorage } from './save-storage.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
 /** A hit; with `rerank`, ranked by the reranker. */
@@ -51,6 +60,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   readonly #lexical: LexicalOptions | undefined;
   /** The config's fusion of hybrid searches that name none. */
   readonly fusion: FusionMethod | undefined;
+  readonly #fields: readonly FieldDefinition[] | undefined;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
@@ -59,13 +69,14 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     storage: Storage,
     model: KnowledgeModel,
     embeddings: EmbeddingCounts | undefined,
-    { lexical, fusion }: SearchDefaults = {},
+    { lexical, fusion, fields }: SearchDefaults = {},
   ) {
     this.storage = storage;
     this.fusion = fusion;
     this.model = model;
     this.embeddings = embeddings;
     this.#lexical = lexical;
+    this.#fields = fields;
   }
 
   /** Whether its source has changed since it was loaded. */
@@ -122,7 +133,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
-    const { rerank: wanted, ...checked } = searchOptions(options);
+    const { rerank: wanted, ...checked } = searchOptions(options, this.#defaultMode(options));
     const search =
       wanted === undefined ? this.#search(checked, turn) : this.#searchAndRerank(checked, wanted, turn);
     return this.#searches.track(search);
@@ -146,17 +157,25 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     return { ...found, hits, rerank: facts };
   }
 
+  /** A storage without a model looks for words, unless the search has an embedding. */
+  #defaultMode({ vector }: KnowledgeSearchOptions): SearchMode {
+    return vector === undefined && this.model.model instanceof NoEmbedder ? 'lexical' : 'hybrid';
+  }
+
   async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
     const started = performance.now();
     const { mode, signal } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
     const lexical = this.#lexicalOptions(options);
-    const text = textToEmbed(options.text, lexical);
+    const given = options.vector;
     const embedded =
-      mode === 'lexical' ? undefined : await this.#embed(text, signal, legs?.wordsAlone !== undefined);
+      mode === 'lexical' || given !== undefined
+        ? undefined
+        : await this.#embed(textToEmbed(options.text, lexical), signal, legs?.wordsAlone !== undefined);
     const embedMs = performance.now() - started;
-    const fused = embedded === undefined ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
-    const vector = this.#vector(embedded);
+    const unseen = embedded === undefined && given === undefined;
+    const fused = unseen ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
+    const vector = given ?? this.#vector(embedded);
     const result = await this.storage.searchInTurns({ ...options, ...fused, lexical, vector }, turn);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
@@ -212,6 +231,37 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     return fusionFor(this.storage.tokenizer, this.model.fusion, rrf);
   }
 
+  /** Returns the record with an id; undefined if there is none. @throws INVALID_ARGUMENT, CLOSED, CANCELLED */
+  get(id: string, options?: CallOptions): Promise<StoredRecord | undefined> {
+    return this.storage.get(id, options);
+  }
+
+  /** @throws as get() */
+  has(id: string, options?: CallOptions): Promise<boolean> {
+    return this.storage.has(id, options);
+  }
+
+  /** Returns records in their order, or those that match a filter; 100 of them by default. @throws as get() */
+  list(options?: ListOptions): Promise<StoredRecord[]> {
+    return this.storage.list(options);
+  }
+
+  /** Returns the number of records, or of those that match a filter. @throws as get() */
+  count(options?: CountOptions): Promise<number> {
+    return this.storage.count(options);
+  }
+
+  /**
+   * Writes a knowledge base that opens without embedding: the config file at `path`, and beside it the records, the index
+   * and the text index. Returns the absolute paths.
+   * @throws INVALID_ARGUMENT (a model without a name; a file that is not ours to replace), UNSUPPORTED (a flat index), IO,
+   * CANCELLED
+   */
+  save(path: string, options: SaveStorageOptions = {}): Promise<string[]> {
+    checkOptionNames(options, { embeddingModel: true, signal: true }, 'save');
+    return this.#searches.track(saveStorage(this.storage, this.model, this.#fields, path, options));
+  }
+
   /** Refuses new searches, waits for pending ones, closes the storage. Twice is fine. The model stays its owner's. */
   close(): Promise<void> {
     this.#closing ??= this.#searches.settled().then(() => this.storage.close());
@@ -230,6 +280,8 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
 
 /** What the options of the same name default to. */
 export interface SearchDefaults {
+  /** The metadata fields, as save() writes them. */
+  fields?: readonly FieldDefinition[] | undefined;
   lexical?: LexicalOptions | undefined;
   fusion?: FusionMethod | undefined;
 }

@@ -108,8 +108,7 @@ test('a copy of the records with another time is the same; other content is read
   expect(changed.hits.find(({ id }) => id === 'ice')?.metadata).toMatchObject({ year: 2011 });
   write(kb.records, [{ id: 'bees', text: 'Other words' }, ...records.slice(1)]);
   const edited = await opened(kb.config);
-  expect(edited.reasons).toHaveLength(3);
-  expect(edited.reasons[1]).toContain('was built from other records');
+  expect(edited.hits.map(({ text }) => text)).toContain('Other words');
 });
 
 test('changed fields are read from the records again, and searched rightly', async () => {

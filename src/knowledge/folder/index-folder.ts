@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { LorekeepError } from '../../../lib/index.js';
+import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { lockFolder } from '../../downloads/folder-lock.js';
@@ -214,6 +214,8 @@ class FolderIndexing {
   /** A token has at least one byte, so a text with few bytes fits. */
   async #fits(text: string): Promise<boolean> {
     const { model, documentPrefix = '' } = this.#model;
+    // An embedder of the caller's own sees whole texts, and counts no tokens.
+    if (!(model instanceof EmbeddingModel)) return true;
     const whole = documentPrefix + text;
     const { contextSize } = model.facts;
     const special = 3;

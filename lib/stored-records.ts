@@ -1,0 +1,78 @@
+/** Reads records of a storage without a search. */
+import { integerArgument } from './arguments.js';
+import { LorekeepError } from './errors.js';
+import type { Filter, FilterExpression, MetadataValue } from './filter.js';
+import type { NativeCancelToken, NativeField, NativeStorage } from './native.js';
+import { type CallOptions, describe } from './native-call.js';
+import { convertResult, type LoopTurn } from './storage-hits.js';
+
+/** A record of a storage. */
+export interface StoredRecord {
+  /** Position in the storage. */
+  ordinal: number;
+  /** Unique within the storage. */
+  id: string;
+  text: string;
+  /** Values of the record's fields, defaults included; absent if the storage has no fields. */
+  metadata?: Record<string, MetadataValue>;
+}
+
+export interface CountOptions extends CallOptions {
+  /** Counts matching records only. */
+  filter?: Filter | FilterExpression | undefined;
+  /** Values of the filter's variables, by name. */
+  variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ListOptions extends CountOptions {
+  /** Number of records to skip. Default 0. */
+  offset?: number | undefined;
+  /** Most records to return, 1 to 10,000. Default 100. */
+  limit?: number | undefined;
+}
+
+/** Most ids of one call, and most records of one list. */
+const mostRecords = 10_000;
+
+/** Returns the range that a list asks for. @throws INVALID_ARGUMENT */
+export function listRange({ offset, limit }: ListOptions): { begin: number; limit: number } {
+  return {
+    begin: integerArgument('offset', offset, 0, 0, 2 ** 32 - 1),
+    limit: integerArgument('limit', limit, 100, 1, mostRecords),
+  };
+}
+
+/** Checks ids. @throws INVALID_ARGUMENT */
+export function idsArgument(ids: readonly string[]): readonly string[] {
+  const wrong = Array.isArray(ids) ? ids.find((id) => typeof id !== 'string') : ids;
+  if (Array.isArray(ids) && wrong === undefined && ids.length <= mostRecords) return ids;
+  const reason = Array.isArray(ids) && wrong === undefined ? `at most ${mostRecords} ids` : 'strings';
+  throw LorekeepError.about('INVALID_ARGUMENT', {
+    field: 'id',
+    reason: `${reason} are expected${wrong === undefined ? '' : `, not ${describe(wrong)}`}`,
+  });
+}
+
+/** Reads records by their ordinals, in the order given. */
+export async function readRecords(
+  native: NativeStorage,
+  ordinals: Uint32Array,
+  fields: readonly NativeField[] | undefined,
+  { signal, turn }: { signal?: AbortSignal | undefined; turn: LoopTurn },
+): Promise<StoredRecord[]> {
+  if (ordinals.length === 0) return [];
+  const { hits } = await convertResult(...native.records(ordinals), { mode: 'dense', fields, signal, turn });
+  return hits.map(({ ordinal, id, text, metadata }) =>
+    metadata === undefined ? { ordinal, id, text } : { ordinal, id, text, metadata },
+  );
+}
+
+/** Returns the ordinals of ids; unknown ids are absent from the result. */
+export async function findOrdinals(
+  native: NativeStorage,
+  ids: readonly string[],
+  cancel: NativeCancelToken | undefined,
+): Promise<Uint32Array> {
+  const found = await native.find(idsArgument(ids), cancel);
+  return Uint32Array.from(found.filter((ordinal) => ordinal >= 0));
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import {
+  type FieldDefinition,
+  LorekeepError,
+  type MetadataValue,
+  Records,
+  type Storage,
+  type StoredRecord,
+} from '../../lib/index.js';
+import { NoEmbedder } from './embedder.js';
+import { indexFingerprint, type KnowledgeModel } from './model.js';
+
+export interface SaveStorageOptions {
+  /** Name of the model in the config. Default: the model's name in the catalog; required where it has none. */
+  embeddingModel?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Records read and written at a time. */
+const portion = 1000;
+
+/**
+ * Writes a storage as a knowledge base that opens without embedding: the config file at `path`, and beside it the records,
+ * the index and the text index. The config is written last. Returns the absolute paths.
+ * @throws INVALID_ARGUMENT for a config file that is not of these files; UNSUPPORTED for a flat index; IO, CANCELLED
+ */
+export async function saveStorage(
+  storage: Storage,
+  model: KnowledgeModel,
+  fields: readonly FieldDefinition[] | undefined,
+  path: string,
+  { embeddingModel = model.name, signal }: SaveStorageOptions,
+): Promise<string[]> {
+  if (embeddingModel === undefined) {
+    const reason = 'the model has no name; a name for the config is expected';
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'embeddingModel', reason });
+  }
+  const config = resolve(path);
+  const stem = basename(config, extname(config));
+  const beside = (extension: string) => `${stem}.${extension}`;
+  const written = {
+    version: 1,
+    embedding_model: embeddingModel,
+    records_file: beside('records.json'),
+    index_file: beside('index'),
+    bm25_file: beside('bm25'),
+    bm25_tokenizer: storage.tokenizer,
+    ...(fields && fields.length > 0 && { fields }),
+  };
+  await checkConfig(config, written.records_file);
+  const folder = dirname(config);
+  const [recordsFile, indexFile, wordsFile] = [
+    written.records_file,
+    written.index_file,
+    written.bm25_file,
+  ].map((name) => join(folder, name)) as [string, string, string];
+  await mkdir(folder, { recursive: true });
+  await writeWhole(recordsFile, (write) => writeRecords(storage, write, signal));
+  await using records = await Records.read(recordsFile, { fields, signal });
+  const [vectors, words] = storage.indexes();
+  await using index = vectors;
+  await using text = words;
+  const owner = { config, records: recordsFile };
+  const fingerprint =
+    model.model instanceof NoEmbedder ? undefined : indexFingerprint(records, model, 'error');
+  await index.save(indexFile, { fingerprint, records, owner, signal });
+  await text.save(wordsFile, { fingerprint: records.fingerprint, owner, signal });
+  await writeWhole(config, (write) => write(`${JSON.stringify(written, undefined, 2)}\n`));
+  return [config, recordsFile, indexFile, wordsFile];
+}
+
+/** Refuses to replace a config file that is not one of an earlier save. */
+async function checkConfig(config: string, recordsFile: string): Promise<void> {
+  const text = await readFile(config, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw LorekeepError.about('IO', { file: config, reason: error.message }, { cause: error });
+  });
+  if (text === undefined) return;
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    found = undefined;
+  }
+  if ((found as { records_file?: unknown } | undefined)?.records_file === recordsFile) return;
+  const reason = 'the file exists and is not a knowledge base that was saved here; choose another path';
+  throw LorekeepError.about('INVALID_ARGUMENT', { file: config, reason });
+}
+
+type Write = (text: string) => Promise<unknown>;
+
+/** Writes a file beside its place and renames it. @throws IO */
+async function writeWhole(path: string, write: (write: Write) => Promise<unknown>): Promise<void> {
+  const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    const file = await open(temporary, 'wx');
+    try {
+      await write((text) => file.writeFile(text));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof LorekeepError || code === undefined) throw error;
+    throw LorekeepError.about(
+      'IO',
+      { file: path, reason: `cannot be written: ${message}` },
+      { cause: error },
+    );
+  }
+}
+
+async function writeRecords(storage: Storage, write: Write, signal: AbortSignal | undefined): Promise<void> {
+  let before = '[\n';
+  for (let offset = 0; offset < storage.size; offset += portion) {
+    const records = await storage.list({ offset, limit: portion, signal });
+    await write(`${before}${records.map(recordJson).join(',\n')}`);
+    before = ',\n';
+  }
+  await write('\n]\n');
+}
+
+function recordJson({ id, text, metadata }: StoredRecord): string {
+  const own = `{"id":${JSON.stringify(id)},"text":${JSON.stringify(text)}`;
+  if (metadata === undefined) return `${own}}`;
+  const values = Object.entries(metadata).map(
+    ([name, value]) => `${JSON.stringify(name)}:${valueJson(value)}`,
+  );
+  return `${own},"metadata":{${values.join(',')}}}`;
+}
+
+/** JSON.stringify() refuses a bigint. */
+const valueJson = (value: MetadataValue) =>
+  typeof value === 'bigint' ? String(value) : JSON.stringify(value);
