@@ -57,6 +57,7 @@ class Client:
         self._ids = itertools.count(1)
         self._replies: Dict[int, "Future[Frame]"] = {}
         self._turns: Dict[str, "queue.Queue[Any]"] = {}
+        self._pulls: Dict[int, Callable[[Frame], None]] = {}
         # Turns that nobody listens to yet.
         self._started: Dict[str, "queue.Queue[Any]"] = {}
         self._lost: Optional[ConnectionLost] = None
@@ -105,8 +106,8 @@ class Client:
         """Sends a request and waits for its reply. Raises ServerError, ConnectionLost."""
         return self.send(type, **fields).result()
 
-    def send(self, type: str, **fields: Any) -> "Future[Frame]":
-        """Sends a request; the future has its reply."""
+    def send(self, type: str, on_progress: Optional[Callable[[Frame], None]] = None, **fields: Any) -> "Future[Frame]":
+        """Sends a request; the future has its reply. `on_progress` is called from the thread that reads."""
         reply: "Future[Frame]" = Future()
         id = next(self._ids)
         # Only what JSON has: NaN, say, is a ValueError here.
@@ -115,6 +116,8 @@ class Client:
             if self._lost is not None:
                 raise self._lost
             self._replies[id] = reply
+            if on_progress is not None:
+                self._pulls[id] = on_progress
         try:
             with self._write:
                 self._socket.sendall(_HEADER.pack(_JSON, len(body)) + body)
@@ -174,11 +177,18 @@ class Client:
             if turn is not None:
                 turn.put(frame)
             return
+        if type == "PullProgress":
+            with self._table:
+                on_progress = self._pulls.get(frame["request_id"])
+            if on_progress is not None:
+                on_progress(frame)
+            return
         if type == "Error" and reply_to is None:
             self._lose(ConnectionLost(f"{frame['name']}: {frame['message']}"))
             return
         with self._table:
             reply = self._replies.pop(reply_to, None)
+            self._pulls.pop(reply_to, None)
             # Its first event may be the next frame: it must be known before that is read.
             if type == "TurnStarted":
                 self._turns[frame["turn_id"]] = self._started[frame["turn_id"]] = queue.Queue()
@@ -250,6 +260,29 @@ class Session:
         """{"hits", "plan"}; `params`: mode, top_k, threshold, filter, rrf, variables."""
         fields = {"session_id": self.id, "name": name, "text": text, **params}
         return self._client.request("SearchEmbeddedStringStorageRequest", **fields)
+
+    def list_models(self) -> Frame:
+        """{"models", "memory", "pulls_allowed"}: the server's catalog and what is in memory."""
+        return self._client.request("ListModelsRequest", session_id=self.id)
+
+    def pull_model(
+        self,
+        model: str,
+        variant: Optional[str] = None,
+        on_progress: Optional[Callable[[Frame], None]] = None,
+    ) -> Frame:
+        """Downloads a model of the server's catalog and waits for it; the operator must allow it.
+
+        `on_progress` is called with {"file", "done_bytes", "total_bytes"} and must not send requests.
+        """
+        fields: Frame = {"session_id": self.id, "model": model}
+        if variant is not None:
+            fields["variant"] = variant
+        return self._client.send("PullModelRequest", on_progress, **fields).result()
+
+    def cancel_pull(self, model: str) -> None:
+        """Cancels pull_model() of another thread, unless another client waits for the same model."""
+        self._client.request("CancelPullRequest", session_id=self.id, model=model)
 
     def create_agent(
         self, graph: Frame, enable_diagnostics: bool = False, history: Optional[Frame] = None

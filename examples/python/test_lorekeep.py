@@ -129,6 +129,15 @@ class ClientTest(unittest.TestCase):
             thread.join()
         self.assertEqual(found, [True] * 75)
 
+    def test_lists_models_and_says_who_may_download(self):
+        listed = self.session.list_models()
+        self.assertIn(MODEL, [model["name"] for model in listed["models"]])
+        self.assertFalse(listed["pulls_allowed"])
+        with self.assertRaises(ServerError) as refused:
+            self.session.pull_model(MODEL, on_progress=print)
+        self.assertEqual(refused.exception.code, 5007)
+        self.session.cancel_pull(MODEL)
+
     def test_says_that_the_connection_is_gone(self):
         other = connect(port=PORT)
         session = other.create_session()

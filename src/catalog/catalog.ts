@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
 import { ModelDownloads } from '../downloads/model-downloads.js';
@@ -23,6 +23,8 @@ export class Catalog {
   readonly file: string;
   readonly warnings: readonly string[];
   readonly downloads: ModelDownloads;
+  /** Returns the bytes that a model may take, which decides between variants. Default: any number. */
+  room: (() => number | undefined) | undefined;
   readonly #entries: ReadonlyMap<string, CatalogEntry>;
 
   private constructor(
@@ -86,21 +88,55 @@ export class Catalog {
     return { path, present: file === undefined ? this.downloads.has(source) : existsSync(path) };
   }
 
-  /** Returns the first variant whose file is present, otherwise the first that has a local path, otherwise the first. */
+  /**
+   * Returns the first variant whose file is present and fits into memory, otherwise the smallest that is present, otherwise
+   * the first that has a local path, otherwise the first.
+   */
   locate({ variants }: CatalogEntry): LocatedVariant {
     const all = variants.map((variant) => ({ variant, ...this.pathOf(variant) }));
-    const present = all.find((one) => one.present);
-    if (present !== undefined) return { ...present, reason: 'the first whose file is present' };
+    const present = all.filter((one) => one.present);
+    if (present.length > 0) return this.#fitting(present, 'present', ({ path }) => sizeOf(path));
     const local = all.find(({ variant }) => variant.file !== undefined);
     if (local !== undefined) return { ...local, reason: 'no file is present; the first with a local path' };
     const first = all[0] as Omit<LocatedVariant, 'reason'>;
     return { ...first, reason: 'no file is present; the first' };
   }
 
+  /** Returns the variant to download: the named one, or the first that fits into memory, otherwise the smallest. */
+  downloadable({ variants }: CatalogEntry, name?: string | undefined): ModelVariant | undefined {
+    const remote = variants.filter(({ file }) => file === undefined);
+    if (name !== undefined) return remote.find((variant) => variant.name === name);
+    if (remote.length === 0) return undefined;
+    const all = remote.map((variant) => ({ variant, ...this.pathOf(variant) }));
+    return this.#fitting(all, 'downloadable', ({ variant }) => variant.size_bytes).variant;
+  }
+
+  /** Precondition: there is one. A size that is not known fits. */
+  #fitting(
+    found: readonly Omit<LocatedVariant, 'reason'>[],
+    what: string,
+    size: (one: Omit<LocatedVariant, 'reason'>) => number | undefined,
+  ): LocatedVariant {
+    const room = this.room?.() ?? Number.POSITIVE_INFINITY;
+    const bytes = found.map((one) => size(one) ?? 0);
+    const index = bytes.findIndex((each) => each <= room);
+    const first = found[Math.max(0, index)] as Omit<LocatedVariant, 'reason'>;
+    if (index === 0) return { ...first, reason: `the first that is ${what}` };
+    const mib = Math.floor(room / 1024 / 1024);
+    if (index > 0) return { ...first, reason: `the first that is ${what} and fits into ${mib} MiB` };
+    const smallest = bytes.indexOf(Math.min(...bytes));
+    const least = found[smallest] as Omit<LocatedVariant, 'reason'>;
+    return { ...least, reason: `the smallest that is ${what}; none fits into ${mib} MiB` };
+  }
+
   /** Returns the absolute path of a variant's `file`. */
   resolveFile(file: string): string {
     return resolve(dirname(this.file), file);
   }
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
 async function readCatalog(path: string): Promise<JsonText> {

@@ -60,7 +60,10 @@ const catalogEntrySchema = z.strictObject({
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
     .describe('This version uses embedding models and language models (`llm`).'),
-  variants: z.array(variantSchema).min(1).describe('The first whose file is present is used.'),
+  variants: z
+    .array(variantSchema)
+    .min(1)
+    .describe('The first whose file is present and fits into memory is used.'),
   query_prefix: z
     .string()
     .default('')

@@ -22,6 +22,9 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** How far a download is. */
+export type PullProgress = ServerFrames['PullProgress'];
+
 interface RunningTurn extends Waiting {
   onText(frame: ServerFrames['TurnText']): void;
 }
@@ -35,6 +38,7 @@ export class Channel {
   readonly #decoder = new FrameDecoder(maxFrameBytes);
   readonly #replies = new Map<number, Waiting>();
   readonly #turns = new Map<string, RunningTurn>();
+  readonly #pulls = new Map<number, (progress: PullProgress) => void>();
   #greeting: Waiting | undefined;
   #nextId = 1;
   #lost: ConnectionLostError | undefined;
@@ -103,6 +107,44 @@ export class Channel {
     });
   }
 
+  /** Downloads a model. Aborting cancels it, unless another client waits for it. @throws as request() */
+  pull(
+    fields: RequestFields['PullModelRequest'],
+    {
+      onProgress = () => {},
+      signal,
+    }: { onProgress?: ((progress: PullProgress) => void) | undefined; signal?: AbortSignal | undefined },
+  ): Promise<ServerFrames['PullModelResponse']> {
+    const { sessionId, model } = fields;
+    return abortable(signal, (resolve, reject) => {
+      const id = this.#nextId;
+      const cancel = () => {
+        this.request('CancelPullRequest', { sessionId, model }).catch(() => {});
+      };
+      const stopListening = signal && onAbort(signal, cancel);
+      const end = () => {
+        stopListening?.();
+        this.#pulls.delete(id);
+      };
+      this.#pulls.set(id, onProgress);
+      try {
+        this.#send('PullModelRequest', fields, {
+          resolve: (frame) => {
+            end();
+            resolve(frame as ServerFrames['PullModelResponse']);
+          },
+          reject: (error) => {
+            end();
+            reject(error);
+          },
+        });
+      } catch (error) {
+        end();
+        throw error;
+      }
+    });
+  }
+
   /** Why the connection was lost; undefined while it is open. */
   get lost(): ConnectionLostError | undefined {
     return this.#lost;
@@ -140,6 +182,7 @@ export class Channel {
     else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
     else if (frame.type === 'TurnText') this.#turns.get(frame.turnId)?.onText(frame);
     else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turnId)?.resolve(frame);
+    else if (frame.type === 'PullProgress') this.#pulls.get(frame.requestId as number)?.(frame);
     else if ('replyTo' in frame) settle(this.#replies, frame.replyTo as number)?.resolve(frame);
   }
 

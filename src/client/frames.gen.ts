@@ -729,6 +729,24 @@ export interface CancelTurnFields {
   turnId: string;
 }
 
+/** Fields of a ListModelsRequest. */
+export interface ListModelsFields {
+}
+
+/** Fields of a PullModelRequest. */
+export interface PullModelFields {
+  /** Catalog name. */
+  model: string;
+  /** Name of the variant. Default: the first that can be downloaded and fits into memory. */
+  variant?: string | undefined;
+}
+
+/** Fields of a CancelPullRequest. */
+export interface CancelPullFields {
+  /** Catalog name. */
+  model: string;
+}
+
 /** Fields of a ThrottleReport. */
 export interface ThrottleReportFields {
   /**
@@ -758,6 +776,9 @@ export interface RequestFieldsByType {
   DestroyAgentRequest: DestroyAgentFields;
   TurnRequest: TurnFields;
   CancelTurnRequest: CancelTurnFields;
+  ListModelsRequest: ListModelsFields;
+  PullModelRequest: PullModelFields;
+  CancelPullRequest: CancelPullFields;
   ThrottleReport: ThrottleReportFields;
   StatusRequest: StatusFields;
   Ping: PingFields;
@@ -824,6 +845,86 @@ export interface ExportAgentResponseFrame {
   replyTo: number | string;
   /** For the `history` of a CreateAgentRequest. */
   history: History;
+}
+
+/** The frame ListModelsResponse. */
+export interface ListModelsResponseFrame {
+  type: 'ListModelsResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** All models of the catalog, in its order. */
+  models: ({
+    /** Catalog name. */
+    name: string;
+    /** `vad` and `stt` are listed and not used by this version. */
+    type: 'embedding' | 'llm' | 'vad' | 'stt' | 'reranker';
+    /** SPDX identifier of the licence of the weights. */
+    license?: string | undefined;
+    /** Files of the model. */
+    variants: ({
+      /** Such as the quantisation. */
+      name?: string | undefined;
+      /** Whether its file is there. */
+      state: 'present' | 'absent';
+      /** Whether the catalog has an address. */
+      downloadable: boolean;
+      /** Whether the server takes this variant. */
+      chosen: boolean;
+      /** Length of the file, or what the catalog states. */
+      sizeBytes?: number | undefined;
+    })[];
+    /** Why the chosen variant was chosen. */
+    chosenBecause: string;
+    /** Whether it is in memory. */
+    loaded: boolean;
+    /** Bytes that it takes. */
+    memoryBytes?: number | undefined;
+    /** Device that computes it. */
+    device?: string | undefined;
+    /** In use, in tokens. */
+    contextSize?: number | undefined;
+  })[];
+  /** The budget that all models share. */
+  memory: ({
+    /** `CPU`, or the name of a GPU. */
+    device: string;
+    /** Bytes that models take. */
+    used: number;
+    /** Bytes that they may take; absent: not limited here. */
+    limit?: number | undefined;
+  })[];
+  /** Whether PullModelRequest is allowed. */
+  pullsAllowed: boolean;
+}
+
+/** The frame PullModelResponse. */
+export interface PullModelResponseFrame {
+  type: 'PullModelResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Catalog name. */
+  model: string;
+  /** Name of the variant. */
+  variant?: string | undefined;
+  /** Length that the catalog states. */
+  sizeBytes?: number | undefined;
+  /** false: the file was there already. */
+  downloaded: boolean;
+}
+
+/** The frame PullProgress. */
+export interface PullProgressFrame {
+  type: 'PullProgress';
+  /** The `id` of the PullModelRequest. */
+  requestId: number | string;
+  /** Catalog name. */
+  model: string;
+  /** Name of the file; a split model has several. */
+  file: string;
+  /** Bytes of the file that are there. */
+  doneBytes: number;
+  /** Length of the file. */
+  totalBytes: number;
 }
 
 /** The frame Ack. */
@@ -1194,6 +1295,9 @@ export interface ServerFrames {
   SearchEmbeddedStringStorageResponse: SearchEmbeddedStringStorageResponseFrame;
   CreateAgentResponse: CreateAgentResponseFrame;
   ExportAgentResponse: ExportAgentResponseFrame;
+  ListModelsResponse: ListModelsResponseFrame;
+  PullModelResponse: PullModelResponseFrame;
+  PullProgress: PullProgressFrame;
   Ack: AckFrame;
   StatusResponse: StatusResponseFrame;
   Pong: PongFrame;

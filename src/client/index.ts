@@ -1,6 +1,6 @@
 /** `lorekeep/client`: talks to a lorekeep server over TCP. Field names are the protocol's in camelCase (docs/client.md). */
 export { ClientAgent, type TurnOptions } from './agent.js';
-export type { TurnEvent } from './channel.js';
+export type { PullProgress, TurnEvent } from './channel.js';
 export { ConnectionLostError } from './channel.js';
 export { Client, type ConnectOptions, connect } from './client.js';
 export type * from './frames.gen.js';
@@ -8,4 +8,4 @@ export type { RequestFields, TurnDiagnostics } from './frames.js';
 export type { CallOptions, ConnectionState } from './link.js';
 export type { ReconnectPolicy } from './reconnect.js';
 export { ServerError } from './server-error.js';
-export { ClientSession } from './session.js';
+export { ClientSession, type PullOptions } from './session.js';

@@ -1,7 +1,7 @@
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
-import { type Channel, ConnectionLostError } from './channel.js';
+import { type Channel, ConnectionLostError, type PullProgress } from './channel.js';
 import { ended } from './ended.js';
 import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions, Link, Restorable } from './link.js';
@@ -11,6 +11,11 @@ import type { CallOptions, Link, Restorable } from './link.js';
  * TooManyWrongTokens (of others), OutOfMemory, ServerMemoryExceeded.
  */
 const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
+
+export interface PullOptions extends CallOptions {
+  /** Called with the bytes that are there, some times a second. */
+  onProgress?: ((progress: PullProgress) => void) | undefined;
+}
 
 /** A session: named storages and agents, gone when it or its connection ends. */
 export class ClientSession implements Restorable, AgentSession, AsyncDisposable, Disposable {
@@ -69,6 +74,24 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     });
     if (this.#link.restores) this.#agents.add(agent);
     return agent;
+  }
+
+  /** Returns the models of the server's catalog, their state, and the memory that they take. */
+  listModels({ signal }: CallOptions = {}): Promise<ServerFrames['ListModelsResponse']> {
+    return this.request('ListModelsRequest', {}, signal);
+  }
+
+  /**
+   * Has the server download a model of its catalog, if the operator allows it (`allow_model_pulls`). Aborting cancels the
+   * download, unless another client waits for it, and rejects with the signal's reason.
+   */
+  pullModel(
+    fields: SessionFields<'PullModelRequest'>,
+    { signal, onProgress }: PullOptions = {},
+  ): Promise<ServerFrames['PullModelResponse']> {
+    return this.use(signal, (channel, sessionId) =>
+      channel.pull({ sessionId, ...fields }, { signal, onProgress }),
+    );
   }
 
   /** Ends the session and everything in it. */

@@ -72,6 +72,18 @@ export const configSchema = object({
     .default(600)
     .describe('Seconds until an unused embedding model is unloaded; 0: never.')
     .register(fieldFacts, { extension: true }),
+  allow_model_pulls: boolean()
+    .default(false)
+    .describe(
+      'true: clients may have models of the catalog downloaded (PullModelRequest). Everybody who may create a session may then use the disk and the network: docs/downloads.md.',
+    )
+    .register(fieldFacts, { extension: true }),
+  models_download_max_mb: integer(0, 1_073_741_824)
+    .default(0)
+    .describe(
+      'MiB that `models_download_dir` may hold for clients to add to it; 0: as much as the disk has room for.',
+    )
+    .register(fieldFacts, { extension: true }),
   reranker_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
     .describe('Seconds until an unused reranker is unloaded; 0: never.')
@@ -150,7 +162,7 @@ export const configSchema = object({
     .register(fieldFacts, { ...path, later: 'speech' }),
   idle_shutdown_timeout: integer(0, longestTimerSeconds)
     .default(0)
-    .describe('The server exits after this many seconds without a session; 0: never.')
+    .describe('The server exits after this many seconds without a session and without a download; 0: never.')
     .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
 
   monitor: monitorSchema,

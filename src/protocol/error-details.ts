@@ -187,6 +187,29 @@ export interface ErrorDetailsByCode {
   5004: At & Partial<Limit> & { readonly tokens?: number | undefined };
   5005: At;
   5006: Empty;
+  5007: {
+    /** Catalog name of the model. */
+    readonly model?: string | undefined;
+    /** The field of the server config that forbids it. */
+    readonly field: string;
+    /** Bytes of the download. */
+    readonly bytes?: number | undefined;
+    /** Bytes that the folder of downloads may still take. */
+    readonly allowed?: number | undefined;
+  };
+  5008: {
+    /** Catalog name of the model. */
+    readonly model: string;
+  };
+  5009: {
+    /** Catalog name of the model. */
+    readonly model: string;
+  };
+  5010: At &
+    Nearest & {
+      /** Names of all models. */
+      readonly known?: readonly string[] | undefined;
+    };
   6001: Memory;
   6002: Memory;
   6003: Limit & {

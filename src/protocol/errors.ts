@@ -262,6 +262,32 @@ export const errorTable = {
     meaning: 'The language model could not generate; the message gives the reason.',
     remedy: "Try another model file; the server's log has the details.",
   },
+  5007: {
+    name: 'PullRefused',
+    fault: 'operator',
+    meaning:
+      'The server does not let clients download models (`allow_model_pulls`), or the folder of downloads is full (`models_download_max_mb`; `details` has both numbers).',
+    remedy: 'Ask the operator to run `lorekeep models pull`, or to change the field.',
+  },
+  5008: {
+    name: 'PullFailed',
+    fault: 'operator',
+    meaning:
+      'A download failed: the network, the disk or the checksum; the message says which. What has arrived is kept for the next attempt unless it is wrong.',
+    remedy: "Try again; the server's log has the details.",
+  },
+  5009: {
+    name: 'PullCancelled',
+    fault: 'client',
+    meaning: 'The download was cancelled with CancelPullRequest.',
+    remedy: 'Nothing, if you cancelled it on purpose. A later pull continues where it stopped.',
+  },
+  5010: {
+    name: 'UnknownModel',
+    fault: 'client',
+    meaning: 'The catalog has no model of this name, or nothing of it can be downloaded.',
+    remedy: 'Use a name of ListModelsResponse; `details.nearest` may suggest one.',
+  },
   6001: {
     name: 'ClientMemoryExceeded',
     fault: 'client',

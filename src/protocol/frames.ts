@@ -109,6 +109,21 @@ export const requestSchemas = {
       .describe('`generate` nodes build their prompts and report them, but generate nothing.'),
   }),
   CancelTurnRequest: request('CancelTurnRequest', { session_id, turn_id }),
+  ListModelsRequest: request('ListModelsRequest', { session_id }),
+  PullModelRequest: request('PullModelRequest', {
+    session_id,
+    model: z.string().min(1).max(128).describe('Catalog name.'),
+    variant: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Name of the variant. Default: the first that can be downloaded and fits into memory.'),
+  }),
+  CancelPullRequest: request('CancelPullRequest', {
+    session_id,
+    model: z.string().min(1).max(128).describe('Catalog name.'),
+  }),
   ThrottleReport: request('ThrottleReport', {
     level: z
       .number()
@@ -242,6 +257,31 @@ const statusFields = {
   server: budgetSchema.describe('The memory budget of all clients together.'),
 };
 
+/** A model of the catalog. */
+const listedModelSchema = z.object({
+  name: z.string().describe('Catalog name.'),
+  type: z
+    .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
+    .describe('`vad` and `stt` are listed and not used by this version.'),
+  license: z.string().optional().describe('SPDX identifier of the licence of the weights.'),
+  variants: z
+    .array(
+      z.object({
+        name: z.string().optional().describe('Such as the quantisation.'),
+        state: z.enum(['present', 'absent']).describe('Whether its file is there.'),
+        downloadable: z.boolean().describe('Whether the catalog has an address.'),
+        chosen: z.boolean().describe('Whether the server takes this variant.'),
+        size_bytes: z.int().optional().describe('Length of the file, or what the catalog states.'),
+      }),
+    )
+    .describe('Files of the model.'),
+  chosen_because: z.string().describe('Why the chosen variant was chosen.'),
+  loaded: z.boolean().describe('Whether it is in memory.'),
+  memory_bytes: z.int().optional().describe('Bytes that it takes.'),
+  device: z.string().optional().describe('Device that computes it.'),
+  context_size: z.int().optional().describe('In use, in tokens.'),
+});
+
 function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   const reply_to = requestIdSchema.describe('Id of the request.');
   return z.object({ type: z.literal(type), reply_to, ...fields });
@@ -269,6 +309,33 @@ export const serverSchemas = {
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),
   ExportAgentResponse: reply('ExportAgentResponse', {
     history: historySchema.describe('For the `history` of a CreateAgentRequest.'),
+  }),
+  ListModelsResponse: reply('ListModelsResponse', {
+    models: z.array(listedModelSchema).describe('All models of the catalog, in its order.'),
+    memory: z
+      .array(
+        z.object({
+          device: z.string().describe('`CPU`, or the name of a GPU.'),
+          used: z.int().describe('Bytes that models take.'),
+          limit: z.int().optional().describe('Bytes that they may take; absent: not limited here.'),
+        }),
+      )
+      .describe('The budget that all models share.'),
+    pulls_allowed: z.boolean().describe('Whether PullModelRequest is allowed.'),
+  }),
+  PullModelResponse: reply('PullModelResponse', {
+    model: z.string().describe('Catalog name.'),
+    variant: z.string().optional().describe('Name of the variant.'),
+    size_bytes: z.int().optional().describe('Length that the catalog states.'),
+    downloaded: z.boolean().describe('false: the file was there already.'),
+  }),
+  PullProgress: z.object({
+    type: z.literal('PullProgress'),
+    request_id: requestIdSchema.describe('The `id` of the PullModelRequest.'),
+    model: z.string().describe('Catalog name.'),
+    file: z.string().describe('Name of the file; a split model has several.'),
+    done_bytes: z.int().describe('Bytes of the file that are there.'),
+    total_bytes: z.int().describe('Length of the file.'),
   }),
   Ack: reply('Ack', {}),
   StatusResponse: reply('StatusResponse', statusFields),
@@ -307,6 +374,9 @@ export interface Replies {
   DestroyAgentRequest: 'Ack';
   TurnRequest: 'TurnStarted';
   CancelTurnRequest: 'Ack';
+  ListModelsRequest: 'ListModelsResponse';
+  PullModelRequest: 'PullModelResponse';
+  CancelPullRequest: 'Ack';
   ThrottleReport: 'Ack';
   StatusRequest: 'StatusResponse';
   Ping: 'Pong';

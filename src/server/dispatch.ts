@@ -42,6 +42,7 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ans
 }
 
 const endsSomething: ReadonlySet<RequestType> = new Set([
+  'CancelPullRequest',
   'CancelTurnRequest',
   'DestroyAgentRequest',
   'DestroyEmbeddedStringStorageRequest',

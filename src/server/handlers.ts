@@ -3,6 +3,7 @@ import type { Ledger } from '../limits/ledger.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
+import { listModels } from './model-requests.js';
 import type { Services } from './services.js';
 import type { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
@@ -110,6 +111,20 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: id, turn_id: turn.id });
     return undefined;
+  },
+
+  ListModelsRequest({ services, sessions }, { session_id }) {
+    sessions.get(session_id);
+    return listModels(services);
+  },
+
+  PullModelRequest({ sessions, send, waitForOutput }, { id, session_id, model, variant }) {
+    return sessions.get(session_id).pulls.pull({ id, model, variant }, { send, waitForOutput });
+  },
+
+  CancelPullRequest({ sessions }, { session_id, model }) {
+    sessions.get(session_id).pulls.cancel(model);
+    return { type: 'Ack' };
   },
 
   CancelTurnRequest({ sessions }, { session_id, turn_id }) {

@@ -7,6 +7,7 @@ import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import { LanguageModels, type LanguageModelsOptions } from '../catalog/language-models.js';
 import { ModelMemory } from '../catalog/model-memory.js';
+import { ModelPulls } from '../catalog/model-pulls.js';
 import { Rerankers } from '../catalog/rerankers.js';
 import { accessNotes, sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
@@ -56,7 +57,7 @@ export interface ServerOptions {
   configSources?: ReadonlyMap<string, string>;
   /** The latest lines of the log, for the monitor. */
   logTail?: LogTail | undefined;
-  /** Called after `idle_shutdown_timeout` without a session. */
+  /** Called after `idle_shutdown_timeout` without a session and without a download. */
   onIdle?: () => void;
   /** Loads language models. Default: the library's. */
   loadLanguageModel?: LanguageModelsOptions['load'];
@@ -112,6 +113,8 @@ export class LorekeepServer {
     const shared = { log, memory: modelMemory };
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), ...shared, buildFlags });
     const operations = await Operations.create({ config, configSources, log, logTail });
+    catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
+    const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle);
     let sessions = 0;
     const services = {
       config,
@@ -120,6 +123,12 @@ export class LorekeepServer {
         ...languageModelOptions(config),
         ...shared,
         load: loadLanguageModel,
+      }),
+      catalog,
+      pulls: new ModelPulls(catalog, {
+        maxBytes: config.models_download_max_mb * 1024 * 1024,
+        log,
+        hold: () => sessionIdle.hold(),
       }),
       rerankers: new Rerankers(catalog, { ...rerankerOptions(config), ...shared }),
       modelMemory,
@@ -150,7 +159,7 @@ export class LorekeepServer {
       slots: new ConnectionSlots(config.limits),
       observer: operations.observer,
       throttle: new Throttle(setThrottle),
-      sessionIdle: new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle),
+      sessionIdle,
     };
     const {
       frame_timeout_ms: frameMs,
@@ -217,9 +226,10 @@ export class LorekeepServer {
    * close() do not wait.
    */
   async stop(): Promise<void> {
-    const { activity, config, log } = this.#services;
+    const { activity, config, log, pulls } = this.#services;
     if (activity.stopping) return this.close();
     void this.#listener.close();
+    void pulls.stop();
     const { running } = activity;
     if (running > 0) log.info({ running, limitMs: config.limits.drain_timeout_ms }, 'draining');
     const drained = await activity.drain(config.limits.drain_timeout_ms);
@@ -240,6 +250,7 @@ export class LorekeepServer {
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
     await this.#operations.close();
+    await this.#services.pulls.stop();
     await this.#services.files.close();
     await this.#services.languageModels.close();
     await this.#services.rerankers.close();

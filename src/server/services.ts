@@ -1,8 +1,10 @@
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
+import type { Catalog } from '../catalog/catalog.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { LanguageModels } from '../catalog/language-models.js';
 import type { ModelMemory } from '../catalog/model-memory.js';
+import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { Activity } from '../lifecycle/activity.js';
@@ -25,6 +27,8 @@ export interface Services {
   readonly models: CatalogModels;
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
+  readonly catalog: Catalog;
+  readonly pulls: ModelPulls;
   /** The budget of all models. */
   readonly modelMemory: ModelMemory;
   readonly files: KnowledgeBaseStorages;

@@ -68,13 +68,15 @@ export class SessionTable {
   }
 
   #make(memory: Holding, root: StorageRoot): Session {
-    const { models, languageModels, rerankers, files, lists, nodeTypes, log } = this.#services;
+    const { models, languageModels, rerankers, pulls, files, lists, nodeTypes, log, config } = this.#services;
     const session = new Session(
       this.#services.nextSessionId(),
       {
         models,
         languageModels,
         rerankers,
+        modelPulls: pulls,
+        pullsAllowed: config.allow_model_pulls,
         files,
         lists,
         nodeTypes,

@@ -7,6 +7,7 @@ import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnInput, TurnOutlet } from '../agents/turn.js';
 import type { LanguageModels } from '../catalog/language-models.js';
+import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
@@ -23,6 +24,7 @@ import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { StorageSearch, type WireOutcome } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
+import { SessionPulls } from './model-requests.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
 const maxUnfinishedTurns = 1024;
@@ -36,6 +38,9 @@ export interface SessionSources extends StorageSources {
   readonly nodeTypes: NodeTypes;
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
+  readonly modelPulls: ModelPulls;
+  /** Whether clients may download models. */
+  readonly pullsAllowed: boolean;
   /** The client's share of the threads that search. */
   readonly threads: SlotShare;
 }
@@ -60,6 +65,7 @@ export interface SearchOutlet {
 export class Session {
   readonly id: string;
   readonly storages: StorageSet;
+  readonly pulls: SessionPulls;
   readonly #resources: Omit<NodeResources, 'memory'>;
   readonly #memory: ClientMemory;
   readonly #nodeTypes: NodeTypes;
@@ -79,6 +85,7 @@ export class Session {
     // One listener per search and creation under way: many are no leak.
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
+    this.pulls = new SessionPulls(sources.modelPulls, sources.pullsAllowed, this.#ending.signal);
     this.#memory = sources.memory;
     const { root, lists, threads, languageModels, rerankers } = sources;
     this.#resources = { storages: this.storages, root, lists, threads, languageModels, rerankers };

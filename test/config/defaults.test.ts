@@ -83,6 +83,8 @@ const extensions = {
   access_token_file: '',
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
+  allow_model_pulls: false,
+  models_download_max_mb: 0,
   reranker_idle_timeout: 600,
   models_cache_max_mb: 0,
   language_model_idle_timeout: 600,

@@ -92,7 +92,39 @@ describe('the files of a catalog', () => {
     const downloaded = catalog.downloads.path(hf);
     mkdirSync(folder);
     writeFileSync(downloaded, 'x');
-    expect(catalog.locate(entry)).toEqual({ variant: hf, path: downloaded, present: true });
+    expect(catalog.locate(entry)).toMatchObject({ variant: hf, path: downloaded, present: true });
+  });
+
+  it('are chosen by what is present, then by memory, and the choice has a reason', async () => {
+    const path = inFolder('sizes.json');
+    const local = (name: string, bytes: number) => {
+      if (bytes > 0) writeFileSync(inFolder(`${name}.gguf`), 'x'.repeat(bytes));
+      return { name, file: `${name}.gguf` };
+    };
+    const variants = [local('F16', 0), local('Q8', 800), local('Q4', 400), local('Q2', 200)];
+    const far = [800, 400, 200].map((size_bytes) => ({
+      name: `${size_bytes}`,
+      url: `http://127.0.0.1:1/${size_bytes}`,
+      size_bytes,
+    }));
+    const models = [
+      { name: 'near', model_type: 'llm', variants },
+      { name: 'far', model_type: 'llm', variants: far },
+    ];
+    writeFileSync(path, JSON.stringify({ version: 1, models }));
+    const catalog = await Catalog.load(path, inFolder('nothing'));
+    const [near, remote] = catalog.entries as [CatalogEntry, CatalogEntry];
+    const choice = (room: number | undefined) => {
+      catalog.room = () => room;
+      const { variant, reason } = catalog.locate(near);
+      return [variant.name, reason, catalog.downloadable(remote)?.name];
+    };
+    expect(choice(undefined)).toEqual(['Q8', 'the first that is present', '800']);
+    expect(choice(800)).toEqual(['Q8', 'the first that is present', '800']);
+    expect(choice(799)).toEqual(['Q4', 'the first that is present and fits into 0 MiB', '400']);
+    expect(choice(100)).toEqual(['Q2', 'the smallest that is present; none fits into 0 MiB', '200']);
+    expect(catalog.downloadable(remote, '800')?.name).toBe('800');
+    expect(catalog.downloadable(near)).toBeUndefined();
   });
 
   it('a file that contradicts the size or the checksum of the catalog is refused, with both values', async () => {

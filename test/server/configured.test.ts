@@ -97,6 +97,8 @@ const effects: Record<string, Effect | Elsewhere> = {
       await program.printed(/"model":"prefixed","msg":"model unloaded: nothing used it"/);
     },
   },
+  allow_model_pulls: { value: true, elsewhere: 'test/server/model-pulls.test.ts' },
+  models_download_max_mb: { value: 7, elsewhere: 'test/server/model-pulls.test.ts' },
   reranker_idle_timeout: { value: 1, elsewhere: 'test/server/rerank.test.ts' },
   models_cache_max_mb: { value: 512, elsewhere: 'test/server/rerank.test.ts' },
   language_model_idle_timeout: { value: 1, elsewhere: modelOptions },

@@ -115,8 +115,11 @@ const guard = { id: 'guard', type: 'regex_guardrail', params: {} };
 
 type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message: RegExp, path?: string];
 
-/** Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do. */
-type Counted = 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005;
+/**
+ * Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do; and of
+ * downloads: model-pulls.test.ts.
+ */
+type Counted = 5008 | 5009 | 5010 | 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005;
 
 /** How each code is come by, what its message says, and the field that its details name. */
 const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
@@ -304,6 +307,10 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       return turn('bees', { nodes: [talker()] });
     },
     /^the model computed values that are not numbers$/,
+  ],
+  5007: [
+    ({ ask }) => ask('PullModelRequest', { model: 'tiny' }),
+    /^allow_model_pulls: this server does not let clients download models$/,
   ],
   8001: [storage({ name: 'a b' }), /^name: "a b" is malformed: /, 'name'],
   8002: [

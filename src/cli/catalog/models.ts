@@ -1,4 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.js';
+import { nothingToPull } from '../../catalog/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
@@ -179,13 +180,9 @@ function printTable(listed: readonly ListedModel[]): void {
 
 /** @throws CommandError if the entry has nothing to download, or not the named variant */
 function downloadable(entry: CatalogEntry, name: string | undefined, catalog: Catalog): ModelVariant {
-  const remote = entry.variants.filter(({ file }) => file === undefined);
-  const chosen = name === undefined ? remote[0] : remote.find((variant) => variant.name === name);
+  const chosen = catalog.downloadable(entry, name);
   if (chosen !== undefined) return chosen;
-  const names = remote.map((variant) => JSON.stringify(variant.name ?? '-')).join(', ');
-  const reason =
-    remote.length > 0
-      ? `model ${JSON.stringify(entry.name)} has no downloadable variant ${JSON.stringify(name)}; it has ${names}`
-      : `model ${JSON.stringify(entry.name)} has no variant with "url" or "hf": put its file at ${catalog.locate(entry).path}`;
-  throw new CommandError('NOT_FOUND', reason);
+  const local = entry.variants.some(({ file }) => file === undefined);
+  const place = local ? '' : `: put its file at ${catalog.locate(entry).path}`;
+  throw new CommandError('NOT_FOUND', `${nothingToPull(entry, name)}${place}`);
 }

@@ -1,0 +1,208 @@
+import { statSync } from 'node:fs';
+import type { Catalog } from '../catalog/catalog.js';
+import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
+import type { CatalogEntry } from '../catalog/schema.js';
+import { type ServerError, serverError } from '../protocol/errors.js';
+import type { RequestId, ServerFrames } from '../protocol/frames.js';
+import { nearestName } from '../schema/nearest.js';
+import type { Services } from './services.js';
+
+type Listed = ServerFrames['ListModelsResponse'];
+
+/** A model in memory. */
+export interface LoadedFacts {
+  readonly name: string;
+  readonly bytes: number;
+  readonly device: string;
+  readonly contextSize: number;
+}
+
+/** Returns the models that are in memory. */
+export function loadedModels({ models, languageModels, rerankers }: Services): LoadedFacts[] {
+  const embedding = models
+    .entries()
+    .flatMap(({ loaded }) =>
+      loaded?.isInMemory === true
+        ? [{ name: loaded.name, bytes: loaded.bytes, contextSize: loaded.facts.contextSize, device: 'CPU' }]
+        : [],
+    );
+  const rerank = rerankers.inMemory.map((each) => ({ ...each, device: 'CPU' }));
+  return [...embedding, ...languageModels.inMemory, ...rerank];
+}
+
+/** Returns what the catalog has, without paths. */
+export function listModels(services: Services): Omit<Listed, 'reply_to'> {
+  const loaded = new Map(loadedModels(services).map((each) => [each.name, each]));
+  const { catalog, modelMemory, config } = services;
+  return {
+    type: 'ListModelsResponse',
+    models: catalog.entries.map((entry) => listedModel(catalog, entry, loaded.get(entry.name))),
+    memory: modelMemory.use.map(({ device, used, limit }) => ({
+      device,
+      used: Math.round(used),
+      ...(limit !== undefined && { limit: Math.round(limit) }),
+    })),
+    pulls_allowed: config.allow_model_pulls,
+  };
+}
+
+function listedModel(
+  catalog: Catalog,
+  entry: CatalogEntry,
+  loaded: LoadedFacts | undefined,
+): Listed['models'][number] {
+  const { variant: chosen, reason } = catalog.locate(entry);
+  return {
+    name: entry.name,
+    type: entry.model_type,
+    ...(entry.license !== undefined && { license: entry.license }),
+    variants: entry.variants.map((variant) => {
+      const { path, present } = catalog.pathOf(variant);
+      const bytes = present ? statSync(path, { throwIfNoEntry: false })?.size : variant.size_bytes;
+      return {
+        ...(variant.name !== undefined && { name: variant.name }),
+        state: present ? 'present' : 'absent',
+        downloadable: variant.file === undefined,
+        chosen: variant === chosen,
+        ...(bytes !== undefined && { size_bytes: bytes }),
+      };
+    }),
+    chosen_because: reason,
+    loaded: loaded !== undefined,
+    ...(loaded !== undefined && {
+      memory_bytes: Math.round(loaded.bytes),
+      device: loaded.device,
+      context_size: loaded.contextSize,
+    }),
+  };
+}
+
+/** A client's wait for a download. */
+export interface PullRequest {
+  readonly id: RequestId;
+  readonly model: string;
+  readonly variant: string | undefined;
+}
+
+/** Sends progress to a client. */
+export interface PullOutlet {
+  send(frame: ServerFrames['PullProgress']): void;
+  waitForOutput(signal: AbortSignal): Promise<() => void>;
+}
+
+/** Least time between two progress events of one request, in ms. */
+const progressMs = 200;
+
+/** The downloads that one session waits for. */
+export class SessionPulls {
+  readonly #pulls: ModelPulls;
+  readonly #allowed: boolean;
+  readonly #gone: AbortSignal;
+  readonly #waiting = new Map<string, Set<AbortController>>();
+
+  constructor(pulls: ModelPulls, allowed: boolean, gone: AbortSignal) {
+    this.#pulls = pulls;
+    this.#allowed = allowed;
+    this.#gone = gone;
+  }
+
+  /** Resolves when the model is there. @throws PullRefused, PullFailed, PullCancelled, UnknownModel; SessionEnded */
+  async pull(
+    { id, model, variant }: PullRequest,
+    outlet: PullOutlet,
+  ): Promise<Omit<ServerFrames['PullModelResponse'], 'reply_to'>> {
+    if (!this.#allowed) {
+      const field = 'allow_model_pulls';
+      throw serverError(5007, `${field}: this server does not let clients download models`, { field });
+    }
+    const cancelled = new AbortController();
+    const waiting = this.#waiting.get(model) ?? new Set();
+    this.#waiting.set(model, waiting.add(cancelled));
+    const ended = new AbortController();
+    const onProgress = progressSender(id, model, outlet, ended.signal);
+    try {
+      const found = await this.#pulls.pull(model, variant, {
+        gone: this.#gone,
+        cancelled: cancelled.signal,
+        onProgress,
+      });
+      return {
+        type: 'PullModelResponse',
+        model,
+        ...(found.variant !== undefined && { variant: found.variant }),
+        ...(found.bytes !== undefined && { size_bytes: found.bytes }),
+        downloaded: found.downloaded,
+      };
+    } catch (error) {
+      throw error instanceof PullError ? wireError(error, model) : error;
+    } finally {
+      ended.abort();
+      waiting.delete(cancelled);
+      if (waiting.size === 0) this.#waiting.delete(model);
+    }
+  }
+
+  /** Cancels the session's waits for a model. The download ends unless another client waits for it. */
+  cancel(model: string): void {
+    for (const waiting of this.#waiting.get(model) ?? []) waiting.abort();
+  }
+}
+
+/** Returns a listener that sends the latest progress, when the client reads and at most every `progressMs`. */
+function progressSender(
+  id: RequestId,
+  model: string,
+  { send, waitForOutput }: PullOutlet,
+  ended: AbortSignal,
+): (facts: PullFacts) => void {
+  let latest: PullFacts | undefined;
+  let busy = false;
+  let last = Number.NEGATIVE_INFINITY;
+  const sendLatest = async () => {
+    const release = await waitForOutput(ended);
+    try {
+      if (latest === undefined || ended.aborted) return;
+      const { file, doneBytes, totalBytes } = latest;
+      latest = undefined;
+      last = performance.now();
+      const counts = { done_bytes: doneBytes, total_bytes: totalBytes };
+      send({ type: 'PullProgress', request_id: id, model, file, ...counts });
+    } finally {
+      release();
+    }
+  };
+  return (facts) => {
+    latest = facts;
+    const due = facts.doneBytes === facts.totalBytes || performance.now() - last >= progressMs;
+    if (busy || !due) return;
+    busy = true;
+    sendLatest()
+      .catch(() => {})
+      .finally(() => {
+        busy = false;
+      });
+  };
+}
+
+function wireError(error: PullError, model: string): ServerError {
+  const { why, message, facts } = error;
+  const path = 'model';
+  const cause = { cause: error };
+  switch (why) {
+    case 'unknown': {
+      const known = facts.known as string[];
+      const nearest = nearestName(model, known);
+      return serverError(5010, `${path}: ${message}`, { path, known, nearest }, cause);
+    }
+    case 'nothing to pull':
+      return serverError(5010, `${path}: ${message}`, { path }, cause);
+    case 'quota':
+      return serverError(5007, message, { model, field: 'models_download_max_mb', ...facts }, cause);
+    case 'cancelled':
+      return serverError(5009, `the download of ${JSON.stringify(model)} was cancelled`, { model }, cause);
+    case 'stopping':
+      return serverError(1008, message, {}, cause);
+    case 'failed':
+      return serverError(5008, `model ${JSON.stringify(model)}: ${message}`, { model }, cause);
+  }
+}
