@@ -38,8 +38,8 @@ export const folders = {
     ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
   ],
   cli: [
-    ...['schema', 'lifecycle', 'files', 'documents', 'protocol', 'config', 'log', 'downloads', 'catalog'],
-    ...['knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
+    ...['schema', 'lifecycle', 'lexical', 'files', 'documents', 'protocol', 'config', 'log', 'downloads'],
+    ...['catalog', 'knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

@@ -126,6 +126,52 @@ describe('lorekeep search', () => {
     expect(records).toBe(6);
   });
 
+  it('reads the query as the lexical flags say, and marks the words that matched', async () => {
+    const found = async (...args: string[]) => {
+      const { stdout, stderr } = await lorekeep(['search', kb, '--mode', 'lexical', '--json', ...args]);
+      expect(stderr).toBe('');
+      return (JSON.parse(stdout).hits as { id: string }[]).map(({ id }) => id);
+    };
+    expect((await found('+flower* -glaciers "by scent"', '--extended')).sort()).toEqual(['bees']);
+    expect(await found('nektar')).toEqual([]);
+    expect(await found('nektar', '--fuzzy')).toEqual(['honey']);
+    expect(await found('insect', '--boost', 'topic=2')).toEqual(
+      expect.arrayContaining(['bees', 'honey', 'wide']),
+    );
+    expect(await found('bees snow', '--stop-words', 'bees')).toEqual(['glacier']);
+    expect(await found('blossoms', '--synonyms', 'blossoms,nectar')).toEqual(['honey']);
+    expect(await found('blossoms', '--lexical', '{"synonyms": [["blossoms", "nectar"]]}')).toEqual(['honey']);
+    const { stdout } = await lorekeep([
+      'search',
+      kb,
+      'dri* blossoms',
+      '--extended',
+      '--synonyms',
+      'blossoms,nectar',
+    ]);
+    expect(stdout).toMatch(/Honey is \[nectar\] that bees have \[dried\]/);
+    const snippet = await lorekeep(['search', kb, 'nectar', '--highlight', '--json', '--top-k', '1']);
+    expect(JSON.parse(snippet.stdout).hits[0].snippet).toContainEqual({ text: 'nectar', match: true });
+  });
+
+  it('names the lexical flag that is wrong, or has no effect in the mode', async () => {
+    const cases: [string[], string][] = [
+      [['--fuzzy', '--mode', 'dense'], '--fuzzy: it has no effect in dense mode'],
+      [['--lexical', '{}', '--mode', 'dense'], '--lexical: it has no effect in dense mode'],
+      [['--fusion', 'rrf', '--mode', 'lexical'], '--fusion: it has no effect in lexical mode'],
+      [['--boost', 'topic'], 'FIELD=FACTOR is expected'],
+      [['--boost', 'topik=2'], '--lexical.boosts: "topik" is not a field'],
+      [['--synonyms', 'one'], 'two words or more are expected'],
+      [['--lexical', '{"fuzziness": 2}'], '--lexical.fuzziness: a number of at most 1'],
+      [['--lexical', '{"fuzzines": 1}'], '--lexical: '],
+    ];
+    const results = await Promise.all(cases.map(([args]) => lorekeep(['search', kb, 'x', ...args])));
+    for (const [at, { status, stderr }] of results.entries()) {
+      expect(stderr).toContain(cases[at]?.[1]);
+      expect(status).toBe(2);
+    }
+  });
+
   it('says why nothing was found', async () => {
     const words = await lorekeep(['search', kb, 'the , !', '--mode', 'lexical']);
     expect(words.stdout).toBe('no hits\n');

@@ -20,7 +20,7 @@ const save = (name: string, text = '') => writeFileSync(join(folder, name), text
 /** Runs what a reader would type, in the project's folder, and gives what it prints. */
 function shell(script: string): string {
   const path = [join(folder, 'bin'), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH: path };
+  const env = { ...process.env, PATH: path, LOREKEEP_STATE: file('state') };
   return execFileSync('sh', ['-e', '-c', script], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
 }
 
@@ -36,12 +36,13 @@ beforeAll(() => {
 
 describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/knowledge-bases.md', () => {
   test('lead from a folder of text files to a search that prints what the page shows', () => {
-    const [notes, build] = blocks('get-started.md', 'sh');
+    const [notes, index, build] = blocks('get-started.md', 'sh');
+    shell(notes as string);
+    expect(shell(index as string)).toMatch(/^notes: 2 records of 2 files .*^1 .*bees\.txt/ms);
     const [records, search] = blocks('get-started.md', 'js');
     save('records.mjs', records);
     save('search.mjs', search);
     save('kb.json', blocks('get-started.md', 'json')[0]);
-    shell(notes as string);
     expect(shell(build as string)).toContain('bees.txt#0');
     expect(shell('node search.mjs')).toBe(blocks('get-started.md', '')[0]);
   });
@@ -72,6 +73,8 @@ describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/know
     const printed = shell(
       'node node_modules/lorekeep/examples/knowledge-base.mjs notes "how do bees find flowers?"',
     );
-    expect(printed).toMatch(/^4 paragraphs, 4 texts embedded in \d+ ms\n1\. [\d.]+ bees\.txt: Bees see/);
+    expect(printed).toMatch(
+      /^2 records of 2 files, \d+ texts embedded, in .*\n1\. [\d.]+ bees\.txt: Bees see/,
+    );
   });
 });

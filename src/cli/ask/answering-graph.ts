@@ -1,4 +1,4 @@
-import type { FilterExpression } from '../../../lib/index.js';
+import type { FilterExpression, LexicalOptions } from '../../../lib/index.js';
 import type { Graph, GraphNode } from '../../client/index.js';
 
 /** What the storage is called in the session. */
@@ -11,6 +11,7 @@ export interface SearchSettings {
   threshold?: number | undefined;
   fusion?: 'rrf' | 'scores' | undefined;
   minScore?: number | undefined;
+  lexical?: LexicalOptions | undefined;
   filter?: FilterExpression | undefined;
   rerank?: { model?: string } | undefined;
 }

@@ -1,7 +1,8 @@
-import type { FilterExpression, SearchMode, Tokenizer } from '../../../lib/index.js';
+import type { FilterExpression, LexicalOptions, SearchMode, Tokenizer } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
+import { lexicalRequest } from '../flags/lexical.js';
 import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
@@ -37,10 +38,11 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
   requireEffect(flags);
+  const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
   // The server checks it.
-  const graph = await graphOf(flags, filter);
+  const graph = await graphOf(flags, filter, lexical);
   await interruptible(async (signal) => {
     const { host } = flags;
     const port = flags.port ?? (await findConfig(undefined)).config.port;
@@ -55,7 +57,7 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
       });
     const answer =
       graph === undefined
-        ? searcher(session, flags, { filter, variables, tokenizer, signal })
+        ? searcher(session, flags, { filter, lexical, variables, tokenizer, signal })
         : talker(await session.createAgent({ graph }, { signal }), flags, { variables, tokenizer, signal });
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
@@ -67,17 +69,22 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
 }
 
 /** The graph of the agent that answers; undefined: the hits are shown. */
-async function graphOf(flags: AskFlags, filter: FilterExpression | undefined): Promise<Graph | undefined> {
+async function graphOf(
+  flags: AskFlags,
+  filter: FilterExpression | undefined,
+  lexical: LexicalOptions | undefined,
+): Promise<Graph | undefined> {
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   if (flags.generate !== true && flags.model === undefined) return undefined;
   const { mode, topK, threshold, fusion, minScore, model } = flags;
   const rerank = rerankRequest(flags);
-  const search = { mode, topK, threshold, fusion, minScore, filter, rerank };
+  const search = { mode, topK, threshold, fusion, minScore, lexical, filter, rerank };
   return answeringGraph(search, { model, cite: 'marks' });
 }
 
 interface SearchContext {
   filter: FilterExpression | undefined;
+  lexical: LexicalOptions | undefined;
   variables: Record<string, unknown> | undefined;
   tokenizer: Tokenizer | undefined;
   signal: AbortSignal;
@@ -86,7 +93,7 @@ interface SearchContext {
 /** Shows the hits. */
 function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
   const { mode, topK, threshold, fusion, minScore, json } = flags;
-  const { filter, variables, tokenizer, signal } = context;
+  const { filter, lexical, variables, tokenizer, signal } = context;
   return async (question) => {
     const { hits, plan } = await session.search(
       {
@@ -97,6 +104,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
         threshold,
         fusion,
         minScore,
+        lexical,
         filter,
         variables,
         rerank: rerankRequest(flags),
@@ -136,7 +144,7 @@ function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]
 function talker(
   agent: ClientAgent,
   { json }: AskFlags,
-  { tokenizer, ...options }: Omit<SearchContext, 'filter'>,
+  { tokenizer, ...options }: Omit<SearchContext, 'filter' | 'lexical'>,
 ): Answer {
   return async (question) => {
     const reply = new ReplyPrinter({ silent: json === true });

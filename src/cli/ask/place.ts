@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import type { Tokenizer } from '../../../lib/index.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
+import { indexOf } from '../../knowledge/folder/place.js';
 
 /** The place of a knowledge base on a server. */
 export interface KnowledgeBasePlace {
@@ -15,18 +16,25 @@ export interface KnowledgeBasePlace {
 }
 
 /**
- * Resolves `path` to a file of this machine if the server runs here and the file exists, otherwise to a path on the
+ * Resolves `path` to a file of this machine if the server runs here and the file exists, or to the index of a folder, otherwise to a path on the
  * server. A relative path that exists in both places means the local file.
  */
 export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
-  const here = isLoopback(host) && (await stat(path).catch(() => undefined))?.isFile() === true;
-  if (!here && !isAbsolute(path)) return { folder: undefined, path, tokenizer: undefined };
-  const file = resolve(path);
+  const here = isLoopback(host) ? await localConfig(path) : undefined;
+  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, tokenizer: undefined };
+  const file = resolve(here ?? path);
   const tokenizer = await loadKnowledgeBaseConfig(file).then(
     ({ config }) => config.bm25_tokenizer,
     () => undefined, // The server says what is wrong with it.
   );
   return { folder: dirname(file), path: basename(file), tokenizer };
+}
+
+/** The file of this machine that a path names: itself, or the knowledge base of a folder that was indexed. */
+async function localConfig(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile()) return path;
+  return found?.isDirectory() ? (await indexOf(path))?.config : undefined;
 }
 
 /** Whether a host name means this machine. */

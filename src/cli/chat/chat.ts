@@ -29,7 +29,7 @@ export interface ChatFlags {
 type History = ServerFrames['ExportAgentResponse']['history'];
 
 /** Records in a prompt, unless a flag says otherwise. */
-const defaultTopK = 3;
+const defaultTopK = 5;
 
 /** `lorekeep chat`: a conversation with an agent that remembers it. */
 export async function chat(kb: string | undefined, flags: ChatFlags): Promise<void> {

@@ -14,6 +14,7 @@ export function addSearch(program: Command): void {
       'what to look for, after a config or an indexed folder (default: what is in this folder)',
     );
   addModelFlags(addRetrievalFlags(command))
+    .option('--highlight', 'with --json: also the snippet of each hit, with the matched words')
     .option('--explain', 'also show the plan, the ranks and scores of both legs, and the time')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', searchHelp)
@@ -30,6 +31,8 @@ Examples:
   lorekeep search kb.json "honey" --mode lexical --top-k 3
   lorekeep search kb.json "honey" --filter '{"==": [{"knowledge": "file"}, "bees.txt"]}'
   lorekeep search kb.json "honey" --filter @filter.json --explain
+  lorekeep search '+lamp "old keeper" light* -ship' --extended
+  lorekeep search "lighthose" --fuzzy --boost title=2
 
 Matched words are highlighted on a terminal and [bracketed] elsewhere.
 ${exitStatusHelp}`;

@@ -16,7 +16,7 @@ import { noView, progressView } from '../build/progress.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
-import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
+import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warn } from '../output.js';
 import { counted } from '../terminal/amounts.js';
@@ -35,8 +35,8 @@ export interface EvalFlags extends ModelFlags {
 const quietMs = 1000;
 
 /** `lorekeep eval`: drafts questions if asked to, measures every setting, prints the table, the worst questions and advice. */
-export async function evaluateCommand(file: string, questionsFile: string, flags: EvalFlags): Promise<void> {
-  await requireKnowledgeBaseFile(file);
+export async function evaluateCommand(given: string, questionsFile: string, flags: EvalFlags): Promise<void> {
+  const file = await findKnowledgeBase(given);
   await interruptible(async (signal) => {
     const given = flags.draft === undefined ? await questionsOf(questionsFile) : undefined;
     await using models = await CommandModels.open(flags);

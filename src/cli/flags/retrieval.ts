@@ -2,9 +2,10 @@ import { type Command, Option } from 'commander';
 import { ineffectiveOptions } from '../../../lib/search-mode.js';
 import { integer, number } from '../arguments.js';
 import { UsageError } from '../failure.js';
+import { addLexicalFlags, type LexicalFlags } from './lexical.js';
 
 /** The search flags of `search` and `ask`. */
-export interface RetrievalFlags {
+export interface RetrievalFlags extends LexicalFlags {
   mode: 'dense' | 'lexical' | 'hybrid';
   topK: number;
   threshold?: number;
@@ -17,7 +18,7 @@ export interface RetrievalFlags {
 }
 
 export function addRetrievalFlags(command: Command): Command {
-  return command
+  const added = command
     .addOption(
       new Option('--mode <mode>', 'by meaning, by words, or by both')
         .choices(['dense', 'lexical', 'hybrid'])
@@ -39,6 +40,7 @@ export function addRetrievalFlags(command: Command): Command {
     .option('--rerank [model]', "a reranker sorts the hits: its name (default: the catalog's first)")
     .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
+  return addLexicalFlags(added);
 }
 
 /** Returns the `rerank` of a request. */
@@ -48,7 +50,7 @@ export function rerankRequest({ rerank }: RetrievalFlags): { model?: string } | 
 }
 
 /** @throws UsageError for a flag without effect in the mode */
-export function requireEffect({ mode, threshold }: RetrievalFlags): void {
-  const [first] = ineffectiveOptions(mode, { threshold });
+export function requireEffect({ mode, threshold, fusion }: RetrievalFlags): void {
+  const [first] = ineffectiveOptions(mode, { threshold, fusion });
   if (first !== undefined) throw new UsageError(`--${first.option}: ${first.reason}`);
 }

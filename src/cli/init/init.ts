@@ -56,6 +56,7 @@ export async function init(folder: string, flags: InitFlags): Promise<void> {
 const serverConfig = {
   port: 9100,
   models_catalog_path: 'models.json',
+  models_download_dir: 'models',
   storage_root: 'knowledge',
   logs_dir: 'logs',
 };

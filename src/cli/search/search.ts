@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type FilterExpression, LorekeepError, type Tokenizer } from '../../../lib/index.js';
+import { type FilterExpression, LorekeepError, type StorageHit, type Tokenizer } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import type { Hit } from '../../protocol/retrieval.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
+import { lexicalRequest } from '../flags/lexical.js';
 import type { ModelFlags } from '../flags/model.js';
 import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
@@ -19,6 +20,7 @@ import { Matcher } from './matches.js';
 import { planLines, planNotes } from './plan.js';
 
 export interface SearchFlags extends RetrievalFlags, ModelFlags {
+  highlight?: boolean;
   explain?: boolean;
   json?: boolean;
 }
@@ -37,6 +39,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
   const [name, text] = searchArguments(given);
   if (text.trim() === '') throw new UsageError('the text to look for is empty');
   requireEffect(flags);
+  const lexical = await lexicalRequest(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
   const file = await findKnowledgeBase(name);
@@ -63,6 +66,8 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       threshold,
       fusion,
       minScore,
+      lexical,
+      highlight: flags.highlight === true || lexical !== undefined,
       filter: filter as FilterExpression | undefined,
       variables,
       rerank,
@@ -82,7 +87,9 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const plan = facts === undefined ? searched : { ...searched, rerank: wireRerank(rerank, facts) };
     const hits = found.map(wireHit);
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
-    printHits(hits, text, flags, kb.config.bm25_tokenizer);
+    // With lexical options the engine knows which words matched.
+    const marked = lexical === undefined ? text : matchedWords(found);
+    printHits(hits, marked, flags, kb.config.bm25_tokenizer);
     for (const each of planNotes(plan, kb.config.bm25_tokenizer, hits.length)) note(`lorekeep: ${each}`);
     if (!flags.explain) return;
     print('');
@@ -90,6 +97,14 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     print(`records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`);
     print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
   });
+}
+
+/** The words that the lexical leg found in the hits. */
+function matchedWords(hits: readonly StorageHit[]): string {
+  const words = hits.flatMap(({ text, highlights = [] }) =>
+    highlights.map(([begin, end]) => text.slice(begin, end)),
+  );
+  return [...new Set(words)].join(' ');
 }
 
 /** Tells the knowledge base from the text. @throws UsageError */
@@ -134,7 +149,8 @@ function searchFailure(error: unknown): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, detail } = error;
   const { field, reason } = detail;
-  if (field === 'filter' || field === 'variables') return new UsageError(`--${field}: ${reason}`);
+  if (typeof field === 'string' && /^(filter|variables|lexical)/.test(field))
+    return new UsageError(`--${field}: ${reason}`);
   if (code !== 'TEXT_TOO_LONG') return error;
   return new CommandError(code, `the query is too long: ${reason}`, { cause: error });
 }
