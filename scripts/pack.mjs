@@ -1,10 +1,13 @@
-// The package without its model files: node scripts/pack.mjs --without-models [--to FOLDER]. With them, `npm pack` makes it.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+// An edition of the package: node scripts/pack.mjs [--edition development|production] [--without-models] [--to FOLDER]
+// development is what is published; production is what products embed. docs/editions.md says what is in each.
+import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { editionFiles, editions, isIn } from './pack/editions.mjs';
+import { sbom } from './pack/sbom.mjs';
 import { npmCommand, run } from './tool/command.mjs';
-import { root } from './tool/project.mjs';
+import { packageJson, root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
 const [npm, ...first] = npmCommand();
@@ -12,26 +15,66 @@ const [npm, ...first] = npmCommand();
 await runScript('pack', async (args) => {
   const { values } = parseArgs({
     args,
-    options: { 'without-models': { type: 'boolean', default: false }, to: { type: 'string', default: '.' } },
+    options: {
+      edition: { type: 'string', default: 'development' },
+      'without-models': { type: 'boolean', default: false },
+      to: { type: 'string', default: '.' },
+    },
   });
-  if (!values['without-models'])
-    throw new Stop('--without-models is expected; npm pack makes the whole package');
+  const { edition, 'without-models': withoutModels } = values;
+  if (!editions.includes(edition))
+    throw new Stop(`--edition is ${edition}: ${editions.join(' or ')} is expected`);
+  const to = resolve(values.to);
+  // Beside the checkout's files, so that they can be linked; else they are copied.
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-pack-'));
   try {
-    const whole = await pack(root, folder);
-    await run('tar', ['-xzf', join(folder, whole), '-C', folder], { quiet: true });
-    const models = join(folder, 'package', 'data', 'models');
-    for (const name of readdirSync(models)) if (name.endsWith('.gguf')) rmSync(join(models, name));
-    console.log(join(resolve(values.to), await pack(join(folder, 'package'), resolve(values.to))));
+    await stage(edition, withoutModels, folder);
+    mkdirSync(to, { recursive: true });
+    const name = (await pack(folder, ['--pack-destination', to])).trim().split('\n').at(-1);
+    console.log(join(to, name));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-/** Returns the archive's name in `to`. */
-async function pack(folder, to) {
-  const options = ['pack', folder, '--ignore-scripts', '--pack-destination', to];
-  let last = '';
-  await run(npm, [...first, ...options], { quiet: true, onLine: (line) => (last = line.trim() || last) });
-  return last;
+/** Puts the files of an edition into `folder`. */
+async function stage(edition, withoutModels, folder) {
+  const output = await pack(root, ['--dry-run', '--json']);
+  const [{ files }] = JSON.parse(output.slice(output.indexOf('[')));
+  const isModel = (path) => path.startsWith('data/models/') && path.endsWith('.gguf');
+  for (const { path } of files) {
+    if (isIn(edition, path) && !(withoutModels && isModel(path))) place(join(root, path), join(folder, path));
+  }
+  for (const [path, text] of Object.entries(editionFiles(edition))) write(join(folder, path), text);
+  const models = withoutModels ? [] : files.map(({ path }) => path).filter(isModel);
+  write(join(folder, 'sbom.cdx.json'), sbom(edition, models));
+  // `name` and `version` are the same: an edition replaces the other.
+  const manifest = { ...packageJson(), edition };
+  write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function place(from, to) {
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+/** Replaces a link by a file of its own, so that the checkout keeps its file. */
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  writeFileSync(path, text);
+}
+
+async function pack(folder, options) {
+  let output = '';
+  const onLine = (line) => {
+    output += `${line}\n`;
+  };
+  const args = [...first, 'pack', folder, '--ignore-scripts', ...options];
+  await run(npm, args, { quiet: true, onLine });
+  return output;
 }

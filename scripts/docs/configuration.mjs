@@ -7,12 +7,13 @@ import { root } from '../tool/project.mjs';
 export async function configurationPlaces(load) {
   const { configFields } = await load('config/fields.js');
   const { configFlags } = await load('config/flags.js');
+  const { isReread } = await load('config/reread.js');
   const { otherVariables } = await load('config/variables.js');
   const { commandFailures } = await load('cli/failure-codes.js');
   const { errorCodes } = await import(join(root, 'dist', 'lib', 'errors.js'));
   return {
     'configuration.md': {
-      fields: fieldsTable(configFields, configFlags),
+      fields: fieldsTable(configFields, configFlags, isReread),
       flags: flagsTable(configFlags),
       variables: table(
         ['Variable', 'Meaning'],
@@ -23,11 +24,11 @@ export async function configurationPlaces(load) {
   };
 }
 
-function fieldsTable(fields, flags) {
+function fieldsTable(fields, flags, isReread) {
   const head = ['Field', 'Type', 'Default', 'Range', 'Meaning', 'Flag, variable'];
   return table(
     head,
-    fields.map((field) => cells(field, flags)),
+    fields.map((field) => cells(field, flags, isReread)),
   );
 }
 
@@ -46,13 +47,14 @@ function failuresTable(codes) {
   return ['| Code | Meaning |', '| --- | --- |', ...rows, server].join('\n');
 }
 
-function cells(field, flags) {
+function cells(field, flags, isReread) {
   const json = z.toJSONSchema(field.schema, { io: 'input', unrepresentable: 'any' });
   const { facts, path } = field;
   const flag = flags.find((candidate) => candidate.field === field);
   const notes = [
     json.description,
     facts.later && `*No effect yet: ${facts.later}.*`,
+    isReread(path) && '*Reread on SIGHUP.*',
     facts.extension && '*Extension.*',
   ];
   return [

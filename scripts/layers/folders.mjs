@@ -29,6 +29,7 @@ export const folders = {
   agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
   'agents/nodes': ['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'storages', 'agents'],
   telemetry: ['config', 'log', 'agents'],
+  debug: ['schema', 'protocol', 'log'],
   http: ['config', 'log'],
   metrics: ['config', 'log', 'http', 'agents'],
   monitor: ['files', 'config', 'log', 'protocol', 'http', 'knowledge', 'agents'],
@@ -36,6 +37,7 @@ export const folders = {
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
     ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
+    'debug',
   ],
   cli: [
     ...['schema', 'lifecycle', 'lexical', 'files', 'documents', 'protocol', 'config', 'log', 'downloads'],

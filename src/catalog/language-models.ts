@@ -4,6 +4,7 @@ import {
   type GenerateRequest,
   type Generation,
   LanguageModel,
+  type LanguageModelNumbers,
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
@@ -156,6 +157,18 @@ export class LanguageModels {
       release();
       throw error;
     }
+  }
+
+  /** The loaded models with the state of their KV caches. */
+  async states(): Promise<
+    { name: string; contextSize: number; numbers?: LanguageModelNumbers | undefined }[]
+  > {
+    const inMemory = [...this.#loaded].filter(({ slot }) => slot.current !== undefined);
+    const states = inMemory.map(async ({ name, contextSize, slot }) => {
+      const numbers = await slot.current?.numbers?.().catch(() => undefined);
+      return { name, contextSize, numbers };
+    });
+    return Promise.all(states);
   }
 
   /** Frees the models after their pending generations are cancelled. */

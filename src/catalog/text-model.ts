@@ -4,6 +4,7 @@ import type {
   Generation,
   LanguageModel,
   LanguageModelFacts,
+  LanguageModelNumbers,
   RenderedPrompt,
   RenderOptions,
 } from '../../lib/index.js';
@@ -29,6 +30,8 @@ export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> 
     | 'chatTemplate'
     | 'thinking'
   >;
+  /** State of the KV cache. */
+  numbers?(): Promise<LanguageModelNumbers>;
   render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;
   generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation;
 }

@@ -2,12 +2,11 @@ import type { Log } from '../log/log.js';
 
 /** Signals that end or change a process unless it listens, and what the log says of them. */
 const ignored = {
-  SIGHUP: 'SIGHUP has no effect: the log needs none, and a new config needs a restart',
   // Node.js would open a debugger on a port that every user of the machine can connect to.
   SIGUSR1: 'SIGUSR1 has no effect: no debugger is opened',
 } as const;
 
-/** Makes SIGHUP and SIGUSR1 harmless from now on; the result is told the log once there is one. */
+/** Makes SIGUSR1 harmless from now on; the result is told the log once there is one. */
 export function ignoreOtherSignals(): (log: Log) => void {
   let known: Log | undefined;
   for (const [signal, meaning] of Object.entries(ignored)) {

@@ -1,4 +1,5 @@
 import { distanceKernels } from '../../lib/index.js';
+import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
@@ -11,16 +12,19 @@ import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { ignoreOtherSignals } from './other-signals.js';
 import { warn } from './output.js';
+import { onReloadSignal } from './reload-signal.js';
 import { withConfigHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
 /** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
 export async function serve(flags: FlagValues): Promise<void> {
   const useLog = ignoreOtherSignals();
+  const useServer = onReloadSignal();
   const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
     flags,
     withConfigHere(flags, process.env),
   );
+  const absent = switchOffAbsent(config);
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
   const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
@@ -28,7 +32,7 @@ export async function serve(flags: FlagValues): Promise<void> {
   useLog(log);
   logDefects(log);
   startCrashDumps(config, log);
-  for (const warning of [...warnings, ...unknownVariables(process.env)]) log.warn(warning);
+  for (const warning of [...warnings, ...absent, ...unknownVariables(process.env)]) log.warn(warning);
   const kernels = unknownKernels(process.env, distanceKernels());
   if (kernels !== undefined) log.warn(kernels);
   if (withoutEffect !== undefined) log.warn(withoutEffect);
@@ -41,6 +45,7 @@ export async function serve(flags: FlagValues): Promise<void> {
     await (await starting).stop();
   });
   const server = await starting;
+  useServer(server, flags, log);
 
   async function startServer(): Promise<LorekeepServer> {
     try {

@@ -104,6 +104,11 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     return this.#pins.entries();
   }
 
+  /** @internal Closes the knowledge bases that nobody pins. Returns their number. */
+  evictIdle(): Promise<number> {
+    return this.#pins.evictIdle();
+  }
+
   /** @internal Returns a pin on a loaded knowledge base by the name that entries() gives. */
   loaded(name: string): Pin<KnowledgeBase> | undefined {
     return this.#pins.findByName(name);

@@ -128,6 +128,13 @@ export class PinCache<T extends Cacheable> {
     this.#entries.set(to, entry);
   }
 
+  /** Closes the values that nobody pins. Returns their number. */
+  async evictIdle(): Promise<number> {
+    const idle = [...this.#idle];
+    await Promise.all(idle.map((entry) => this.#evict(entry)));
+    return idle.length;
+  }
+
   /** Closes OnDemand values now and pinned ones when they are released. */
   async close(): Promise<void> {
     this.#closing = true;

@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { ConsoleSink } from './console-sink.js';
 import { logContext } from './context.js';
 import { errorFields } from './error-fields.js';
+import { LiveLevel } from './live-level.js';
 import type { LogSink } from './sink.js';
 
 export type Log = Logger;
@@ -21,15 +22,26 @@ export function createLog(level: LogLevel, ...sinks: readonly LogSink[]): Log {
       for (const target of targets) target.write(line, this.lastLevel);
     },
   };
+  const live = new LiveLevel();
   const options = {
     level,
+    onChild: (child: Log) => live.add(child),
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     mixin: (_fields: object, _level: number, logger: Log) => missingContext(logger),
     serializers: { err: (error: unknown) => errorFields(error, level === 'trace') },
   };
-  return pino(options, destination as DestinationStream);
+  const log = pino(options, destination as DestinationStream);
+  liveLevels.set(log, live);
+  return log;
+}
+
+const liveLevels = new WeakMap<Log, LiveLevel>();
+
+/** Changes the level of a log that createLog() made, and of its children. */
+export function setLogLevel(log: Log, level: LogLevel): void {
+  liveLevels.get(log)?.set(log, level);
 }
 
 /** Returns the context fields that the logger lacks. */

@@ -12,7 +12,7 @@ const mostTrusted = 4096;
 
 /** Admits clients that know the server's access token. */
 export class AccessGate {
-  readonly #token: Buffer | undefined;
+  #token: Buffer | undefined;
   readonly #failures: FailureBudget;
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
@@ -22,6 +22,11 @@ export class AccessGate {
     this.#token = token === undefined ? undefined : digest(token);
     this.#failures = new FailureBudget(perAddress, now);
     this.#allFailures = new FailureBudget(ofAll, now);
+  }
+
+  /** Wants another token from now on. Sessions stay open. */
+  replace(token: string | undefined): void {
+    this.#token = token === undefined ? undefined : digest(token);
   }
 
   /** `address`: of the client. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */

@@ -333,8 +333,7 @@ export class Connection {
       if (failure !== undefined) throw failure;
       const object = objectOf(parser);
       replyTo = idOf(object);
-      const request = parseRequest(object);
-      const answer = await withLoopTurns(this.#share, () => dispatch(this.#context(held), request));
+      const answer = await this.#answer(object, held);
       if (answer !== undefined) this.#send({ ...answer, reply_to: replyTo } as ServerFrame);
     } catch (thrown) {
       const error = toServerError(thrown);
@@ -342,6 +341,14 @@ export class Connection {
       else this.#log.debug({ code: error.code }, 'request refused');
       this.#refuse(error, replyTo ?? leadingId(payload));
     }
+  }
+
+  #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
+    const { debug } = this.#services;
+    if (debug !== undefined && object.type === debug.type)
+      return debug.serve(object, (session) => void this.#sessions.get(session));
+    const request = parseRequest(object);
+    return withLoopTurns(this.#share, () => dispatch(this.#context(held), request));
   }
 
   #context(held: Promise<void>[]): HandlerContext {

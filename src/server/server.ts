@@ -13,7 +13,9 @@ import { accessNotes, sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
 import { embeddingOptions } from '../config/embedding-options.js';
 import { languageModelOptions } from '../config/language-model-options.js';
+import type { LoadedConfig } from '../config/load.js';
 import { rerankerOptions } from '../config/reranker-options.js';
+import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
@@ -26,7 +28,7 @@ import { IdleTimer } from '../lifecycle/idle-timer.js';
 import { ConnectionSlots } from '../limits/connection-slots.js';
 import type { Ledger } from '../limits/ledger.js';
 import { ModelLimit } from '../limits/model-limit.js';
-import type { Log } from '../log/log.js';
+import { type Log, setLogLevel } from '../log/log.js';
 import type { LogTail } from '../monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
 import { shellWord } from '../schema/shell-word.js';
@@ -35,6 +37,7 @@ import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
+import { openDebugChannel } from './debug-target.js';
 import { DescriptorReserve } from './descriptor-reserve.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
@@ -69,6 +72,7 @@ export class LorekeepServer {
   readonly #services: Services;
   readonly #connections: ReadonlySet<Connection>;
   readonly #operations: Operations;
+  readonly #sources: Map<string, string>;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -76,7 +80,9 @@ export class LorekeepServer {
     listener: Listener,
     connections: ReadonlySet<Connection>,
     operations: Operations,
+    sources: Map<string, string>,
   ) {
+    this.#sources = sources;
     this.#services = services;
     this.#listener = listener;
     this.#connections = connections;
@@ -112,11 +118,12 @@ export class LorekeepServer {
     });
     const shared = { log, memory: modelMemory };
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), ...shared, buildFlags });
-    const operations = await Operations.create({ config, configSources, log, logTail });
+    const sources = new Map(configSources);
+    const operations = await Operations.create({ config, configSources: sources, log, logTail });
     catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
     const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle);
     let sessions = 0;
-    const services = {
+    const base: Omit<Services, 'debug'> = {
       config,
       models,
       languageModels: new LanguageModels(catalog, {
@@ -161,13 +168,15 @@ export class LorekeepServer {
       throttle: new Throttle(setThrottle),
       sessionIdle,
     };
-    const {
-      frame_timeout_ms: frameMs,
-      unread_timeout_ms: stallMs,
-      idle_connection_timeout_ms: idleMs,
-    } = config.limits;
     const connections = new Set<Connection>();
+    const debug = config.debug_commands.enabled ? await openDebugChannel(base, connections) : undefined;
+    const services: Services = { ...base, debug };
     const accept = (socket: Socket) => {
+      const {
+        frame_timeout_ms: frameMs,
+        unread_timeout_ms: stallMs,
+        idle_connection_timeout_ms: idleMs,
+      } = config.limits;
       const connection = admit(socket, services, { ...defaultLimits, frameMs, stallMs, idleMs, ...limits });
       if (connection === undefined) return;
       connections.add(connection);
@@ -183,7 +192,7 @@ export class LorekeepServer {
       throw error;
     }
     log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
-    return new LorekeepServer(services, listener, connections, operations);
+    return new LorekeepServer(services, listener, connections, operations, sources);
   }
 
   /** The port it listens on, also if the config has 0. */
@@ -204,6 +213,26 @@ export class LorekeepServer {
   /** Port of the monitor; undefined if it is off. */
   get monitorPort(): number | undefined {
     return this.#operations.monitorPort;
+  }
+
+  /**
+   * Takes over the fields of a config that was loaded again, as far as a running server can: all or, if it throws, none.
+   * @throws StartupError for an access token that cannot be read
+   */
+  async reload(next: Pick<LoadedConfig, 'config' | 'sources'>): Promise<ConfigChanges> {
+    const { config, gate, log } = this.#services;
+    const token = await accessToken(next.config, log);
+    const changes = configChanges(config, this.#sources, next);
+    takeOver(changes.taken, next.config, config);
+    gate.replace(token);
+    setLogLevel(log, config.log_level);
+    scheduler.configure(schedulerOptions(config));
+    for (const { path } of changes.taken) {
+      const source = next.sources.get(path);
+      if (source === undefined) this.#sources.delete(path);
+      else this.#sources.set(path, source);
+    }
+    return changes;
   }
 
   /** Number of connections, including those whose sessions are still closing. */

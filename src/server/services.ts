@@ -7,6 +7,7 @@ import type { ModelMemory } from '../catalog/model-memory.js';
 import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { ServerConfig } from '../config/schema.js';
+import type { DebugChannel } from '../debug/channel.js';
 import type { Activity } from '../lifecycle/activity.js';
 import type { FairSlots } from '../lifecycle/fair-slots.js';
 import type { IdleTimer } from '../lifecycle/idle-timer.js';
@@ -53,6 +54,8 @@ export interface Services {
   /** Memory that the server holds for clients. */
   readonly memory: ServerMemory;
   readonly slots: ConnectionSlots;
+  /** Serves debug commands; undefined unless they are enabled. */
+  readonly debug: DebugChannel | undefined;
   /** Told of what happens; undefined if nobody listens. */
   readonly observer: ServerObserver | undefined;
   /** How much clients want the inference to rest. */

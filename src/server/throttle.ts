@@ -28,12 +28,13 @@ export class Throttle {
     return this.#level;
   }
 
-  join(): ThrottleReports {
+  /** `expires`: silence ends a report. */
+  join(expires = true): ThrottleReports {
     let silence: NodeJS.Timeout | undefined;
     let ended = false;
     const set = (level: number) => {
       clearTimeout(silence);
-      silence = level > 0 ? setTimeout(() => set(0), this.#silenceMs).unref() : undefined;
+      silence = level > 0 && expires ? setTimeout(() => set(0), this.#silenceMs).unref() : undefined;
       if (level > 0) this.#levels.set(reports, level);
       else this.#levels.delete(reports);
       this.#update();

@@ -34,6 +34,11 @@ export class KnowledgeBaseStorages {
     return this.#cache.loaded(name);
   }
 
+  /** Closes the storages that nobody pins. Returns their number. */
+  evictIdle(): Promise<number> {
+    return this.#cache.evictIdle();
+  }
+
   get counts(): { requests: number; loads: number } {
     return this.#cache.counts;
   }

@@ -31,7 +31,9 @@ export class RawClient {
       this.#decoder.push(chunk);
       for (let frame = this.#decoder.next(); frame !== undefined; frame = this.#decoder.next()) {
         const value = JSON.parse(frame.payload.toString()) as ServerFrame;
-        this.received.push(strictSchemas[value.type]?.parse(value) as ServerFrame);
+        // Replies to debug commands are not part of the protocol.
+        const isDebug = (value.type as string) === 'DebugCommandResponse';
+        this.received.push(isDebug ? value : (strictSchemas[value.type]?.parse(value) as ServerFrame));
       }
       this.#look();
     });

@@ -1,0 +1,29 @@
+import { scheduler } from '../../lib/index.js';
+import type { DebugChannel } from '../debug/channel.js';
+import type { Connection } from './connection.js';
+import type { Services } from './services.js';
+
+/** Opens the channel of debug commands. Its code is loaded only here. */
+export async function openDebugChannel(
+  services: Omit<Services, 'debug'>,
+  connections: ReadonlySet<Connection>,
+): Promise<DebugChannel> {
+  const { DebugChannel } = await import('../debug/channel.js');
+  const { log, languageModels, files, memory } = services;
+  const reports = services.throttle.join(false);
+  log.warn('debug commands are on: every client with a session can inspect, throttle and crash this server');
+  return new DebugChannel({
+    log,
+    scheduler: () => scheduler.stats(),
+    languageModels: () => languageModels.states(),
+    storages: () => files.entries(),
+    budgets: () => ({
+      limits: memory.limits,
+      server: memory.ledger.status,
+      kinds: memory.ledger.byKind,
+      clients: [...connections].map(({ state: { address, memory } }) => ({ address, memory })),
+    }),
+    evict: () => files.evictIdle(),
+    throttle: (level) => reports.report(level),
+  });
+}

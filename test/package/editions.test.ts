@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/file.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { Program } from '../server/program.js';
+import { RawClient } from '../server/raw-client.js';
+import { npm, root } from './packed.js';
+
+type Edition = 'development' | 'production';
+
+const folder = temporaryFolder();
+const editions: Edition[] = ['development', 'production'];
+const paths = {} as Record<Edition, string[]>;
+
+beforeAll(() => {
+  for (const edition of editions) {
+    const to = folder(edition);
+    const pack = [join(root, 'scripts', 'pack.mjs'), '--edition', edition, '--without-models', '--to', to];
+    const archive = execFileSync(process.execPath, pack, { encoding: 'utf8' }).trim();
+    execFileSync('tar', ['-xzf', archive, '-C', to]);
+    paths[edition] = readdirSync(join(to, 'package'), { recursive: true, encoding: 'utf8' });
+    symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
+    if (!existsSync(join(to, 'package', 'build')))
+      symlinkSync(join(root, 'build'), join(to, 'package', 'build'));
+  }
+}, 900_000);
+
+const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'package', path), 'utf8');
+
+describe('the package', () => {
+  test('of production has no monitor, no debug commands, no samples; that of development has them', () => {
+    for (const part of ['dist/src/monitor', 'dist/src/debug', 'dist/src/demo', 'examples', 'docs']) {
+      expect(paths.development, part).toContain(part);
+      expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
+    }
+    expect(paths.production).not.toContain('data/server-config.development.json');
+  });
+
+  test.each(editions)('of %s has what runs and what a build needs, and nothing of a developer', (edition) => {
+    for (const path of ['dist/lib/index.js', 'dist/src/cli/lorekeep.cjs', 'native/crash/crash_handler.cc'])
+      expect(paths[edition]).toContain(path);
+    const unwanted =
+      /^(test|src|lib|bench|web|tools|symbols|\.cmake|\.cache|\.git|data\/logs|data\/\.)(\/|$)|\.sym$/;
+    expect(paths[edition].filter((path) => unwanted.test(path))).toEqual([]);
+    expect(paths[edition].filter((path) => path.startsWith('native/vendor/breakpad-tools'))).toEqual([]);
+  });
+
+  test.each(editions)('of %s can be made without models', (edition) => {
+    expect(paths[edition]).toContain('data/models.json');
+    expect(paths[edition].filter((path) => path.endsWith('.gguf'))).toEqual([]);
+  });
+
+  test('of production imports no file that it lacks', () => {
+    const modules = paths.production.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
+    expect(modules.length).toBeGreaterThan(100);
+    const lacking: string[] = [];
+    for (const path of modules) {
+      for (const [, imported = ''] of file('production', path).matchAll(
+        /^(?:import|export) .*?['"](\..*?)['"];/gm,
+      )) {
+        const target = join(dirname(path), imported);
+        if (!paths.production.includes(target)) lacking.push(`${path}: ${imported}`);
+      }
+    }
+    expect(lacking).toEqual([]);
+  });
+
+  test('of production starts, leaves monitor and debug commands off, and does not know their frame', async () => {
+    const config = { port: 0, logs_dir: '', monitor: { enabled: true }, debug_commands: { enabled: true } };
+    mkdirSync(folder('run'), { recursive: true });
+    writeFileSync(folder('run', 'server-config.json'), JSON.stringify(config));
+    const cli = folder('production', 'package', 'dist', 'src', 'cli', 'main.js');
+    const program = Program.command([
+      process.execPath,
+      cli,
+      'serve',
+      '--config',
+      folder('run', 'server-config.json'),
+    ]);
+    const port = Number((await program.printed(/"port":(\d+)/))[1]);
+    for (const field of ['monitor.enabled', 'debug_commands.enabled'])
+      expect(program.stdout).toContain(`${field}: is not part of the production edition and stays off`);
+    expect(program.stdout).not.toContain('"msg":"monitor"');
+    const raw = await RawClient.connect(port);
+    const request = { type: 'DebugCommandRequest', id: 1, session_id: 's1', command: 'commands' };
+    expect(await raw.request(request)).toMatchObject({ type: 'Error', code: 1002 });
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('the shipped config', () => {
+  const shipped = (edition: Edition, name: string) => {
+    const parsed = parseConfig(name, file(edition, name));
+    expect(parsed.problems).toEqual([]);
+    return JSON.parse(file(edition, name)) as Record<string, unknown>;
+  };
+
+  test('of development is that of the specification', () => {
+    expect(shipped('development', 'data/server-config.development.json')).toEqual({
+      $schema: '../schemas/server-config.schema.json',
+      logs_dir: '.app-data/logs',
+      models_download_dir: '.app-data/models',
+      log_mode: 'dev',
+      log_level: 'trace',
+      include_interaction_in_diagnostics: true,
+      engines: { llm_engine: { backend: 'vulkan' } },
+    });
+    // Not at the default place: an installed package is quiet.
+    expect(paths.development).not.toContain('data/server-config.json');
+  });
+
+  test('of production has quiet values, the default paths, and the same backend', () => {
+    const { config } = parseConfig('x', file('production', 'data/server-config.json'));
+    expect(shipped('production', 'data/server-config.json')).toMatchObject({
+      log_mode: 'production',
+      log_level: 'info',
+      include_interaction_in_diagnostics: false,
+      include_engine_diagnostics: false,
+      engines: { llm_engine: { backend: 'vulkan' } },
+    });
+    expect(config).toMatchObject({ monitor: { enabled: false }, debug_commands: { enabled: false } });
+  });
+});
+
+interface Component {
+  'bom-ref': string;
+  type: string;
+  name: string;
+  version: string;
+  licenses: unknown[];
+}
+
+interface Tree {
+  dependencies?: Record<string, Tree & { version?: string }>;
+}
+
+/** The packages of a tree that `npm ls` prints. */
+function namesIn({ dependencies = {} }: Tree): Set<string> {
+  const names = new Set<string>();
+  for (const [name, tree] of Object.entries(dependencies)) {
+    if (tree.version !== undefined) names.add(`${name}@${tree.version}`);
+    for (const below of namesIn(tree)) names.add(below);
+  }
+  return names;
+}
+
+describe.each(editions)('the bill of materials of %s', (edition) => {
+  const sbom = () =>
+    JSON.parse(file(edition, 'sbom.cdx.json')) as {
+      bomFormat: string;
+      specVersion: string;
+      serialNumber: string;
+      components: Component[];
+      dependencies: { ref: string; dependsOn: string[] }[];
+    };
+
+  test('is CycloneDX, each component with a version and a licence', () => {
+    const { bomFormat, specVersion, serialNumber, components, dependencies } = sbom();
+    expect({ bomFormat, specVersion }).toEqual({ bomFormat: 'CycloneDX', specVersion: '1.5' });
+    expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+    for (const { name, version, licenses } of components)
+      expect({ name, version, licences: licenses.length }).toMatchObject({
+        version: expect.stringMatching(/./),
+        licences: 1,
+      });
+    const references = components.map((component) => component['bom-ref']);
+    expect(new Set(references).size).toBe(references.length);
+    expect(dependencies[0]?.dependsOn).toEqual(references);
+  });
+
+  test('names the packages that npm would install, and every vendored source', () => {
+    const { components } = sbom();
+    const tree = JSON.parse(
+      npm(['ls', '--omit=dev', '--all', '--package-lock-only', '--json'], root),
+    ) as Tree;
+    const ours = components.filter((component) => component['bom-ref'].startsWith('pkg:npm/'));
+    expect(ours.map(({ name, version }) => `${name}@${version}`).sort()).toEqual([...namesIn(tree)].sort());
+    const manifest = JSON.parse(file(edition, 'scripts/vendor/manifest.json')) as {
+      sources: { name: string; onlyFor?: string }[];
+    };
+    for (const { name, onlyFor } of manifest.sources)
+      expect(components.some((component) => component.name === name)).toBe(onlyFor === undefined);
+    // The licence list has the same packages.
+    for (const { name } of components) expect(file(edition, 'THIRD_PARTY.md')).toContain(name);
+  });
+});
