@@ -1,19 +1,21 @@
-import type { Log, LogLevel } from './log.js';
-
-/** Dead children are forgotten when this many have been added. */
+/** Dead children are forgotten each time that this many have been added. */
 const sweepEvery = 1024;
+
+interface Leveled {
+  level: string;
+}
 
 /** The level of a log and of all its children, which pino copies when a child is made. */
 export class LiveLevel {
-  readonly #children = new Set<WeakRef<Log>>();
+  readonly #children = new Set<WeakRef<Leveled>>();
   #added = 0;
 
-  add(child: Log): void {
+  add(child: Leveled): void {
     this.#children.add(new WeakRef(child));
     if (++this.#added % sweepEvery === 0) this.#sweep();
   }
 
-  set(root: Log, level: LogLevel): void {
+  set(root: Leveled, level: string): void {
     root.level = level;
     for (const child of this.#children) {
       const alive = child.deref();
