@@ -5,6 +5,9 @@
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
 #include <cpuid.h>
 #endif
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 namespace lorekeep {
 namespace {
@@ -14,8 +17,11 @@ struct Limit {
   CpuFeatures features;
 };
 constexpr Limit kLimits[] = {
-    {"scalar", 0},   {"avx2", kAvx2}, {"avx512", kAvx2 | kAvx512}, {"avx512vnni", kAvx2 | kAvx512 | kAvx512Vnni},
-    {"neon", kNeon},
+    {"scalar", 0},
+    {"avx2", kAvx2},
+    {"avx512", kAvx2 | kAvx512},
+    {"avx512vnni", kAvx2 | kAvx512 | kAvx512Vnni},
+    {"neon", kNeon | kNeonDot},
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -45,6 +51,19 @@ bool has_avx_vnni() noexcept {
 }
 #endif
 
+#if defined(__aarch64__) && defined(__ARM_NEON)
+bool has_neon_dot() noexcept {
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__APPLE__)
+  return true;
+#elif defined(__linux__)
+  constexpr unsigned long kDotProducts = 1ul << 20;  // HWCAP_ASIMDDP
+  return (::getauxval(AT_HWCAP) & kDotProducts) != 0;
+#else
+  return false;
+#endif
+}
+#endif
+
 CpuFeatures detect() noexcept {
   CpuFeatures found = 0;
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
@@ -63,6 +82,7 @@ CpuFeatures detect() noexcept {
 #endif
 #elif defined(__aarch64__) && defined(__ARM_NEON)
   found |= kNeon;
+  if (has_neon_dot()) found |= kNeonDot;
 #endif
   return found;
 }

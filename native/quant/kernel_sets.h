@@ -8,6 +8,11 @@
 #else
 #define LOREKEEP_X86_QUANT 0
 #endif
+#if defined(__aarch64__) && defined(__ARM_NEON) && defined(__GNUC__)
+#define LOREKEEP_NEON_QUANT 1
+#else
+#define LOREKEEP_NEON_QUANT 0
+#endif
 
 namespace lorekeep::quant {
 
@@ -19,6 +24,9 @@ extern const QuantKernels kAvx512Kernels;
 extern const QuantKernels kAvx512VnniKernels;
 void quantize_avx2(const float* from, ActivationBlock* to, std::size_t blocks) noexcept;
 void quantize_avx512(const float* from, ActivationBlock* to, std::size_t blocks) noexcept;
+#endif
+#if LOREKEEP_NEON_QUANT
+extern const QuantKernels kNeonKernels;
 #endif
 
 }  // namespace lorekeep::quant

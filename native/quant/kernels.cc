@@ -16,6 +16,9 @@ const KernelSets<QuantKernels, 8>& usable() noexcept {
           {&kAvx512Kernels, kAvx512},
           {&kAvx512VnniKernels, kAvx512 | kAvx512Vnni},
 #endif
+#if LOREKEEP_NEON_QUANT
+          {&kNeonKernels, kNeonDot},
+#endif
       },
       usable_features());
   return sets;

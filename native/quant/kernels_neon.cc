@@ -1,0 +1,87 @@
+#include "quant/kernel_sets.h"
+#if LOREKEEP_NEON_QUANT
+#if defined(__clang__)
+#define LOREKEEP_TARGET target("dotprod")
+#else
+#define LOREKEEP_TARGET target("arch=armv8.2-a+dotprod")
+#endif
+#define LOREKEEP_INLINE __attribute__((LOREKEEP_TARGET, always_inline)) inline
+#define LOREKEEP_KERNEL __attribute__((LOREKEEP_TARGET))
+
+#include "quant/neon_lanes.h"
+
+namespace lorekeep::quant {
+namespace {
+
+struct Isa : NeonLanes {
+  static constexpr int kRows = 2;  // 8 sums of a block and 8 of all blocks, a panel and values, of 32 registers
+  static constexpr int kPanels = 1;
+  static constexpr int kFloatRows = 4;
+  static constexpr int kStreamRows = 2;
+  static constexpr int kStreamPanels = 1;
+  static constexpr std::size_t kPrefetch = 2048;
+  static constexpr int kTogether = 1;
+  static constexpr bool kCentresBytes = true;
+  static constexpr int tile_quant(int most) { return most < 127 ? 127 : most; }
+
+  // SDOT multiplies signed bytes, so larger quants are made signed.
+  template <int kMostQuant>
+  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
+    std::int32_t bits;
+    std::memcpy(&bits, values, sizeof bits);
+    const int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(bits));
+    for (int i = 0; i < 4; ++i) {
+      uint8x16_t quants = weights[0].v[i];
+      if constexpr (kMostQuant == 255) quants = veorq_u8(quants, vdupq_n_u8(0x80));
+      sum.v[i] = vdotq_s32(sum.v[i], vreinterpretq_s8_u8(quants), four);
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+}  // namespace lorekeep::quant
+
+#include "quant/tile_kernels.h"
+
+namespace lorekeep::quant {
+namespace {
+
+constexpr float kMostQuant = 127;
+
+LOREKEEP_INLINE std::int32_t sum_of(int8x16_t quants) {
+  return vaddlvq_s8(quants);
+}
+
+// 16 quants, rounded to nearest, ties to even.
+LOREKEEP_INLINE int8x16_t quants(const float* from, float inverse) {
+  int16x4_t words[4];
+  for (int i = 0; i < 4; ++i) words[i] = vqmovn_s32(vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(from + 4 * i), inverse)));
+  return vcombine_s8(vqmovn_s16(vcombine_s16(words[0], words[1])), vqmovn_s16(vcombine_s16(words[2], words[3])));
+}
+
+LOREKEEP_KERNEL void quantize_neon(const float* from, ActivationBlock* to, std::size_t blocks) noexcept {
+  for (std::size_t block = 0; block < blocks; ++block, from += kBlock, ++to) {
+    float32x4_t most = vdupq_n_f32(0);
+    for (std::size_t i = 0; i < kBlock; i += 4) most = vmaxq_f32(most, vabsq_f32(vld1q_f32(from + i)));
+    const float largest = vmaxvq_f32(most);
+    const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+    const int8x16_t first = quants(from, inverse);
+    const int8x16_t second = quants(from + kLanes, inverse);
+    vst1q_s8(to->quants, first);
+    vst1q_s8(to->quants + kLanes, second);
+    const std::int32_t half = sum_of(first);
+    const std::int32_t sum = half + sum_of(second);
+    to->scale = largest / kMostQuant;
+    to->scaled_sum = to->scale * static_cast<float>(sum);
+    to->negated_sum = -sum;
+    to->negated_first_half = -half;
+  }
+}
+
+}  // namespace
+
+const QuantKernels kNeonKernels{"neon", quantize_neon, kMultiply};
+
+}  // namespace lorekeep::quant
+#endif
