@@ -1,5 +1,5 @@
 // The curves of the suite: which file each is, what its axes are. A trial's result names the chart; trials may share one, a panel each.
-// All axes are logarithmic: what is compared are ratios.
+// Axes are logarithmic, because ratios are compared; that of time is linear.
 
 /** Above a recall of 0.9995 there is no more to tell, at the number of queries that are asked. */
 const fewestMissed = 0.0005;
@@ -44,6 +44,19 @@ export const charts = {
       'Each point is a step target of lorekeep or a batch size of llama-server. Down and left is better.',
     x: { label: 'first token, as a multiple of the best time alone →' },
     y: { label: '↑ longest gap, milliseconds' },
+  },
+  'soak-latency': {
+    title: 'Latency over the time of a soak',
+    caption:
+      '500 sessions of retrieval and generation, with clients that vanish, cancel and stall. Flat is good.',
+    x: { label: 'minutes →', linear: true },
+    y: { label: '↑ milliseconds' },
+  },
+  'soak-memory': {
+    title: 'Memory of the server over the time of a soak',
+    caption: 'Anonymous and swapped memory. Flat is good.',
+    x: { label: 'minutes →', linear: true },
+    y: { label: '↑ MiB' },
   },
   'open-size': {
     title: 'Open time against size',

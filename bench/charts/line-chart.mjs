@@ -65,7 +65,10 @@ ${parts.join('\n')}
 
 function drawPanel({ title, series }, { x, y, heights, colours, plotWidth, labelled }) {
   const { document } = parseHTML('<html><body></body></html>');
-  const lines = series.map(({ name, points: list }) => ({ name, points: list.map(toLogarithms) }));
+  const lines = series.map(({ name, points: list }) => ({
+    name,
+    points: list.map((point) => placed(point, x)),
+  }));
   const points = lines.flatMap(({ name, points: list }) => list.map((point) => ({ name, ...point })));
   const plot = Plot.plot({
     document,
@@ -107,13 +110,14 @@ function drawPanel({ title, series }, { x, y, heights, colours, plotWidth, label
 const widthOf = ({ name }) => (isOwn(name) ? 3 : 1.6);
 
 // Plot leaves out labels of logarithmic axes as it sees fit, so it is given logarithms and the ticks that a reader can count by.
-const toLogarithms = ({ x, y }) => ({ x: Math.log10(x), y: Math.log10(y) });
+const placed = (point, { linear }) => ({ x: linear ? point.x : Math.log10(point.x), y: Math.log10(point.y) });
 
-/** An axis a little wider than the values, which are logarithms. */
-function axis({ ticks, tickFormat = shortNumber, reverse = false }, values) {
+/** An axis a little wider than the values, which are logarithms unless it is linear. */
+function axis({ ticks, tickFormat = shortNumber, reverse = false, linear = false }, values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const room = Math.max(0.04 * (most - least), 0.02);
   const domain = [least - room, most + room];
+  if (linear) return { domain };
   const shown = (ticks ?? countableTicks(10 ** domain[0], 10 ** domain[1]))
     .map(Math.log10)
     .filter((tick) => tick >= domain[0] && tick <= domain[1]);

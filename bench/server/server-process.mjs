@@ -49,8 +49,8 @@ export async function startServer(
     running: () => child.exitCode === null && child.signalCode === null,
     /** The last lines of its log. */
     printed: () => printed,
-    /** Resident memory in KiB: all of it, and without the pages of files that the kernel may drop. */
-    memory: () => ({ resident: field('VmRSS'), anonymous: field('RssAnon') }),
+    /** Memory in KiB: resident, without the pages of files that the kernel may drop, and swapped out. */
+    memory: () => ({ resident: field('VmRSS'), anonymous: field('RssAnon'), swapped: field('VmSwap') || 0 }),
     handles: () => readdirSync(`/proc/${child.pid}/fd`).length,
     threads: () => field('Threads'),
     async stop() {

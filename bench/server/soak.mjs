@@ -1,149 +1,118 @@
-// Clients that come, work, go, misbehave and vanish, for ten minutes, against a server in its own process. Says every half
-// minute what the server holds; ends with status 1 when memory went on growing or handles stayed open.
+// 500 sessions that stay open mix retrieval and generation, while other clients vanish, cancel and stall. What the server holds
+// and how long each class of requests takes is sampled over time; ends with status 1 if memory went on growing or handles
+// stayed open.
 //
-//   node bench/server/soak.mjs [--minutes 10] [--records 2000] [--seed 1]
+//   node bench/server/soak.mjs [--minutes 60] [--sessions 500] [--active 16] [--records 2000] [--model SmolLM2-135M] [--seed 1]
 //
-// Anonymous memory alone is judged: pages of mapped files come and go as the kernel likes. The first third of the run brings
-// allocators and compiled code to their working size.
-import { once } from 'node:events';
-import { connect as openSocket } from 'node:net';
-import { parseArgs } from 'node:util';
-import { connect } from '../lorekeep.mjs';
-import { knowledgeBase, modelName } from './knowledge-base.mjs';
+// Anonymous and swapped memory alone are judged: pages of mapped files come and go as the kernel likes. The first third of the
+// run brings allocators and compiled code to their working size. `active` requests are under way at a time (a closed loop).
+// Without the model's file in LOREKEEP_MODELS, a tiny one with random weights generates.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { languageModel } from '../generation/models.mjs';
+import { cached, root } from '../harness/cache.mjs';
+import { Random } from '../harness/numbers.mjs';
+import { runTrial } from '../harness/trial.mjs';
+import { knowledgeBase } from './knowledge-base.mjs';
 import { startServer, wait } from './server-process.mjs';
+import { Crowd } from './soak/crowd.mjs';
+import { Timeline } from './soak/timeline.mjs';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    records: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
-  },
+/** Points of a curve. */
+const points = 30;
+/** MiB that the last two thirds of the run may add: allocators keep some. */
+const slackMiB = 32;
+/** A shorter run has not reached its working size. */
+const judgedMinutes = 10;
+
+const defaults = { minutes: 60, sessions: 500, active: 16, records: 2000, model: 'SmolLM2-135M', seed: 1 };
+
+await runTrial('soak', defaults, async (options) => {
+  const { folder, questions } = await knowledgeBase(options.records);
+  const catalog = await writeCatalog(options.model);
+  const server = await startServer(folder, {
+    models_catalog_path: catalog.path,
+    limits: { max_connections_per_address: options.sessions + 100 },
+  });
+  const crowd = new Crowd({ port: server.port, questions, random: new Random(options.seed), ...options });
+  await crowd.visitOnce();
+  await wait(1000);
+  const before = { handles: server.handles(), threads: server.threads() };
+  await crowd.open();
+  console.log(`${options.sessions} sessions are open; ${catalog.model} generates`);
+  const timeline = new Timeline(server, crowd, (options.minutes * 60_000) / points);
+  await crowd.work(performance.now() + options.minutes * 60_000);
+  timeline.end();
+  await crowd.close();
+  const after = { handles: await settled(server, before.handles), threads: server.threads() };
+  const code = await server.stop();
+  return report(options, catalog, { timeline, crowd, before, after, code });
 });
-const [minutes, records, seed] = ['minutes', 'records', 'seed'].map((name) => Number(values[name]));
-/** Clients at once. */
-const crowd = 12;
-/** MiB that the last two thirds may add: allocators keep some. */
-const slackMiB = 16;
 
-let state = seed;
-function random(below) {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  return Math.floor((state / 2 ** 32) * below);
+/** The package's embedding models and one language model. */
+async function writeCatalog(name) {
+  const shipped = join(root, 'data');
+  const { models } = JSON.parse(readFileSync(join(shipped, 'models.json'), 'utf8'));
+  for (const variant of models.flatMap(({ variants }) => variants))
+    if (variant.file !== undefined) variant.file = join(shipped, variant.file);
+  const real = await languageModel(name).catch(() => undefined);
+  const file = real?.path ?? (await tinyModel());
+  const path = cached('server', 'soak-models.json');
+  const llm = { name: 'speaker', model_type: 'llm', variants: [{ file, context_size: 4096 }] };
+  writeFileSync(path, JSON.stringify({ version: 1, models: [...models, llm] }));
+  return { path, model: real === undefined ? 'a tiny model with random weights' : name };
 }
 
-const { folder, questions } = await knowledgeBase(records);
-const server = await startServer(folder);
-const graph = {
-  nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } }],
-};
-const ask = () => questions[random(questions.length)];
-const counts = {};
-
-/** An ordinary visit: storages, an agent, turns, in order. */
-async function works() {
-  const client = await connect({ port: server.port });
-  const session = await client.createSession();
-  const strings = Array.from({ length: 1 + random(40) }, ask);
-  await session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: modelName });
-  const agent = await session.createAgent({ graph, enableDiagnostics: random(2) === 0 });
-  for (let turn = random(10); turn >= 0; turn--) await agent.turn(ask());
-  await session.search({ name: 'own', text: ask(), mode: 'lexical' });
-  await client.close();
+async function tinyModel() {
+  const { writeTinyDecoder } = await import('../../test/helpers/tiny-model/tiny-decoder.mjs');
+  const path = cached('server', 'tiny-llama.gguf');
+  await writeTinyDecoder('llama', path, { context: 4096 });
+  return path;
 }
 
-/** Leaves in the middle of everything. */
-async function vanishes() {
-  const client = await connect({ port: server.port });
-  const session = await client.createSession();
-  const strings = Array.from({ length: 500 }, ask);
-  session.createEmbeddedStringStorage({ name: 'own', strings, embeddingModel: modelName }).catch(() => {});
-  const agent = await session.createAgent({ graph });
-  for (let turn = 0; turn < 5; turn++) agent.turn(ask()).catch(() => {});
-  await client.close();
+/** Handles of the server once they are no more than `enough`, or after half a minute. */
+async function settled(server, enough) {
+  for (let i = 0; i < 60 && server.handles() > enough; i++) await wait(500);
+  return server.handles();
 }
 
-/** Cancels what it asked for. */
-async function cancels() {
-  const client = await connect({ port: server.port });
-  const agent = await (await client.createSession()).createAgent({ graph });
-  for (let turn = 0; turn < 5; turn++) {
-    const abort = new AbortController();
-    const taken = agent.turn(ask(), { signal: abort.signal }).catch(() => {});
-    setImmediate(() => abort.abort());
-    await taken;
-  }
-  await client.close();
+function report({ minutes, sessions, active, records }, { model }, { timeline, crowd, before, after, code }) {
+  const memory = timeline.memory();
+  const failed = [];
+  if (code !== 0) failed.push({ name: 'server', reason: `ended with ${code}` });
+  if (after.handles > before.handles)
+    failed.push({ name: 'handles', reason: `${before.handles} -> ${after.handles}` });
+  if (minutes >= judgedMinutes && memory.grownMiB > slackMiB)
+    failed.push({ name: 'memory', reason: `${memory.grownMiB.toFixed(1)} MiB in the last two thirds` });
+  if (crowd.wrong.length > 0) failed.push({ name: 'replies', reason: crowd.wrong.slice(0, 3).join('; ') });
+  const value = (name, text) => ({ name, value: text });
+  const total = {
+    id: 'soak-process',
+    title: 'The server over the run',
+    columns: [
+      { key: 'name', label: '' },
+      { key: 'value', label: '' },
+    ],
+    rows: [
+      value('requests', crowd.requests.toLocaleString('en-US')),
+      value(
+        'anonymous and swapped memory, first and last sample',
+        `${memory.first.toFixed(0)} -> ${memory.last.toFixed(0)} MiB`,
+      ),
+      value('slope over the last two thirds, per 1,000 requests', `${memory.slopeKiB.toFixed(1)} KiB`),
+      value('handles before and after', `${before.handles} -> ${after.handles}`),
+      value('threads before and after', `${before.threads} -> ${after.threads}`),
+      ...Object.entries(crowd.visits).map(([name, count]) =>
+        value(`visits: ${name}`, count.toLocaleString('en-US')),
+      ),
+    ],
+  };
+  const data = `${sessions} open sessions, ${active} requests at a time for ${minutes} minutes; ${records} records; ${model}, 16 tokens per reply`;
+  return {
+    data,
+    failed,
+    tables: [timeline.table(), total],
+    curves: timeline.curves(),
+    detail: { samples: timeline.samples, visits: crowd.visits },
+  };
 }
-
-/** Asks for what is refused. */
-async function errs() {
-  const client = await connect({ port: server.port });
-  const session = await client.createSession();
-  const refused = [
-    session.createEmbeddedStringStorage({ name: '../x', strings: ['a'], embeddingModel: modelName }),
-    session.createEmbeddedStringStorage({ name: 'x', configPath: '../../etc/passwd.json' }),
-    session.search({ name: 'absent', text: 'x' }),
-    session.createAgent({ graph: { nodes: [{ id: 'a', type: 'nothing' }] } }),
-  ];
-  await Promise.allSettled(refused);
-  await client.close();
-}
-
-/** Sends random bytes, half a frame, or a frame that is announced as huge; then resets, or waits to be dropped. */
-async function misbehaves() {
-  const socket = openSocket({ host: '127.0.0.1', port: server.port });
-  socket.on('error', () => {});
-  const closed = once(socket, 'close').catch(() => {});
-  await once(socket, 'data');
-  const kinds = [
-    () => Buffer.from(Array.from({ length: 200 }, () => random(256))),
-    () => Buffer.from([1, 0, 0, 1, 0, 123, 34]),
-    () => Buffer.from([1, 255, 255, 255, 255]),
-    () => Buffer.concat([Buffer.from([1, 0, 0, 0, 5]), Buffer.from('{"a":')]),
-  ];
-  socket.write(kinds[random(kinds.length)]());
-  socket.resume();
-  if (random(2) === 0) socket.resetAndDestroy();
-  else socket.end();
-  await closed;
-}
-
-const visits = [works, works, works, vanishes, cancels, errs, misbehaves];
-const until = performance.now() + minutes * 60_000;
-
-async function keepVisiting() {
-  while (performance.now() < until) {
-    const visit = visits[random(visits.length)];
-    await visit();
-    counts[visit.name] = (counts[visit.name] ?? 0) + 1;
-  }
-}
-
-await works();
-await wait(1000);
-const before = { handles: server.handles(), threads: server.threads() };
-const samples = [];
-const every = Math.min(30_000, minutes * 5000);
-const begin = performance.now();
-const sampling = setInterval(() => {
-  const { anonymous, resident } = server.memory();
-  samples.push(anonymous / 1024);
-  const at = Math.round((performance.now() - begin) / 1000);
-  const visited = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  console.log(
-    `${String(at).padStart(4)} s  ${String(visited).padStart(7)} visits  ${(anonymous / 1024).toFixed(1)} MiB anonymous, ` +
-      `${(resident / 1024).toFixed(1)} resident  ${server.handles()} handles  ${server.threads()} threads`,
-  );
-}, every);
-await Promise.all(Array.from({ length: crowd }, keepVisiting));
-clearInterval(sampling);
-await wait(3000);
-const after = { handles: server.handles(), threads: server.threads() };
-const grown = samples.length < 3 ? 0 : samples.at(-1) - samples[Math.floor(samples.length / 3)];
-const code = await server.stop();
-console.log(`visits: ${JSON.stringify(counts)}`);
-console.log(
-  `handles ${before.handles} -> ${after.handles}, threads ${before.threads} -> ${after.threads}, exit status ${code}`,
-);
-console.log(`anonymous memory over the last two thirds: ${grown >= 0 ? '+' : ''}${grown.toFixed(1)} MiB`);
-process.exit(code === 0 && after.handles <= before.handles && grown <= slackMiB ? 0 : 1);

@@ -147,6 +147,22 @@ export const trials = [
     },
   },
   {
+    name: 'soak',
+    what: '500 sessions of retrieval and generation for an hour, with clients that vanish, cancel and stall: memory, handles, latencies over time',
+    program: 'server/soak.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 61, limit: 75 },
+    quick: { args: ['--minutes', '3'], minutes: 4, limit: 10 },
+  },
+  {
+    name: 'monitor',
+    what: 'throughput of a loaded server with the monitor on, against the same server without',
+    program: 'server/monitor.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 6, limit: 20 },
+    quick: { args: ['--rounds', '3', '--seconds', '3'], minutes: 1, limit: 6 },
+  },
+  {
     name: 'reliability',
     what: 'kills, damaged files, hostile frames and attacks: docs/reliability.md',
     program: 'reliability/main.mjs',

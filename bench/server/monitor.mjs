@@ -1,0 +1,73 @@
+// What the monitor costs: throughput of a loaded server with the monitor on, and a page connected to its event stream, against
+// the same server without. Two servers run side by side and are loaded in turns, so that a busy machine slows both.
+//
+//   node bench/server/monitor.mjs [--rounds 20] [--seconds 5] [--clients 16] [--records 2000] [--seed 1]
+//
+// Each round loads first one and then the other, in alternating order, with as many requests as `clients` connections get answered
+// (a closed loop of hybrid turns). The cost is the median over the rounds of 1 - with / without, with a 95 % interval of that median.
+
+import { median, Random } from '../harness/numbers.mjs';
+import { runTrial } from '../harness/trial.mjs';
+import { knowledgeBase } from './knowledge-base.mjs';
+import { Contender } from './monitor/contender.mjs';
+
+const defaults = { rounds: 20, seconds: 5, clients: 16, records: 2000, seed: 1 };
+/** The most that the monitor may cost. */
+const limit = 0.03;
+
+await runTrial('monitor', defaults, async (options) => {
+  const { folder, questions } = await knowledgeBase(options.records);
+  const random = new Random(options.seed);
+  const ask = () => questions[random.integer(questions.length)];
+  const plain = await Contender.start('without the monitor', folder, {}, options.clients);
+  const monitor = { enabled: true, port: 0, memory_tick_interval_ms: 1000 };
+  const watched = await Contender.start('with the monitor and a page', folder, { monitor }, options.clients);
+  const page = await watched.watch();
+  for (const one of [plain, watched]) await one.load(options.seconds, ask);
+  const rounds = [];
+  for (let round = 0; round < options.rounds; round++) {
+    const order = round % 2 === 0 ? [plain, watched] : [watched, plain];
+    const rates = new Map();
+    for (const one of order) rates.set(one, await one.load(options.seconds, ask));
+    rounds.push({ without: rates.get(plain), with: rates.get(watched) });
+    const { without, with: withMonitor } = rounds.at(-1);
+    console.log(
+      `round ${round + 1} of ${options.rounds}: ${without.toFixed(0)} and ${withMonitor.toFixed(0)} turns a second`,
+    );
+  }
+  page.close();
+  for (const one of [plain, watched]) await one.stop();
+  return report(options, rounds, page.events);
+});
+
+function report({ clients, records, seconds }, rounds, events) {
+  const costs = rounds.map((round) => 1 - round.with / round.without).sort((a, b) => a - b);
+  const cost = median(costs);
+  // Order statistics: the median lies between them with 95 %.
+  const reach = Math.ceil(0.98 * Math.sqrt(costs.length));
+  const middle = Math.floor(costs.length / 2);
+  const low = costs[Math.max(0, middle - reach)];
+  const high = costs[Math.min(costs.length - 1, middle + reach)];
+  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  const table = {
+    id: 'monitor',
+    title: 'Cost of the monitor',
+    columns: [
+      { key: 'name', label: '' },
+      { key: 'value', label: '' },
+    ],
+    rows: [
+      {
+        name: 'turns a second without (median)',
+        value: median(rounds.map((round) => round.without)).toFixed(0),
+      },
+      { name: 'turns a second with', value: median(rounds.map((round) => round.with)).toFixed(0) },
+      { name: 'cost', value: `${percent(cost)} (95 %: ${percent(low)} to ${percent(high)})` },
+      { name: 'events that the page got', value: String(events) },
+    ],
+  };
+  const data = `${clients} clients in a closed loop of hybrid turns over ${records} records; ${rounds.length} rounds of ${seconds} s in turns`;
+  // Only a cost that is certainly above the limit fails: a busy machine widens the interval.
+  const failed = low > limit ? [{ name: 'cost', reason: `${percent(cost)} is above ${percent(limit)}` }] : [];
+  return { data, tables: [table], failed, detail: { rounds } };
+}

@@ -1,0 +1,180 @@
+// The clients of a soak: sessions that stay open and take turns, and visitors that vanish, cancel and stall.
+import { connect } from '../../lorekeep.mjs';
+import { RawVisitor } from './raw-visitor.mjs';
+
+const retrieve = {
+  id: 'kb',
+  type: 'retrieve',
+  params: { embedded_string_storage: 'kb.json', mode: 'hybrid' },
+};
+const classes = ['interactive_visible', 'interactive_buffered', 'background'];
+/** One agent in this many generates. */
+const generating = 4;
+const replyTokens = 16;
+
+/** What a worker does next, by how often. */
+const actions = { ask: 80, search: 8, cancel: 4, vanish: 3, stall: 2, replace: 3 };
+
+export class Crowd {
+  requests = 0;
+  visits = Object.fromEntries(Object.keys(actions).map((name) => [name, 0]));
+  /** Replies that should not have come. */
+  wrong = [];
+  #options;
+  /** Free members: {client, session, agent, name}. */
+  #free = [];
+  #latencies = {};
+  #deck = Object.entries(actions).flatMap(([name, weight]) => Array(weight).fill(name));
+
+  constructor(options) {
+    this.#options = options;
+  }
+
+  /** Loads what the first request loads. */
+  async visitOnce() {
+    for (let kind = 0; kind <= classes.length; kind++) {
+      const member = await this.#join(kind);
+      await member.agent.turn(this.#question());
+      await member.client.close();
+    }
+  }
+
+  async open() {
+    const { sessions } = this.#options;
+    for (let made = 0; made < sessions; made += 25) {
+      const batch = Array.from({ length: Math.min(25, sessions - made) }, (_, i) =>
+        this.#join(this.#kind(made + i)),
+      );
+      this.#free.push(...(await Promise.all(batch)));
+    }
+  }
+
+  /** Works with `active` requests at a time until the clock says so. */
+  async work(until) {
+    const workers = Array.from(
+      { length: Math.min(this.#options.active, this.#options.sessions) },
+      async () => {
+        while (performance.now() < until) {
+          const action = this.#pick(this.#deck);
+          await this[action]().catch((error) => this.wrong.push(`${action}: ${error.message}`));
+          this.visits[action]++;
+        }
+      },
+    );
+    await Promise.all(workers);
+  }
+
+  async close() {
+    await Promise.all(this.#free.splice(0).map(({ client }) => client.close()));
+  }
+
+  /** Latencies in ms by class since the last call. */
+  takeLatencies() {
+    const taken = this.#latencies;
+    this.#latencies = {};
+    return taken;
+  }
+
+  async ask() {
+    await this.#with(async (member) => {
+      const { status } = await this.#timed(member.name, () => member.agent.turn(this.#question()));
+      if (status !== 'completed') this.wrong.push(`a turn ended as ${status}`);
+    });
+  }
+
+  async search() {
+    await this.#with(({ session }) =>
+      this.#timed('search', () =>
+        session.search({ name: 'kb.json', text: this.#question(), mode: 'lexical' }),
+      ),
+    );
+  }
+
+  /** Cancels a turn that has just begun. */
+  async cancel() {
+    await this.#with(async ({ agent }) => {
+      const abort = new AbortController();
+      this.requests++;
+      const taken = agent.turn(this.#question(), { signal: abort.signal }).catch(() => {});
+      setImmediate(() => abort.abort());
+      await taken;
+    });
+  }
+
+  /** Takes an agent, asks, and is gone without a word. */
+  async vanish() {
+    const visitor = await RawVisitor.connect(this.#options.port);
+    this.requests += 3;
+    await visitor.takeTurn(this.#graph(this.#kind(this.#below(100))), this.#question());
+    visitor.destroy();
+  }
+
+  /** Asks much, reads nothing for a while, and leaves. */
+  async stall() {
+    const visitor = await RawVisitor.connect(this.#options.port);
+    const searches = 20;
+    this.requests += searches;
+    await visitor.askWithoutReading(searches, () => this.#question());
+    visitor.destroy();
+  }
+
+  /** A session ends properly, and another takes its place. */
+  async replace() {
+    const [member] = this.#free.splice(this.#below(this.#free.length), 1);
+    await member.client.close();
+    this.requests += 2;
+    this.#free.push(await this.#join(member.kind));
+  }
+
+  async #join(kind) {
+    const client = await connect({ port: this.#options.port });
+    const session = await client.createSession();
+    const agent = await session.createAgent({ graph: this.#graph(kind) });
+    return { client, session, agent, kind, name: kind === 0 ? 'retrieval' : classes[kind - 1] };
+  }
+
+  /** 0: retrieval alone; above: one class of generation. */
+  #kind(index) {
+    return index % generating === 0 ? 1 + ((index / generating) % classes.length) : 0;
+  }
+
+  #graph(kind) {
+    if (kind === 0) return { nodes: [retrieve] };
+    const params = { model: 'speaker', class: classes[kind - 1], max_tokens: replyTokens, seed: 1 };
+    return { nodes: [retrieve, { id: 'reply', type: 'generate', params }] };
+  }
+
+  /** Lends a free member to `use`; one whose use fails is replaced. */
+  async #with(use) {
+    const [member] = this.#free.splice(this.#below(this.#free.length), 1);
+    try {
+      await use(member);
+      this.#free.push(member);
+    } catch (error) {
+      await member.client.close().catch(() => {});
+      this.#free.push(await this.#join(member.kind));
+      throw error;
+    }
+  }
+
+  async #timed(name, call) {
+    this.requests++;
+    const begin = performance.now();
+    const result = await call();
+    this.#latencies[name] ??= [];
+    this.#latencies[name].push(performance.now() - begin);
+    return result;
+  }
+
+  #question() {
+    return this.#pick(this.#options.questions);
+  }
+
+  #pick(list) {
+    return list[this.#below(list.length)];
+  }
+
+  #below(count) {
+    return this.#options.random.integer(count);
+  }
+}
