@@ -5,6 +5,7 @@ import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
 import { startCrashDumps } from '../crash/crash-dumps.js';
+import { homeFolder } from '../files/home.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import type { LogTail } from '../monitor/log-tail.js';
@@ -87,6 +88,6 @@ function logDefects(log: Log): void {
 }
 
 /** Where a server with this config writes, as absolute paths. */
-function writtenFolders({ logs_dir, models_download_dir }: ServerConfig): object {
-  return { logs: logs_dir || 'none', models: models_download_dir };
+function writtenFolders({ logs_dir, models_download_dir, storage_root }: ServerConfig): object {
+  return { logs: logs_dir || 'none', models: models_download_dir, storages: storage_root || homeFolder };
 }

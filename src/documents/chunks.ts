@@ -61,27 +61,35 @@ function headingsLine(title: string | undefined, { headings }: Section): string 
 /** The least body of a chunk under long headings. */
 const leastBody = 200;
 
-/** Packs blocks into chunks of similar sizes. */
+/** A chunk that is this full ends before a block that would have to be split. */
+const fullEnough = 1 / 3;
+
+/** Packs blocks into chunks of similar sizes. Blocks are split only if they must be. */
 function* packed(blocks: readonly Block[], options: ChunkOptions, above: number): Generator<Piece[]> {
   const room = Math.max(leastBody, options.size - above);
-  const pieces = blocks.flatMap((block) => piecesOf(block, room));
-  const total = pieces.reduce((sum, { text }) => sum + text.length, 0);
+  const total = blocks.reduce((sum, { text }) => sum + text.length, 0);
   // Chunks of one size are better than full ones and a scrap.
   const target = total / Math.max(1, Math.ceil(total / room));
   let chunk: Piece[] = [];
   let length = 0;
-  for (const piece of pieces) {
-    const grown = length + piece.text.length;
-    if (chunk.length > 0 && (grown > room || grown - target > target - length)) {
-      yield chunk;
-      chunk = repeated(chunk, options.overlap);
-      length = chunk.reduce((sum, { text }) => sum + text.length, 0);
+  for (const block of blocks) {
+    const isSplit = length + block.text.length > room && length > room * fullEnough;
+    for (const [at, piece] of piecesOf(block, room).entries()) {
+      const grown = length + piece.text.length;
+      const ends = (at === 0 && isSplit) || grown > room || grown - target > target - length;
+      if (chunk.length > 0 && ends) {
+        yield chunk;
+        chunk = repeated(chunk, options.overlap);
+        length = lengthOf(chunk);
+      }
+      chunk.push(piece);
+      length += piece.text.length;
     }
-    chunk.push(piece);
-    length += piece.text.length;
   }
   if (chunk.length > 0) yield chunk;
 }
+
+const lengthOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { text }) => sum + text.length, 0);
 
 /** The last sentences of a chunk. */
 function repeated(chunk: readonly Piece[], overlap: number): Piece[] {

@@ -108,4 +108,25 @@ describe('lorekeep search', () => {
     const doctor = await run(['doctor', '--json'], { cwd: harbour });
     expect(doctor.stdout).toContain('9123');
   });
+
+  it('serve takes the config of the current folder, and says where it writes: in a folder of init, only there', async () => {
+    const here = inFolder('served');
+    expect((await run(['init', here])).status).toBe(0);
+    const { status, stdout } = await run(['serve', '--port', '0'], {
+      cwd: here,
+      onOutput: (printed, child) => {
+        if (printed.includes('"listening"')) child.kill('SIGTERM');
+      },
+    });
+    expect(status).toBe(0);
+    const line = stdout
+      .split('\n')
+      .find((each) => each.includes('folders that the server writes to')) as string;
+    const { logs, models, storages } = JSON.parse(line);
+    expect({ logs, models, storages }).toEqual({
+      logs: join(here, 'logs'),
+      models: join(here, 'models'),
+      storages: join(here, 'knowledge'),
+    });
+  });
 });
