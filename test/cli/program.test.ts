@@ -57,10 +57,7 @@ describe('lorekeep', () => {
         '--config: .: is a folder; a server config is expected',
       ],
       [['ask', 'kb.json', 'x', '--graph', 'none.json'], '--graph: none.json: the file does not exist'],
-      [
-        ['search', '', 'x'],
-        'the name of the file is empty; the config of a knowledge base, such as kb.json,',
-      ],
+      [['search', '', 'x'], 'the name of the knowledge base is empty; a file or a folder'],
       [['build', kb, '--config', ''], '--config: the name is empty; a server config is expected'],
       [['doctor', '--config', '.'], 'is a folder; a file is expected'],
       [['ask', '', 'x'], 'the name of the knowledge base is empty'],
