@@ -1,36 +1,76 @@
 #include "engine/compute_slots.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace lorekeep::engine {
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+std::chrono::steady_clock::duration duration(double ms) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(Milliseconds(ms));
+}
+
+}  // namespace
 
 ComputeSlots::Lease::~Lease() {
+  slots_.rest(class_, Milliseconds(std::chrono::steady_clock::now() - begin_).count());
   std::lock_guard lock(slots_.mutex_);
   ++slots_.free_;
   slots_.changed_.notify_all();
 }
 
-ComputeSlots::Lease ComputeSlots::take(const CancelToken* cancel) {
-  constexpr std::chrono::milliseconds kPoll{20};
+ComputeSlots::Lease ComputeSlots::take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel) {
+  constexpr std::chrono::steady_clock::duration kPoll = std::chrono::milliseconds{20};
   std::unique_lock lock(mutex_);
-  const std::uint64_t ticket = next_ticket_++;
-  queue_.push_back(ticket);
-  while (queue_.front() != ticket || free_ == 0) {
+  const Ticket ticket{consumer_class, next_ticket_++};
+  queue_.insert(ticket);
+  for (;;) {
+    const auto resting = rests_until(consumer_class) - std::chrono::steady_clock::now();
+    const bool rests = resting > std::chrono::steady_clock::duration::zero();
+    if (*queue_.begin() == ticket && free_ > 0 && !rests) break;
     if (cancel != nullptr && cancel->cancelled()) {
-      queue_.erase(std::find(queue_.begin(), queue_.end(), ticket));
+      queue_.erase(ticket);
       lock.unlock();
       changed_.notify_all();
       cancel->check();
     }
-    changed_.wait_for(lock, kPoll);
+    changed_.wait_for(lock, rests ? std::min(resting, kPoll) : kPoll);
   }
-  queue_.pop_front();
+  queue_.erase(ticket);
   --free_;
   const bool more = free_ > 0 && !queue_.empty();
   lock.unlock();
   if (more) changed_.notify_all();
-  return Lease(*this);
+  return Lease(*this, consumer_class);
+}
+
+std::size_t ComputeSlots::waiting() const {
+  std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+void ComputeSlots::rest(scheduler::ConsumerClass consumer_class, double took_ms) {
+  const double level = control_.throttle();
+  const scheduler::PerClass<bool> active = control_.active();
+  const bool alone = std::none_of(active.begin(), active.end(), [](bool one) { return one; });
+  if (level == 0 && alone) return;
+  const scheduler::Rest rest = scheduler::rest_after(control_.settings(), consumer_class, took_ms, active, level);
+  std::lock_guard lock(mutex_);
+  const Time now = std::chrono::steady_clock::now();
+  Time& throttled = throttled_until_[scheduler::index_of(consumer_class)];
+  throttled = std::max(throttled, now + duration(rest.throttle_ms));
+  shares_until_ = std::max(shares_until_, now + duration(rest.share_ms));
+}
+
+ComputeSlots::Time ComputeSlots::rests_until(scheduler::ConsumerClass consumer_class) const {
+  const std::size_t last = scheduler::index_of(consumer_class);
+  Time until = *std::max_element(throttled_until_.begin(), throttled_until_.begin() + last + 1);
+  if (scheduler::interactive(consumer_class)) return until;
+  const scheduler::PerClass<bool> active = control_.active();
+  const auto worst = active.begin() + scheduler::index_of(scheduler::ConsumerClass::kBackground);
+  if (std::any_of(active.begin(), worst, [](bool one) { return one; })) until = std::max(until, shares_until_);
+  return until;
 }
 
 }  // namespace lorekeep::engine

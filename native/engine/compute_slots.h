@@ -1,46 +1,67 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "core/cancel_token.h"
+#include "scheduler/control.h"
 
 namespace lorekeep::engine {
 
-/// One slot per thread that a model may use. Every batch takes a slot, in order of arrival, so concurrent calls do not
-/// oversubscribe the processor, and a query waits for one batch of a bulk job, not for the whole job.
+/// One slot per thread that a model may use. Every batch takes a slot, so concurrent calls do not oversubscribe the
+/// processor. The best class goes first, then the order of arrival: a query waits for one batch of a bulk job, however
+/// many of them wait. After a batch, its class and worse ones rest as the scheduler's settings say.
 class ComputeSlots {
  public:
   /// `slots` >= 1.
-  explicit ComputeSlots(std::size_t slots) : total_(slots), free_(slots) {}
+  explicit ComputeSlots(std::size_t slots, scheduler::Control& control = scheduler::Control::of_process())
+      : control_(control), total_(slots), free_(slots) {}
 
   /// A slot, released on destruction.
   class Lease {
    public:
-    explicit Lease(ComputeSlots& slots) noexcept : slots_(slots) {}
+    Lease(ComputeSlots& slots, scheduler::ConsumerClass consumer_class) noexcept
+        : slots_(slots), class_(consumer_class), begin_(std::chrono::steady_clock::now()) {}
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
    private:
     ComputeSlots& slots_;
+    const scheduler::ConsumerClass class_;
+    const std::chrono::steady_clock::time_point begin_;
   };
 
   /// Waits for a slot. Throws Error(kCancelled) within some 20 ms of the cancellation.
-  Lease take(const CancelToken* cancel);
+  Lease take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel);
+
+  /// Rests as after a batch of the class that took `took_ms`.
+  void rest(scheduler::ConsumerClass consumer_class, double took_ms);
 
   std::size_t total() const noexcept { return total_; }
+  /// Threads that wait for a slot now.
+  std::size_t waiting() const;
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+  using Ticket = std::pair<scheduler::ConsumerClass, std::uint64_t>;
+
+  Time rests_until(scheduler::ConsumerClass consumer_class) const;
+
+  scheduler::Control& control_;
   const std::size_t total_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t free_;
-  std::deque<std::uint64_t> queue_;  // tickets of waiting threads, in order
+  std::set<Ticket> queue_;  // of waiting threads
   std::uint64_t next_ticket_ = 0;
+  scheduler::PerClass<Time> throttled_until_{};
+  Time shares_until_{};  // of the background
 };
 
 }  // namespace lorekeep::engine

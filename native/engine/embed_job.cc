@@ -87,7 +87,7 @@ void EmbedJob::compute(const Batch& batch, std::size_t begin) {
     sequences.push_back({items_[i].tokens, std::span(result_.vectors).subspan((begin + i) * dimension, dimension)});
   }
   {
-    const ComputeSlots::Lease lease = resources_.slots.take(cancel_);
+    const ComputeSlots::Lease lease = resources_.slots.take(class_, cancel_);
     std::unique_ptr<BatchComputer> computer = resources_.computers.take(batch.tokens);
     if (computer->compute(sequences, cancel_) == ComputeStatus::kCancelled) {
       resources_.computers.give_back(std::move(computer));

@@ -29,7 +29,13 @@ class EmbedJob {
  public:
   EmbedJob(const EmbedResources& resources, std::span<const std::string_view> texts, LongText long_text,
            const CancelToken* cancel, const Progress& progress)
-      : resources_(resources), texts_(texts), long_text_(long_text), cancel_(cancel), progress_(progress) {}
+      : resources_(resources),
+        texts_(texts),
+        class_(texts.size() == 1 ? scheduler::ConsumerClass::kInteractiveVisible
+                                 : scheduler::ConsumerClass::kBackground),
+        long_text_(long_text),
+        cancel_(cancel),
+        progress_(progress) {}
 
   EmbedResult run();
 
@@ -50,6 +56,7 @@ class EmbedJob {
 
   const EmbedResources& resources_;
   std::span<const std::string_view> texts_;
+  const scheduler::ConsumerClass class_;  // one text is a query, several are a build
   LongText long_text_;
   const CancelToken* cancel_;
   const Progress& progress_;

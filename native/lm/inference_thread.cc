@@ -179,6 +179,7 @@ void InferenceThread::run() {
   }
   for (const auto& session : sessions_) session->cancel_all();
   sessions_.clear();
+  publish_active({});
   std::lock_guard lock(mutex_);
   inbox_.clear();
 }
@@ -213,6 +214,7 @@ void InferenceThread::step() {
     admit(*session);
     session->collect(states, epoch_, ModelSession::Which::kAll);
   }
+  publish_active(states);
   if (states.empty()) return;
   const scheduler::Step step = scheduler_.plan(states, since(epoch_));
   if (step.empty()) return;
@@ -224,6 +226,12 @@ void InferenceThread::step() {
   const double level = control.throttle();
   if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();
+}
+
+void InferenceThread::publish_active(const std::vector<scheduler::Request>& states) {
+  scheduler::PerClass<bool> active{};
+  for (const scheduler::Request& state : states) active[scheduler::index_of(state.consumer_class)] = true;
+  scheduler::Control::of_process().set_active(active);
 }
 
 // Admits queued requests of one model, best first, until one does not fit.

@@ -96,6 +96,7 @@ class InferenceThread {
   void reap();
   void step();
   void admit(ModelSession& session);
+  static void publish_active(const std::vector<scheduler::Request>& states);
   void sleep();
   void pause(double ms, const scheduler::Step& step);
   void publish();

@@ -142,7 +142,7 @@ void Reranker::Impl::rank_window(const PairPrompt::Query& query, const TextArena
 void Reranker::Impl::compute(const Pair& pair, std::span<float> score, const CancelToken* cancel) {
   const engine::Sequence sequence{pair.tokens, score};
   {
-    const engine::ComputeSlots::Lease lease = slots->take(cancel);
+    const engine::ComputeSlots::Lease lease = slots->take(scheduler::ConsumerClass::kInteractiveVisible, cancel);
     auto computer = computers->take(static_cast<std::uint32_t>(pair.tokens.size()));
     const engine::ComputeStatus status = computer->compute({&sequence, 1}, cancel);
     computers->give_back(std::move(computer));

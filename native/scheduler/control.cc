@@ -19,6 +19,19 @@ Settings Control::settings() const {
   return settings_;
 }
 
+void Control::set_active(const PerClass<bool>& active) noexcept {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) bits |= static_cast<std::uint32_t>(active[i]) << i;
+  active_.store(bits, std::memory_order_relaxed);
+}
+
+PerClass<bool> Control::active() const noexcept {
+  const std::uint32_t bits = active_.load(std::memory_order_relaxed);
+  PerClass<bool> active{};
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) active[i] = (bits >> i & 1) != 0;
+  return active;
+}
+
 void Control::publish(const Report& report) {
   const std::lock_guard lock(mutex_);
   report_ = report;

@@ -33,6 +33,10 @@ class Control {
   void set_throttle(double level) noexcept { throttle_.store(level, std::memory_order_relaxed); }
   double throttle() const noexcept { return throttle_.load(std::memory_order_relaxed); }
 
+  /// Which classes have requests of language models at work. Set by the inference thread.
+  void set_active(const PerClass<bool>& active) noexcept;
+  PerClass<bool> active() const noexcept;
+
   void publish(const Report& report);
   Report report() const;
 
@@ -42,6 +46,7 @@ class Control {
   Report report_;
   std::atomic<std::uint64_t> version_{0};
   std::atomic<double> throttle_{0};
+  std::atomic<std::uint32_t> active_{0};  // a bit per class
 };
 
 }  // namespace lorekeep::scheduler

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "scheduler/shares.h"
 
 namespace lorekeep::scheduler {
 
@@ -68,6 +69,20 @@ double pause_ms(const Settings& settings, const PerClass<bool>& classes, double 
       shortest = std::min(shortest.value_or(settings.classes[i].max_pause_ms), settings.classes[i].max_pause_ms);
   }
   return std::clamp(level, 0.0, 1.0) * shortest.value_or(0);
+}
+
+Rest rest_after(const Settings& settings, ConsumerClass consumer_class, double took_ms, const PerClass<bool>& active,
+                double level) noexcept {
+  if (!settings.enabled) return {};
+  PerClass<bool> own{};
+  own[index_of(consumer_class)] = true;
+  Rest rest{pause_ms(settings, own, level), 0};
+  if (interactive(consumer_class)) return rest;
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+    if (active[i] && interactive(static_cast<ConsumerClass>(i)))
+      rest.share_ms += took_ms * kWeights[i] / kWeights[index_of(consumer_class)];
+  }
+  return rest;
 }
 
 }  // namespace lorekeep::scheduler

@@ -58,4 +58,13 @@ std::uint32_t chunk_tokens(const Settings& settings, ConsumerClass consumer_clas
 /// Returns the pause after a step of these classes: `level` (0 to 1) times the shortest max_pause_ms among them.
 double pause_ms(const Settings& settings, const PerClass<bool>& classes, double level) noexcept;
 
+/// Returns how long work of a class on other threads, such as embedding, rests after `took_ms` of computing. Throttled,
+/// as pause_ms(). In the background, also as long as the interactive requests that run, `active`, get by their shares.
+struct Rest {
+  double throttle_ms = 0;
+  double share_ms = 0;  // void as soon as no interactive request runs
+};
+Rest rest_after(const Settings& settings, ConsumerClass consumer_class, double took_ms, const PerClass<bool>& active,
+                double level) noexcept;
+
 }  // namespace lorekeep::scheduler

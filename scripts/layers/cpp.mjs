@@ -9,7 +9,7 @@ const modules = {
   encoder: ['core'],
   quant: ['core'],
   decoder: ['core', 'quant'],
-  engine: ['core', 'encoder', 'decoder', 'quant'],
+  engine: ['core', 'encoder', 'decoder', 'quant', 'scheduler'],
   store: ['core', 'text', 'vector', 'filter'],
   scheduler: ['core'],
   crash: ['core'],

@@ -1,6 +1,8 @@
 #include "engine/compute_slots.h"
 
 #include <atomic>
+#include <deque>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -8,6 +10,30 @@
 
 using namespace lorekeep;
 using namespace lorekeep::engine;
+using scheduler::ConsumerClass;
+
+namespace {
+
+constexpr ConsumerClass kQuery = ConsumerClass::kInteractiveVisible;
+constexpr ConsumerClass kBuild = ConsumerClass::kBackground;
+
+/// Takes a slot on a thread of its own.
+class Taker {
+ public:
+  Taker(ComputeSlots& slots, ConsumerClass consumer_class, std::vector<ConsumerClass>& order, std::mutex& mutex)
+      : thread_([&slots, &order, &mutex, consumer_class, this] {
+          const ComputeSlots::Lease lease = slots.take(consumer_class, &cancel_);
+          std::lock_guard lock(mutex);
+          order.push_back(consumer_class);
+        }) {}
+  ~Taker() { thread_.join(); }
+
+ private:
+  CancelToken cancel_;
+  std::thread thread_;
+};
+
+}  // namespace
 
 TEST("no more threads hold slots than there are") {
   ComputeSlots slots(3);
@@ -18,7 +44,7 @@ TEST("no more threads hold slots than there are") {
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
-        const ComputeSlots::Lease lease = slots.take(nullptr);
+        const ComputeSlots::Lease lease = slots.take(kQuery, nullptr);
         const int now = ++inside;
         for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
         }
@@ -39,16 +65,67 @@ TEST("a cancelled waiter leaves the queue and the others go on") {
   std::atomic<bool> served{false};
   std::thread waiter;
   {
-    const ComputeSlots::Lease held = slots.take(nullptr);
-    CHECK_FAILS(Code::kCancelled, slots.take(&cancel));
+    const ComputeSlots::Lease held = slots.take(kQuery, nullptr);
+    CHECK_FAILS(Code::kCancelled, slots.take(kQuery, &cancel));
     waiter = std::thread([&] {
-      const ComputeSlots::Lease lease = slots.take(nullptr);
+      const ComputeSlots::Lease lease = slots.take(kQuery, nullptr);
       served = true;
     });
-    CHECK_FAILS(Code::kCancelled, slots.take(&cancel));
+    CHECK_FAILS(Code::kCancelled, slots.take(kQuery, &cancel));
     CHECK(!served);
   }
   waiter.join();
   CHECK(served);
-  const ComputeSlots::Lease lease = slots.take(nullptr);
+  const ComputeSlots::Lease lease = slots.take(kQuery, nullptr);
+}
+
+TEST("a query goes before the batches of bulk jobs that wait") {
+  ComputeSlots slots(1);
+  std::vector<ConsumerClass> order;
+  std::mutex mutex;
+  {
+    std::deque<Taker> takers;
+    const ComputeSlots::Lease held = slots.take(kBuild, nullptr);
+    for (int i = 0; i < 4; ++i) takers.emplace_back(slots, kBuild, order, mutex);
+    while (slots.waiting() < 4) std::this_thread::yield();
+    takers.emplace_back(slots, kQuery, order, mutex);
+    while (slots.waiting() < 5) std::this_thread::yield();
+  }
+  CHECK_EQ(order.size(), std::size_t{5});
+  CHECK(order.front() == kQuery);
+}
+
+TEST("a throttled bulk job pauses, and a query does not") {
+  scheduler::Control control;
+  // A pause that no test waits for.
+  scheduler::Settings settings;
+  settings.classes[scheduler::index_of(kBuild)].max_pause_ms = 1e7;
+  settings.classes[scheduler::index_of(kQuery)].max_pause_ms = 0;
+  control.configure(settings);
+  control.set_throttle(1);
+  ComputeSlots slots(2, control);
+  {
+    const ComputeSlots::Lease batch = slots.take(kBuild, nullptr);
+  }  // the pause begins
+  {
+    const ComputeSlots::Lease query = slots.take(kQuery, nullptr);
+  }
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, slots.take(kBuild, &cancel));
+}
+
+TEST("a bulk job rests beside interactive requests, until none is left") {
+  scheduler::Control control;
+  control.set_active({true, true, false});
+  ComputeSlots slots(1, control);
+  slots.rest(kBuild, 1e6);
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, slots.take(kBuild, &cancel));
+  {
+    const ComputeSlots::Lease query = slots.take(kQuery, nullptr);
+  }
+  control.set_active({false, false, true});
+  const ComputeSlots::Lease next = slots.take(kBuild, nullptr);
 }

@@ -106,6 +106,23 @@ TEST("a pause is the throttle level times the shortest max_pause_ms of the step"
   CHECK_EQ(pause_ms(disabled, {false, true, false}, 1), 0.0);
 }
 
+TEST("background work of other threads leaves interactive requests their shares, and pauses as a step does") {
+  const Settings settings;
+  const auto share = [&](ConsumerClass consumer_class, PerClass<bool> active) {
+    return rest_after(settings, consumer_class, 10, active, 0).share_ms;
+  };
+  CHECK_NEAR(share(ConsumerClass::kBackground, {true, false, false}), 80, 1e-9);
+  CHECK_NEAR(share(ConsumerClass::kBackground, {true, true, true}), 120, 1e-9);
+  CHECK_EQ(share(ConsumerClass::kBackground, {false, false, true}), 0.0);
+  CHECK_EQ(share(ConsumerClass::kInteractiveVisible, {true, true, true}), 0.0);
+  CHECK_NEAR(rest_after(settings, ConsumerClass::kBackground, 10, {}, 0.3).throttle_ms, 15, 1e-9);
+  CHECK_NEAR(rest_after(settings, ConsumerClass::kInteractiveVisible, 10, {}, 0.3).throttle_ms, 3, 1e-9);
+  Settings disabled;
+  disabled.enabled = false;
+  const Rest none = rest_after(disabled, ConsumerClass::kBackground, 10, {true, true, true}, 1);
+  CHECK_EQ(none.throttle_ms + none.share_ms, 0.0);
+}
+
 TEST("a quantum of 0 and a pause or target below 0 are refused by name") {
   SettingsInput none;
   none.prefill_quantum_tokens = 0;
