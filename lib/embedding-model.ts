@@ -3,6 +3,7 @@ import { choiceArgument, integerArgument, stringArgument, threadsArgument } from
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
+import { placements } from './language-model.js';
 import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
 import { ComputeSettingsCache } from './settings-cache.js';
@@ -21,6 +22,11 @@ export interface LoadModelOptions extends ProgressOptions {
    * files only) `avx512-vnni`. Default: the fastest one measured for this model on this machine; the first load measures.
    */
   runtime?: string | undefined;
+  /**
+   * `ram`: on the CPU; `vram`: on the GPU of useBackend(), or the load fails; `auto` (default): on that GPU if the model
+   * has at least 100 million parameters and there is room.
+   */
+  placement?: 'ram' | 'vram' | 'auto' | undefined;
 }
 
 /** Facts about a loaded model. */
@@ -45,6 +51,8 @@ export interface ModelFacts {
   readonly batchTokens: number;
   /** Whether this process measured `runtime` and `batchTokens`; else they were given, or read from the cache. */
   readonly measured: boolean;
+  /** `CPU`, or the name of a GPU. */
+  readonly device: string;
 }
 
 /** Why one text could not be embedded. */
@@ -71,7 +79,7 @@ export interface EmbedResult {
 /** Most failed texts listed in an error message; `detail.items` holds all of them. */
 const listedErrors = 20;
 
-/** A GGUF embedding model on the CPU. Calls may overlap. */
+/** A GGUF embedding model. Calls may overlap. */
 export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   /**
    * Loads a model file after checking it.
@@ -85,6 +93,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
       pooling: options.pooling && choiceArgument('pooling', options.pooling, 'mean', ['mean', 'cls', 'last']),
       threads: threadsArgument(options.threads),
       runtime: options.runtime && stringArgument('runtime', options.runtime),
+      placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
     };
     return callNative(options.signal, async (cancel) => {
       const known = options.runtime ? [] : await cache.read();
@@ -115,13 +124,21 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     return vectors;
   }
 
-  /** Like embed(), but reports texts that fail instead of throwing. @throws CLOSED, CANCELLED, OUT_OF_MEMORY. */
+  /**
+   * Like embed(), but reports texts that fail instead of throwing.
+   * @throws CLOSED, CANCELLED, OUT_OF_MEMORY, DEVICE_LOST: a GPU failed; later calls compute on the CPU
+   */
   async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
     return this.run(options.signal, async (native, cancel) => {
       const arena = await toArena(texts, 'texts', options.signal);
       const result = await native.embed(arena, cancel, options.onProgress);
       return { ...result, errors: result.errors as ItemError[] };
     });
+  }
+
+  /** Moves the model from its GPU to the CPU. Calls that run meanwhile end on the GPU. */
+  async leaveGpu(): Promise<void> {
+    return this.run(undefined, (native) => native.leaveGpu());
   }
 
   /** Returns the ids of the tokens of a text, special tokens included. */

@@ -11,6 +11,7 @@ export const errorCodes = {
   CANCELLED: "the caller's AbortSignal; `cause` is the signal's reason",
   CLOSED: 'the object was closed before the call',
   OUT_OF_MEMORY: 'an allocation failed',
+  DEVICE_LOST: 'a GPU failed or was taken away; load the model again',
   INTERNAL: 'a bug in lorekeep',
 } as const;
 

@@ -1,4 +1,14 @@
 /** The typed library for embedding, indexing and searching. The server in src/ uses this and lib/internal.ts. */
+export {
+  type BackendCandidate,
+  type BackendChoice,
+  type BackendName,
+  type CandidateState,
+  findBackend,
+  type GpuDevice,
+  type UseBackendOptions,
+  useBackend,
+} from './backend-choice.js';
 export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
 export {
   type BackendInfo,

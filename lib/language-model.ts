@@ -19,7 +19,7 @@ import type { NativeLanguageModel, NativeLanguageModelOptions } from './native.j
 import { type CallOptions, callNative, describe, type ProgressOptions } from './native-call.js';
 import { Prefix } from './prefix.js';
 
-const placements = ['ram', 'vram', 'auto'] as const;
+export const placements = ['ram', 'vram', 'auto'] as const;
 const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
 const mostContext = 1 << 24;
 const mostBatch = 1 << 16;
@@ -27,13 +27,18 @@ const mostBatch = 1 << 16;
 export interface LanguageModelOptions extends ProgressOptions {
   /** Most tokens of a prompt and its reply. Default: what the model was trained on, at most 8192. */
   contextSize?: number | undefined;
-  /** `ram`: on the CPU; `vram`: on a GPU, or the load fails; `auto` (default): on a GPU if there is one. */
+  /**
+   * `ram`: on the CPU; `vram`: on the GPU of useBackend(), or the load fails; `auto` (default): on that GPU if it has
+   * room.
+   */
   placement?: (typeof placements)[number] | undefined;
   /**
    * What computes: `decoder` is lorekeep's own runtime for common architectures on the CPU, and a load fails if it cannot
    * compute the model; `llama.cpp` computes all models; `auto` (default) chooses.
    */
   runtime?: (typeof runtimes)[number] | undefined;
+  /** On a GPU: keeps the KV cache there, too. Default: true. */
+  offloadKqv?: boolean | undefined;
   /** Threads that decode. 0 (default): all that the process may use. */
   threads?: number | undefined;
   /** Threads that process prompts. 0 (default): all that the process may use. */
@@ -55,6 +60,7 @@ function nativeOptions(options: LanguageModelOptions): NativeLanguageModelOption
     batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
     placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
     runtime: runtimes.indexOf(choiceArgument('runtime', options.runtime, 'auto', runtimes)),
+    offloadKqv: options.offloadKqv !== false,
     deterministic: options.deterministic === true,
   };
 }
@@ -77,6 +83,8 @@ export interface LanguageModelFacts {
   readonly backend: string;
   /** What computes: `llama.cpp` or `decoder`. */
   readonly runtime: string;
+  /** Why placement `auto` did not use the GPU; empty if it did, or if there is none. */
+  readonly placementNote: string;
   /** In use, in tokens. */
   readonly contextSize: number;
   readonly trainedContextSize: number;
@@ -112,7 +120,8 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   /**
    * Loads a model file after checking it, and allocates its KV cache.
    * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged), UNSUPPORTED (an architecture that does not
-   * generate text; placement `vram` without a GPU; runtime `decoder` for a model that it cannot compute), OUT_OF_MEMORY, CANCELLED.
+   * generate text; placement `vram` without a GPU; runtime `decoder` for a model that it cannot compute), OUT_OF_MEMORY,
+   * DEVICE_LOST, CANCELLED.
    */
   static async load(path: string, options: LanguageModelOptions = {}): Promise<LanguageModel> {
     const file = stringArgument('path', path);
@@ -196,7 +205,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   /**
    * Generates a reply. Aborting the signal is the same as Generation.cancel(). Throws INVALID_ARGUMENT at once. The
    * result rejects with TEXT_TOO_LONG (the prompt does not fit the context; `detail` has tokens and limit),
-   * OUT_OF_MEMORY (it does not fit the KV cache), CLOSED.
+   * OUT_OF_MEMORY (it does not fit the KV cache), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
    */
   generate(request: GenerateRequest, { signal }: CallOptions = {}): Generation {
     return startGeneration(request, signal, this.facts.vocabularySize, (call) => this.run(undefined, call));

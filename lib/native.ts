@@ -136,6 +136,8 @@ export interface NativeModelFacts {
   runtime: string;
   batchTokens: number;
   measured: boolean;
+  /** `CPU`, or a GPU's name. */
+  device: string;
 }
 
 /** The fastest settings measured on this machine for the model with this fingerprint, among these runtimes. */
@@ -170,6 +172,8 @@ export interface NativeEmbeddingModel extends NativeHandle {
   ): Promise<NativeEmbeddings>;
   /** Special tokens included. */
   tokens(text: string): Promise<Int32Array>;
+  /** Moves the model to the CPU. */
+  leaveGpu(): Promise<void>;
 }
 
 export interface NativeRerankerFacts {
@@ -206,6 +210,7 @@ export interface NativeLanguageModelFacts {
   device: string;
   backend: string;
   runtime: string;
+  placementNote: string;
   contextSize: number;
   trainedContextSize: number;
   vocabularySize: number;
@@ -300,6 +305,7 @@ export interface NativeLanguageModelOptions {
   placement: number;
   /** 0 auto, 1 llama.cpp, 2 decoder. */
   runtime: number;
+  offloadKqv: boolean;
   deterministic: boolean;
 }
 
@@ -511,6 +517,14 @@ export interface NativeDistanceKernels {
   available: string[];
 }
 
+/** A device of a GPU plugin. */
+export interface NativeGpuDevice {
+  name: string;
+  description: string;
+  freeBytes: number;
+  totalBytes: number;
+}
+
 export interface NativeBackendInfo {
   name: string;
   description: string;
@@ -579,6 +593,8 @@ export interface NativeBinding {
       pooling: string | undefined;
       threads: number;
       runtime: string | undefined;
+      /** 0 ram, 1 vram, 2 auto. */
+      placement: number;
       known: NativeKnownSettings[];
     },
     cancel: NativeCancelToken | undefined,
@@ -610,6 +626,14 @@ export interface NativeBinding {
   ): Promise<{ tokens: Int32Array; plain: Int32Array; special: Int32Array; spellings: string[] }>;
   /** Loads the backends if no model has been loaded yet. */
   backends(): NativeBackendInfo[];
+  /** Plugins of other versions are refused. */
+  ggmlVersion(): string;
+  /** Loads a GPU plugin into the process. A defective driver may end it: try it in a child process first. */
+  loadGpuPlugin(file: string): NativeGpuDevice[];
+  /** Opens and closes a device. */
+  tryGpu(name: string): void;
+  /** Lets models use a device; '': none. `reserveBytes` of its memory stay free for other programs. */
+  chooseGpu(name: string, reserveBytes: number): void;
 
   buildStorage(
     ids: NativeTextArena,
@@ -770,6 +794,10 @@ export const nativeExports = [
   'matchGrammar',
   'probeVocabulary',
   'backends',
+  'ggmlVersion',
+  'loadGpuPlugin',
+  'tryGpu',
+  'chooseGpu',
   'buildStorage',
   'plainText',
   'readRecords',

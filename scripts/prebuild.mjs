@@ -1,15 +1,44 @@
 // `npm run prebuild`: prebuilds/<platform>-<arch>/ with the addon, its libraries and the CPU plugins of every CPU
-// generation, stripped; their symbols go to symbols/. Prints what each file weighs.
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { findProgram, run } from './tool/command.mjs';
+// generation, stripped, and SHA256SUMS; their symbols go to symbols/. Prints what each file weighs.
+// `npm run prebuild -- --backend vulkan|cuda|hip [--plugin FILE] [--to FOLDER]`: the npm package of one GPU plugin, as a
+// tarball in FOLDER (build/packages). Without FILE: the plugin of `npm run build:vulkan` and so on.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  packPlugin,
+  pluginFile,
+  requireBackend,
+  sha256Of,
+  stageOf,
+  stagePlugin,
+} from './backends/plugin.mjs';
 import { crashTools, writeSymbols } from './tool/crash-tools.mjs';
 import { compileNative } from './tool/native-build.mjs';
 import { phase } from './tool/phase.mjs';
-import { isCheckout, platformTag, prebuildsFolder, symbolsFolder } from './tool/project.mjs';
-import { runScript } from './tool/stop.mjs';
+import { isCheckout, platformTag, prebuildsFolder, root, symbolsFolder } from './tool/project.mjs';
+import { runScript, Stop } from './tool/stop.mjs';
+import { strip } from './tool/strip.mjs';
+import { vendor } from './vendor/vendor.mjs';
 
-await runScript('prebuild', async () => {
+await runScript('prebuild', async (args) => {
+  const { values } = parseArgs({
+    args,
+    options: { backend: { type: 'string' }, plugin: { type: 'string' }, to: { type: 'string' } },
+  });
+  if (values.backend !== undefined) return packBackend(requireBackend(values.backend), values);
+  if (values.plugin ?? values.to) throw new Stop('--plugin and --to belong to --backend');
   const folder = join(prebuildsFolder, platformTag);
   await compileNative('all', (files) =>
     phase('prebuild', async () => {
@@ -19,6 +48,25 @@ await runScript('prebuild', async () => {
   );
   printSizes(folder);
 });
+
+async function packBackend(backend, { plugin, to = join(root, 'build', 'packages') }) {
+  const from = plugin === undefined ? join(stageOf(backend), pluginFile(backend)) : resolve(plugin);
+  if (!existsSync(from)) {
+    const hint = plugin === undefined ? `; run \`npm run build:${backend}\` first` : '';
+    throw new Stop(`${from} does not exist${hint}`);
+  }
+  await phase('vendor', () => vendor()); // the licence text, and the version of ggml
+  const folder = mkdtempSync(join(tmpdir(), 'lorekeep-plugin-'));
+  try {
+    await phase('package', async () => {
+      stagePlugin(backend, from, join(folder, 'package'));
+      const archive = await packPlugin(backend, join(folder, 'package'), resolve(to));
+      return `${archive} (${(statSync(archive).size / 1024).toFixed(0)} KiB)`;
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** node-gyp-build skips a prebuild that is tagged for another C library. */
 function addonName() {
@@ -38,6 +86,7 @@ async function makePrebuild(files, folder) {
       symbols?.(file, name);
       await strip(join(beside, name));
     }
+    writeFileSync(join(beside, 'SHA256SUMS'), checksums(beside));
     rmSync(folder, { recursive: true, force: true });
     renameSync(beside, folder);
   } finally {
@@ -56,10 +105,12 @@ async function symbolWriter() {
   return (file, name) => writeSymbols(dumpSyms, file, symbolsFolder, name);
 }
 
-/** Takes out debug information and the symbols that nobody links to. Exports stay. */
-async function strip(file) {
-  if (process.platform === 'win32' || !findProgram('strip')) return;
-  await run('strip', [process.platform === 'darwin' ? '-x' : '--strip-unneeded', file], { quiet: true });
+/** As sha256sum prints and checks them. */
+function checksums(folder) {
+  const lines = readdirSync(folder)
+    .sort()
+    .map((name) => `${sha256Of(join(folder, name))}  ${name}\n`);
+  return lines.join('');
 }
 
 function printSizes(folder) {

@@ -32,6 +32,9 @@ function compose() {
     '## In the native addon',
     'Compiled into the addon, or into the libraries beside it. Their sources and licence texts travel in the package.',
     nativeTable(),
+    '## In the packages of GPU plugins',
+    'Each package holds one plugin and the licence text. Built from:',
+    pluginTable(),
     '## Models',
     'Weights in `data/models/`.',
     table(
@@ -83,12 +86,21 @@ function nativeTable() {
 }
 
 function isShipped(source) {
-  return source.onlyFor === undefined;
+  return source.onlyFor === undefined && !source.onDemand;
+}
+
+function pluginTable() {
+  const { sources } = JSON.parse(readFileSync(manifestFile, 'utf8'));
+  const rows = sources.filter(({ onDemand }) => onDemand);
+  return table(
+    ['name', 'version', 'licence', 'what for'],
+    rows.map(({ name, version, license, use }) => [name, version, license, use]),
+  );
 }
 
 function testDataTable() {
   const { sources } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  const rows = sources.filter((source) => !isShipped(source));
+  const rows = sources.filter(({ onlyFor }) => onlyFor !== undefined);
   return table(
     ['name', 'version', 'licence', 'what for'],
     rows.map(({ name, version, license, use }) => [name, version, license, use]),

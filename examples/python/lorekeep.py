@@ -99,6 +99,10 @@ class Client:
         """
         self.request("ThrottleReport", level=level)
 
+    def allow_video_memory(self, allowed: bool) -> None:
+        """False: models leave the GPU; returns when its memory is free. It counts until True, or the end of the connection."""
+        self.request("VideoMemoryRequest", allowed=allowed)
+
     def ping(self) -> None:
         self.request("Ping")
 

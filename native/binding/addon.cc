@@ -2,6 +2,7 @@
 #include <napi.h>
 
 #include "binding/arguments.h"
+#include "binding/backends_binding.h"
 #include "binding/beneath_binding.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
@@ -96,6 +97,10 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("matchGrammar", match_grammar);
   function("probeVocabulary", probe_vocabulary);
   function("backends", backends);
+  function("ggmlVersion", ggml_version);
+  function("loadGpuPlugin", load_gpu_plugin);
+  exports.Set("tryGpu", Napi::Function::New(env, try_gpu, "tryGpu"));
+  exports.Set("chooseGpu", Napi::Function::New(env, choose_gpu, "chooseGpu"));
   function("buildStorage", build_storage);
   function("plainText", plain_text);
   function("readRecords", read_records);

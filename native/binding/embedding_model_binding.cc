@@ -45,6 +45,7 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   object.Set("runtime", facts.settings.runtime);
   object.Set("batchTokens", facts.settings.batch_tokens);
   object.Set("measured", facts.measured);
+  object.Set("device", facts.device);
   return object;
 }
 
@@ -94,6 +95,7 @@ Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
                      with_handle_members({
                          InstanceMethod("embed", &EmbeddingModelBinding::embed),
                          InstanceMethod("tokens", &EmbeddingModelBinding::tokens),
+                         InstanceMethod("leaveGpu", &EmbeddingModelBinding::leave_gpu),
                          InstanceAccessor("facts", &EmbeddingModelBinding::facts, nullptr),
                      }));
 }
@@ -127,6 +129,19 @@ Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
   });
 }
 
+Napi::Value EmbeddingModelBinding::leave_gpu(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto model = use();
+    return promise_task<bool>(
+        info.Env(), {Lane::kLong, nullptr, this, {}},
+        [model](const TaskContext&) {
+          model->leave_gpu();
+          return true;
+        },
+        [](Napi::Env env, bool&&) { return env.Undefined(); });
+  });
+}
+
 Napi::Value EmbeddingModelBinding::facts(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek().facts()); });
 }
@@ -145,6 +160,7 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
     }
     if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
     load.known = known_settings_argument(given.Get("known"));
+    load.placement = static_cast<engine::Placement>(integer_argument(given.Get("placement"), "placement", 0, 2));
     TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
     using Loaded = std::shared_ptr<engine::EmbeddingModel>;
     return promise_task<Loaded>(
@@ -159,22 +175,6 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
           const std::size_t bytes = model->facts().size_bytes;
           return EmbeddingModelBinding::wrap(env, constructor, std::move(model), bytes);
         });
-  });
-}
-
-Napi::Value backends(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto found = engine::Backends::acquire(addon_folder())->describe();
-    Napi::Array array = Napi::Array::New(info.Env(), found.size());
-    for (std::uint32_t i = 0; i < found.size(); ++i) {
-      Napi::Object object = Napi::Object::New(info.Env());
-      object.Set("name", found[i].name);
-      object.Set("description", found[i].description);
-      object.Set("file", found[i].file);
-      object.Set("features", to_js_names(info.Env(), found[i].features));
-      array.Set(i, object);
-    }
-    return array;
   });
 }
 

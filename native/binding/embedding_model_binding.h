@@ -17,6 +17,7 @@ class EmbeddingModelBinding final : public Handle<EmbeddingModelBinding, engine:
  private:
   Napi::Value embed(const Napi::CallbackInfo& info);
   Napi::Value tokens(const Napi::CallbackInfo& info);
+  Napi::Value leave_gpu(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
 };
 
@@ -25,7 +26,5 @@ Napi::Array to_js_item_errors(Napi::Env env, const std::vector<engine::ItemError
 
 /// loadEmbeddingModel(path, options, cancel, progress)
 Napi::Value load_embedding_model(const Napi::CallbackInfo& info);
-/// backends()
-Napi::Value backends(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

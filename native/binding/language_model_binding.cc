@@ -24,6 +24,7 @@ Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   object.Set("device", facts.device);
   object.Set("backend", facts.backend);
   object.Set("runtime", facts.runtime);
+  object.Set("placementNote", facts.placement_note);
   object.Set("contextSize", facts.context_size);
   object.Set("trainedContextSize", facts.training_context);
   object.Set("vocabularySize", facts.vocabulary_size);
@@ -85,6 +86,7 @@ lm::LanguageModelOptions options_argument(const Napi::Object& given) {
   options.batch_threads = number("batchThreads", kMostThreads);
   options.placement = static_cast<lm::Placement>(number("placement", 2));
   options.runtime = static_cast<lm::Runtime>(number("runtime", 2));
+  options.offload_kqv = given.Get("offloadKqv").ToBoolean();
   options.deterministic = given.Get("deterministic").ToBoolean();
   return options;
 }

@@ -15,6 +15,7 @@ std::string_view code_name(Code code) noexcept {
     case Code::kCancelled: return "CANCELLED";
     case Code::kClosed: return "CLOSED";
     case Code::kOutOfMemory: return "OUT_OF_MEMORY";
+    case Code::kDeviceLost: return "DEVICE_LOST";
     case Code::kInternal: return "INTERNAL";
   }
   return "INTERNAL";

@@ -23,6 +23,7 @@ enum class Code {
   kCancelled,          // by the caller's AbortSignal or the end of its environment
   kClosed,             // the object was closed before the call
   kOutOfMemory,        // an allocation failed
+  kDeviceLost,         // a GPU failed; models on it must be loaded again
   kInternal,           // a defect in lorekeep
 };
 

@@ -1,13 +1,16 @@
 #include "engine/backends.h"
 
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <system_error>
 
 #include "core/error.h"
+#include "core/utf8_path.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
+#include "ggml.h"
 #include "llama.h"
 
 #if !defined(_WIN32)
@@ -23,6 +26,13 @@ std::mutex& registry_mutex() {
 }
 
 std::size_t holders = 0;
+ChosenGpu chosen;  // guarded by registry_mutex()
+
+// Plugins by path: ggml would load a file again as another backend.
+std::map<std::filesystem::path, ggml_backend_reg_t>& gpu_plugins() {
+  static auto* plugins = new std::map<std::filesystem::path, ggml_backend_reg_t>;
+  return *plugins;
+}
 
 bool has_cpu_backend() {
   return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) != nullptr;
@@ -33,7 +43,7 @@ std::string plugins_in(const std::filesystem::path& directory) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+    const std::string name = utf8_path(entry->path().filename());
     if (name.find("ggml-cpu") == std::string::npos) continue;
     found += (found.empty() ? "" : ", ") + name;
   }
@@ -48,22 +58,23 @@ void load_plugins(const std::filesystem::path& directory) {
     const std::filesystem::path wanted(forced);
     const std::filesystem::path plugin = wanted.has_parent_path() ? wanted : directory / wanted;
     if (!std::filesystem::exists(plugin)) {
-      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + plugin.string() + " does not exist; name another plugin of " +
-                                   directory.string() + ": " + plugins_in(directory));
+      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + utf8_path(plugin) +
+                                   " does not exist; name another plugin of " + utf8_path(directory) + ": " +
+                                   plugins_in(directory));
     }
-    ggml_backend_load(plugin.string().c_str());
+    ggml_backend_load(utf8_path(plugin).c_str());
     if (!has_cpu_backend()) {
-      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + plugin.string() +
+      fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + utf8_path(plugin) +
                                    " cannot be used: " + errors.reason("this processor lacks what it was built for"));
     }
     return;
   }
-  ggml_backend_load_all_from_path(directory.string().c_str());
+  ggml_backend_load_all_from_path(utf8_path(directory).c_str());
   if (!has_cpu_backend()) {
     fail(Code::kUnsupported,
-         "no compute backend could be loaded from " + directory.string() + ": " + plugins_in(directory) +
+         "no compute backend could be loaded from " + utf8_path(directory) + ": " + plugins_in(directory) +
              (errors.reason("").empty() ? "" : " (" + errors.reason("") + ")"),
-         {{"directory", directory.string()}});
+         {{"directory", utf8_path(directory)}});
   }
 }
 
@@ -89,7 +100,86 @@ std::string file_of(ggml_backend_reg_t backend) {
   return {};
 }
 
+std::vector<GpuDevice> devices_of(ggml_backend_reg_t plugin) {
+  std::vector<GpuDevice> devices;
+  for (std::size_t i = 0; i < ggml_backend_reg_dev_count(plugin); ++i) {
+    ggml_backend_dev_t device = ggml_backend_reg_dev_get(plugin, i);
+    const auto type = ggml_backend_dev_type(device);
+    if (type != GGML_BACKEND_DEVICE_TYPE_GPU && type != GGML_BACKEND_DEVICE_TYPE_IGPU) continue;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    devices.push_back({ggml_backend_dev_name(device), ggml_backend_dev_description(device), free, total});
+  }
+  return devices;
+}
+
+ggml_backend_dev_t device_named(const std::string& name) {
+  std::lock_guard lock(registry_mutex());
+  ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());
+  if (device == nullptr) fail(Code::kInvalidArgument, "no loaded plugin has a device " + name);
+  return device;
+}
+
 }  // namespace
+
+std::string ggml_version_text() {
+  return ggml_version();
+}
+
+std::vector<GpuDevice> Backends::load_gpu_plugin(const std::filesystem::path& file) const {
+  std::lock_guard lock(registry_mutex());
+  const auto known = gpu_plugins().find(file);
+  if (known != gpu_plugins().end()) return devices_of(known->second);
+  const ErrorLines errors;
+  ggml_backend_reg_t plugin = nullptr;
+  try {
+    plugin = ggml_backend_load(utf8_path(file).c_str());
+  } catch (const std::exception& error) {  // Vulkan's C++ binding throws
+    fail_file(Code::kUnsupported, utf8_path(file), error.what());
+  }
+  if (plugin == nullptr) fail_file(Code::kUnsupported, utf8_path(file), errors.reason("the plugin refused to start"));
+  gpu_plugins().emplace(file, plugin);
+  return devices_of(plugin);
+}
+
+void Backends::try_gpu(const std::string& name) const {
+  ggml_backend_dev_t device = device_named(name);
+  const ErrorLines errors;
+  const AbortGuard guard;
+  ggml_backend_t opened = nullptr;
+  try {
+    opened = ggml_backend_dev_init(device, nullptr);
+  } catch (const std::exception& error) {
+    fail(Code::kUnsupported, name + " cannot be opened: " + error.what());
+  }
+  if (opened == nullptr) fail(Code::kUnsupported, name + " cannot be opened: " + errors.reason("the driver refuses"));
+  ggml_backend_free(opened);
+}
+
+void Backends::choose_gpu(const std::string& name, std::uint64_t reserve_bytes) const {
+  ggml_backend_dev_t device = name.empty() ? nullptr : device_named(name);
+  std::lock_guard lock(registry_mutex());
+  chosen = {device, reserve_bytes};
+}
+
+ChosenGpu Backends::chosen_gpu() {
+  std::lock_guard lock(registry_mutex());
+  return chosen;
+}
+
+std::string Backends::lacking_room(std::uint64_t bytes) {
+  const ChosenGpu gpu = chosen_gpu();
+  if (gpu.device == nullptr) return "no GPU is in use";
+  std::size_t free = 0;
+  std::size_t total = 0;
+  ggml_backend_dev_memory(gpu.device, &free, &total);
+  if (bytes + gpu.reserve_bytes <= free) return {};
+  const auto mebibytes = [](std::uint64_t count) { return std::to_string((count + (1 << 20) - 1) >> 20) + " MiB"; };
+  return "it needs " + mebibytes(bytes) + " of video memory, and " + std::to_string(free >> 20) + " MiB of " +
+         std::to_string(total >> 20) + " are free on " + ggml_backend_dev_name(gpu.device) +
+         (gpu.reserve_bytes == 0 ? "" : ", of which " + mebibytes(gpu.reserve_bytes) + " stay reserved");
+}
 
 std::shared_ptr<const Backends> Backends::acquire(const std::filesystem::path& directory) {
   std::lock_guard lock(registry_mutex());

@@ -18,6 +18,7 @@
 #include "engine/runtimes.h"
 #include "engine/settings_memory.h"
 #include "engine/vocabulary.h"
+#include "ggml-backend.h"
 #include "llama.h"
 
 namespace lorekeep::engine {
@@ -26,6 +27,7 @@ namespace {
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
 constexpr float kHashShare = 0.2f;              // of a load's progress
 constexpr float kTensorShare = 0.7f;
+constexpr std::uint64_t kBufferShare = 4;  // of the weights: buffers of a batch, roughly
 
 /// Tensors are read after the file was hashed.
 Progress tensor_progress(const Progress& progress) {
@@ -44,30 +46,34 @@ struct EmbeddingModel::Impl {
   std::optional<ComputerPool> computers;
   std::optional<ComputeSlots> slots;
   std::optional<ThreadPool> helpers;
+  std::filesystem::path path;
+  LoadOptions options;
+  ggml_backend_dev_t gpu = nullptr;  // null: on the CPU
 
   EmbedResources resources() { return {facts, *vocabulary, *computers, *slots, helpers ? &*helpers : nullptr}; }
 
-  void open(const std::filesystem::path& path, const LoadOptions& options, const CancelToken* cancel,
-            const Progress& progress);
-  void read_facts(const GgufFile& file, const ModelProfile& profile, const LoadOptions& options,
-                  const CancelToken* cancel, const Progress& progress);
+  void open(const CancelToken* cancel, const Progress& progress);
+  ggml_backend_dev_t place() const;
+  void read_facts(const GgufFile& file, const ModelProfile& profile, const CancelToken* cancel,
+                  const Progress& progress);
   void take_vocabulary(std::shared_ptr<llama_model> from);
-  Runtime choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
-                         const std::filesystem::path& path, const LoadOptions& options, const CancelToken* cancel,
+  Runtime choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile, const CancelToken* cancel,
                          const Progress& progress);
-  Runtime llama_runtime(const std::filesystem::path& path, const CancelToken* cancel, const Progress& progress);
+  Runtime llama_runtime(const CancelToken* cancel, const Progress& progress);
   void probe();
 };
 
-void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOptions& options,
-                                const CancelToken* cancel, const Progress& progress) {
+void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progress) {
   const auto file = std::make_shared<const GgufFile>(path);
   const ModelProfile profile = profile_model(*file, options.pooling);
-  read_facts(*file, profile, options, cancel, progress);
+  read_facts(*file, profile, cancel, progress);
   try {
-    Runtime runtime = choose_runtime(file, profile, path, options, cancel, progress);
+    gpu = place();
+    if (gpu != nullptr) facts.device = ggml_backend_dev_name(gpu);
+    Runtime runtime = choose_runtime(file, profile, cancel, progress);
     computers.emplace(std::move(runtime.make), ComputerSizes{kOrdinaryTokens, facts.context_size});
-    const std::size_t threads = options.threads == 0 ? usable_threads() : options.threads;
+    const std::size_t usable = options.threads == 0 ? usable_threads() : options.threads;
+    const std::size_t threads = gpu == nullptr ? usable : 1;  // batches of several threads would wait for one device
     slots.emplace(threads);
     // One text is embedded by its caller alone, so helpers work for many texts only.
     if (threads > 1) helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground);
@@ -82,8 +88,21 @@ void EmbeddingModel::Impl::open(const std::filesystem::path& path, const LoadOpt
   if (progress) progress(1.0f);
 }
 
-void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& profile, const LoadOptions& options,
-                                      const CancelToken* cancel, const Progress& progress) {
+// Returns the device, null for main memory.
+ggml_backend_dev_t EmbeddingModel::Impl::place() const {
+  const bool wanted =
+      options.placement == Placement::kVram ||
+      (options.placement == Placement::kAuto && options.runtime.empty() && facts.parameters >= kWorthGpu);
+  if (!wanted) return nullptr;
+  const std::string problem = Backends::lacking_room(facts.size_bytes + facts.size_bytes / kBufferShare);
+  if (problem.empty()) return Backends::chosen_gpu().device;
+  if (options.placement == Placement::kAuto) return nullptr;
+  fail(Backends::chosen_gpu().device == nullptr ? Code::kUnsupported : Code::kOutOfMemory,
+       "placement vram: " + problem);
+}
+
+void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& profile, const CancelToken* cancel,
+                                      const Progress& progress) {
   facts.name = profile.name;
   facts.architecture = profile.architecture;
   facts.pooling = profile.pooling;
@@ -110,10 +129,14 @@ void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
 
 // Stores the settings in the facts. A model computed by native/encoder needs llama.cpp only for the vocabulary.
 Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
-                                             const std::filesystem::path& path, const LoadOptions& options,
                                              const CancelToken* cancel, const Progress& progress) {
-  const std::vector<std::string_view> encoders = encoder_runtimes(profile);
   facts.candidates.emplace_back(kLlamaRuntime);
+  if (gpu != nullptr) {
+    facts.settings = default_settings(kLlamaRuntime);
+    facts.measured = false;
+    return llama_runtime(cancel, progress);
+  }
+  const std::vector<std::string_view> encoders = encoder_runtimes(profile);
   facts.candidates.insert(facts.candidates.end(), encoders.begin(), encoders.end());
   const std::optional<ComputeSettings> wanted = options.runtime.empty()
                                                     ? find_settings(facts.fingerprint, facts.candidates, options.known)
@@ -132,7 +155,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
            "the runtime " + options.runtime + " cannot compute this model on this machine; choose one of " + names);
     }
   }
-  Runtime llama = llama_runtime(path, cancel, progress);
+  Runtime llama = llama_runtime(cancel, progress);
   if (wanted && wanted->runtime == kLlamaRuntime) {
     facts.settings = *wanted;
     return llama;
@@ -149,12 +172,12 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   return std::move(found.runtime);
 }
 
-Runtime EmbeddingModel::Impl::llama_runtime(const std::filesystem::path& path, const CancelToken* cancel,
-                                            const Progress& progress) {
-  std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress));
+Runtime EmbeddingModel::Impl::llama_runtime(const CancelToken* cancel, const Progress& progress) {
+  std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress), gpu);
   take_vocabulary(all);
-  return {std::string(kLlamaRuntime), [all, pooling = facts.pooling](std::uint32_t capacity) {
-            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity);
+  const std::string device = gpu == nullptr ? "" : ggml_backend_dev_name(gpu);
+  return {std::string(kLlamaRuntime), [all, pooling = facts.pooling, device](std::uint32_t capacity) {
+            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity, device);
           }};
 }
 
@@ -174,27 +197,62 @@ void EmbeddingModel::Impl::probe() {
   }
 }
 
-EmbeddingModel::EmbeddingModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
 EmbeddingModel::~EmbeddingModel() = default;
 
 std::shared_ptr<EmbeddingModel> EmbeddingModel::load(const std::filesystem::path& path, const LoadOptions& options,
                                                      std::shared_ptr<const Backends> backends,
                                                      const CancelToken* cancel, const Progress& progress) {
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_shared<Impl>();
   impl->backends = std::move(backends);
-  impl->open(path, options, cancel, progress);
-  return std::shared_ptr<EmbeddingModel>(new EmbeddingModel(std::move(impl)));
+  impl->path = path;
+  impl->options = options;
+  impl->open(cancel, progress);
+  std::shared_ptr<EmbeddingModel> model(new EmbeddingModel);
+  model->facts_.push_back(impl->facts);
+  model->impl_ = std::move(impl);
+  return model;
 }
 
-const ModelFacts& EmbeddingModel::facts() const noexcept {
-  return impl_->facts;
+const ModelFacts& EmbeddingModel::facts() const {
+  std::lock_guard lock(mutex_);
+  return facts_.back();
+}
+
+std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::impl() const {
+  std::lock_guard lock(mutex_);
+  return impl_;
+}
+
+void EmbeddingModel::leave_gpu() {
+  const std::shared_ptr<Impl> now = impl();
+  if (now->gpu != nullptr) replace_on_cpu(now);
+}
+
+// Loads the model again into main memory, unless another thread has done so.
+void EmbeddingModel::replace_on_cpu(const std::shared_ptr<Impl>& old) {
+  std::lock_guard moving(moving_);
+  if (impl() != old) return;
+  auto next = std::make_shared<Impl>();
+  next->backends = old->backends;
+  next->path = old->path;
+  next->options = old->options;
+  next->options.placement = Placement::kRam;
+  next->open(nullptr, {});
+  std::lock_guard lock(mutex_);
+  facts_.push_back(next->facts);
+  impl_ = std::move(next);
 }
 
 EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const CancelToken* cancel,
                                   const Progress& progress, LongText long_text) {
-  const EmbedResources resources = impl_->resources();
-  return EmbedJob(resources, texts, long_text, cancel, progress).run();
+  const std::shared_ptr<Impl> used = impl();
+  const EmbedResources resources = used->resources();
+  try {
+    return EmbedJob(resources, texts, long_text, cancel, progress).run();
+  } catch (const Error& error) {
+    if (error.code() == Code::kDeviceLost) replace_on_cpu(used);
+    throw;
+  }
 }
 
 EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* cancel, const Progress& progress) {
@@ -208,7 +266,7 @@ std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
     fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
                                  std::to_string(kMaxTextBytes) + " can be tokenized");
   }
-  return impl_->vocabulary->tokenize(text);
+  return impl()->vocabulary->tokenize(text);
 }
 
 }  // namespace lorekeep::engine

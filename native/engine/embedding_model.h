@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include "core/text_arena.h"
 #include "engine/backends.h"
 #include "engine/compute_settings.h"
+#include "engine/placement.h"
 #include "engine/pooling.h"
 
 namespace lorekeep::engine {
@@ -35,7 +38,12 @@ struct LoadOptions {
   /// once per process in some tenths of a second.
   std::string runtime;
   std::vector<KnownSettings> known;
+  /// kAuto: the GPU for models with at least kWorthGpu parameters. Smaller ones are faster on the CPU, where a text
+  /// is not copied.
+  Placement placement = Placement::kAuto;
 };
+
+inline constexpr std::uint64_t kWorthGpu = 100'000'000;
 
 /// Memory grows with the square of a text's tokens, so a larger context must be requested.
 inline constexpr std::uint32_t kDefaultContextCap = 8192;
@@ -55,7 +63,8 @@ struct ModelFacts {
   std::uint64_t size_bytes;             // of the file
   std::vector<std::string> candidates;  // runtimes to compare, kLlamaRuntime first
   ComputeSettings settings;
-  bool measured;  // whether this process measured the settings
+  bool measured;               // whether this process measured the settings
+  std::string device = "CPU";  // or a GPU's name
 };
 
 /// Why a text has no vector: kInvalidArgument (no tokens), kTextTooLong, or kModelInvalid (non-finite results).
@@ -82,7 +91,7 @@ struct EmbedResult {
   std::uint64_t batches = 0;
 };
 
-/// A GGUF embedding model on the CPU. Thread-safe.
+/// A GGUF embedding model, on the CPU or the chosen GPU. Thread-safe.
 class EmbeddingModel {
  public:
   /// Checks and loads the file and embeds a probe. Throws Error: kNotFound, kIo, kModelInvalid (not GGUF, truncated,
@@ -96,11 +105,12 @@ class EmbeddingModel {
   EmbeddingModel(const EmbeddingModel&) = delete;
   EmbeddingModel& operator=(const EmbeddingModel&) = delete;
 
-  const ModelFacts& facts() const noexcept;
+  /// The reference stays valid for the life of the model.
+  const ModelFacts& facts() const;
 
   /// Embeds the texts and reports those that failed. Ill-formed UTF-8 is read as U+FFFD. A text's vector does not
-  /// depend on the other texts (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory). Grain of cancellation:
-  /// one operation of a batch's graph.
+  /// depend on the other texts (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory), Error(kDeviceLost):
+  /// the next call computes on the CPU. Grain of cancellation: one operation of a batch's graph, or one batch on a GPU.
   EmbedResult embed(std::span<const std::string_view> texts, const CancelToken* cancel = nullptr,
                     const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
@@ -108,10 +118,19 @@ class EmbeddingModel {
   /// Returns the tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
   std::vector<std::int32_t> tokens(std::string_view text) const;
 
+  /// Moves the model to the CPU, unless it is there. Calls that run now end on the GPU. Throws as load().
+  void leave_gpu();
+
  private:
   struct Impl;
-  explicit EmbeddingModel(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  EmbeddingModel() = default;
+  std::shared_ptr<Impl> impl() const;
+  void replace_on_cpu(const std::shared_ptr<Impl>& old);
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<Impl> impl_;
+  std::deque<ModelFacts> facts_;  // the last one holds
+  std::mutex moving_;
 };
 
 }  // namespace lorekeep::engine

@@ -1,6 +1,8 @@
 #include "engine/llama_computer.h"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include "core/error.h"
 #include "engine/abort_guard.h"
@@ -25,8 +27,9 @@ bool is_cancelled(void* cancel) {
 
 }  // namespace
 
-LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity)
-    : capacity_(capacity) {
+LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
+                             std::string gpu)
+    : capacity_(capacity), gpu_(std::move(gpu)) {
   llama_context_params params = llama_context_default_params();
   // A batch is computed in one piece, because bidirectional attention cannot be split. Nothing is kept between batches,
   // so a decoder's cache is as large as one batch.
@@ -40,8 +43,8 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
   params.embeddings = true;
   params.kv_unified = true;
-  params.offload_kqv = false;
-  params.op_offload = false;
+  params.offload_kqv = !gpu_.empty();
+  params.op_offload = !gpu_.empty();
   params.no_perf = true;
   const ErrorLines errors;
   const AbortGuard guard;
@@ -73,7 +76,20 @@ void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
   for (std::size_t t = 0; t < tokens_.size(); ++t) sequence_pointers_[t] = &sequence_ids_[t];
 }
 
+// Whatever else fails in a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
+  if (gpu_.empty()) return compute_batch(sequences, cancel);
+  try {
+    return compute_batch(sequences, cancel);
+  } catch (const Error& error) {
+    if (error.code() == Code::kOutOfMemory) throw;
+    fail(Code::kDeviceLost, gpu_ + " failed: " + error.what(), {{"device", gpu_}});
+  } catch (const std::exception& error) {
+    fail(Code::kDeviceLost, gpu_ + " failed: " + error.what(), {{"device", gpu_}});
+  }
+}
+
+ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel) {
   fill_batch(sequences);
   if (tokens_.empty() || tokens_.size() > capacity_) fail(Code::kInternal, "a batch does not fit its context");
   llama_batch batch{};

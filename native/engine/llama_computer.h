@@ -1,9 +1,10 @@
-// A llama.cpp context that uses one thread. Internal to native/engine and native/lm.
+// A llama.cpp context that uses one thread, or a GPU. Internal to native/engine and native/lm.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/batch_computer.h"
@@ -14,9 +15,10 @@ namespace lorekeep::engine {
 
 class LlamaComputer : public BatchComputer {
  public:
-  /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. Throws
-  /// Error(kOutOfMemory) or Error(kModelInvalid).
-  LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity);
+  /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. `gpu`: name of the
+  /// model's device, empty for the CPU. Throws Error(kOutOfMemory) or Error(kModelInvalid).
+  LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
+                std::string gpu = {});
   ~LlamaComputer() override;
   LlamaComputer(const LlamaComputer&) = delete;
   LlamaComputer& operator=(const LlamaComputer&) = delete;
@@ -26,9 +28,11 @@ class LlamaComputer : public BatchComputer {
 
  private:
   void fill_batch(std::span<const Sequence> sequences);
+  ComputeStatus compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel);
 
   llama_context* context_ = nullptr;
   std::uint32_t capacity_;
+  std::string gpu_;
   std::vector<llama_token> tokens_;
   std::vector<llama_pos> positions_;
   std::vector<std::int32_t> sequence_counts_;

@@ -24,12 +24,12 @@ struct LoadWatch {
 }  // namespace
 
 LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, const CancelToken* cancel,
-                      const std::function<void(float)>& progress) {
+                      const std::function<void(float)>& progress, ggml_backend_device* device) {
   LoadWatch watch{cancel, progress};
-  std::array<ggml_backend_dev_t, 1> no_devices{};  // empty: CPU only; null would mean every GPU
+  std::array<ggml_backend_dev_t, 2> devices{device, nullptr};  // empty: CPU only; a null list would mean every GPU
   llama_model_params params = llama_model_default_params();
-  params.devices = no_devices.data();
-  params.n_gpu_layers = 0;
+  params.devices = devices.data();
+  params.n_gpu_layers = device == nullptr ? 0 : -1;
   params.vocab_only = content == LlamaContent::kVocabulary;
   // Copied, so that another program writing to the file does not change a loaded model.
   params.load_mode = LLAMA_LOAD_MODE_NONE;

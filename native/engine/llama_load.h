@@ -1,4 +1,4 @@
-// Loads a GGUF file with llama.cpp, on the CPU. Internal to native/engine and native/lm.
+// Loads a GGUF file with llama.cpp. Internal to native/engine and native/lm.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,8 @@ enum class LlamaContent { kVocabulary, kAll };
 
 /// Precondition: the file's metadata was checked (model_profile.h). `progress` (may be empty) receives a fraction from
 /// 0 to 1. Throws Error(kModelInvalid) without the file's name, Error(kCancelled). Grain of cancellation: one tensor.
+/// `device`: null for the CPU.
 LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, const CancelToken* cancel,
-                      const std::function<void(float)>& progress);
+                      const std::function<void(float)>& progress, ggml_backend_device* device = nullptr);
 
 }  // namespace lorekeep::engine

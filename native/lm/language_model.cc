@@ -19,6 +19,7 @@
 #include "engine/model_profile.h"
 #include "ggml-backend.h"
 #include "llama.h"
+#include "lm/memory_estimate.h"
 #include "lm/shared_decoder.h"
 #include "lm/tokens.h"
 
@@ -46,18 +47,10 @@ struct LoadWatch {
   }
 };
 
-ggml_backend_dev_t first_gpu() {
-  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-    ggml_backend_dev_t device = ggml_backend_dev_get(i);
-    if (ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_GPU) return device;
-  }
-  return nullptr;
-}
-
 // Returns null for main memory and the CPU.
 ggml_backend_dev_t choose_device(Placement placement) {
   if (placement == Placement::kRam) return nullptr;
-  ggml_backend_dev_t gpu = first_gpu();
+  ggml_backend_dev_t gpu = engine::Backends::chosen_gpu().device;
   if (gpu == nullptr && placement == Placement::kVram)
     fail(Code::kUnsupported, "placement vram: no GPU backend is loaded; use placement ram or auto");
   return gpu;
@@ -100,11 +93,13 @@ struct LanguageModel::Impl {
   LanguageModelOptions options;
   std::shared_ptr<const decoder::DecoderWeights> decoder;
   LlamaModel llama;
+  bool gpu = false;
   std::optional<Tokens> tokens;
 
   void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
   engine::DecoderPlan choose_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
   void resolve_options(const LanguageProfile& profile);
+  ggml_backend_dev_t place(const std::filesystem::path& path, Content content, const CancelToken* cancel);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
 };
 
@@ -113,7 +108,8 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
   const engine::GgufFile file(path);
   const LanguageProfile profile = profile_language_model(file);
   try {
-    ggml_backend_dev_t device = choose_device(options.placement);
+    ggml_backend_dev_t device = place(path, content, cancel);
+    gpu = device != nullptr;
     const engine::DecoderPlan plan = choose_runtime(file, device);
     const bool ours = options.runtime == Runtime::kDecoder;
     resolve_options(profile);
@@ -139,6 +135,25 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
     fail_file(Code::kOutOfMemory, file.name(), "no memory for its weights");
   }
   if (progress) progress(1.0f);
+}
+
+// Returns the device, null for main memory. Resolves placement auto.
+ggml_backend_dev_t LanguageModel::Impl::place(const std::filesystem::path& path, Content content,
+                                              const CancelToken* cancel) {
+  if (options.runtime == Runtime::kDecoder && options.placement == Placement::kAuto) options.placement = Placement::kRam;
+  ggml_backend_dev_t device = choose_device(options.placement);
+  if (device != nullptr && content == Content::kAll) {
+    std::uint64_t need = 0;
+    for (const DeviceMemory& memory : estimate_memory(path, options, backends, cancel)) {
+      if (memory.device == ggml_backend_dev_name(device)) need += memory.model + memory.context + memory.compute;
+    }
+    facts.placement_note = engine::Backends::lacking_room(need);
+    if (!facts.placement_note.empty()) device = nullptr;
+    if (device == nullptr && options.placement == Placement::kVram)
+      fail(Code::kOutOfMemory, "placement vram: " + facts.placement_note);
+  }
+  if (device == nullptr) options.placement = Placement::kRam;
+  return device;
 }
 
 // Replaces Runtime::kAuto. Returns the plan of native/decoder if it computes the model.
@@ -210,6 +225,10 @@ std::shared_ptr<LanguageModel> LanguageModel::load(const std::filesystem::path& 
 
 const LanguageModelFacts& LanguageModel::facts() const noexcept {
   return impl_->facts;
+}
+
+bool LanguageModel::on_gpu() const noexcept {
+  return impl_->gpu;
 }
 
 const LanguageModelOptions& LanguageModel::options() const noexcept {

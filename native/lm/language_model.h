@@ -11,6 +11,7 @@
 
 #include "core/cancel_token.h"
 #include "engine/backends.h"
+#include "engine/placement.h"
 #include "lm/language_profile.h"
 #include "lm/token.h"
 
@@ -27,8 +28,7 @@ class Tokens;
 /// Receives a fraction from 0 to 1, never decreasing within one call. Must not throw.
 using Progress = std::function<void(float fraction)>;
 
-/// The memory that holds the weights and the cache.
-enum class Placement { kRam, kVram, kAuto };
+using engine::Placement;
 
 /// What computes a model. Results are the same up to rounding.
 enum class Runtime {
@@ -53,6 +53,8 @@ struct LanguageModelOptions {
   std::uint32_t batch_threads = 0;
   Placement placement = Placement::kAuto;
   Runtime runtime = Runtime::kAuto;
+  /// On a GPU: keeps the KV cache there too.
+  bool offload_kqv = true;
   /// Same request, same text, whatever runs beside it. Always so with native/decoder; llama.cpp computes one request
   /// per step for it, slower. load() resets it for native/decoder.
   bool deterministic = false;
@@ -68,6 +70,7 @@ struct LanguageModelFacts {
   std::string device;              // "CPU", or a GPU's name
   std::string backend;             // ggml's name: "CPU", "CUDA", "Vulkan"
   std::string runtime;             // "llama.cpp" or "decoder"
+  std::string placement_note;      // why a model that could use the GPU does not; else empty
   std::string chat_template;       // Jinja source; empty if the file has none
   std::uint32_t context_size;      // in use
   std::uint32_t training_context;  // tokens
@@ -95,6 +98,7 @@ class LanguageModel {
   LanguageModel& operator=(const LanguageModel&) = delete;
 
   const LanguageModelFacts& facts() const noexcept;
+  bool on_gpu() const noexcept;
   /// The options of load(), with defaults resolved.
   const LanguageModelOptions& options() const noexcept;
 

@@ -1,6 +1,7 @@
 #include "lm/llama_context.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 
 #include "core/error.h"
@@ -48,7 +49,7 @@ llama_context_params context_params(const LanguageModel& model) {
   params.kv_unified = !options.deterministic;
   params.swa_full = true;  // a sliding-window cache that forgets cells could not share prefixes
   params.flash_attn_type = options.deterministic ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
-  params.offload_kqv = options.placement != Placement::kRam;
+  params.offload_kqv = options.offload_kqv && options.placement != Placement::kRam;
   params.op_offload = options.placement != Placement::kRam;
   params.no_perf = true;
   return params;
@@ -137,22 +138,27 @@ GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const 
   std::int32_t status = 0;
   try {
     status = llama_decode(context_.get(), batch);
-  } catch (...) {
+    if (status == 0) llama_synchronize(context_.get());
+  } catch (const std::exception& error) {
     // Its threads may wait for this one forever, so they and the context can no longer be freed.
     (void)context_.release();
     (void)threads_.release();
+    if (model_->on_gpu()) lose_device(error.what());
     throw;
   }
   unwanted_ = nullptr;
-  if (status == 0) {
-    llama_synchronize(context_.get());
-    return Status::kDone;
-  }
+  if (status == 0) return Status::kDone;
   if (status == 1) return Status::kNoCells;
   if (status == 2) return Status::kAborted;
+  if (model_->on_gpu() && status != -2) lose_device(errors.reason("a step failed"));
   if (status == -2) fail(Code::kOutOfMemory, "generation: " + errors.reason("no memory for a step"));
   fail(Code::kInternal,
        "generation: llama.cpp refused a step (" + std::to_string(status) + "): " + errors.reason("no reason given"));
+}
+
+void LlamaContext::lose_device(const std::string& reason) const {
+  const std::string& device = model_->facts().device;
+  fail(Code::kDeviceLost, device + " failed: " + reason, {{"device", device}});
 }
 
 std::span<float> LlamaContext::logits(std::size_t row) {

@@ -46,6 +46,7 @@ class LlamaContext final : public GenerationContext {
   };
 
   void start_threads();
+  [[noreturn]] void lose_device(const std::string& reason) const;
 
   std::shared_ptr<const LanguageModel> model_;
   std::uint32_t batch_size_;

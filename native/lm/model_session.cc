@@ -567,6 +567,10 @@ void ModelSession::recover(std::exception_ptr error) {
   ledger_ = CellLedger(ledger_.capacity());
   free_sequences_.clear();
   context_.reset();
+  if (model_->on_gpu()) {  // its weights may be lost, too
+    broken_ = error;
+    return;
+  }
   try {
     context_ = GenerationContext::make(model_);
     for (std::int32_t sequence = context_->sequences(); sequence-- > 0;) free_sequences_.push_back(sequence);

@@ -26,7 +26,7 @@ const thirdParty = [
   },
   {
     header: /^(llama(-cpp)?|ggml[\w-]*|gguf)\.h$/,
-    place: /^native\/(engine|lm)\//,
+    place: /^(native\/(engine|lm)|test\/native\/plugins)\//,
     name: 'native/engine and native/lm',
   },
   {

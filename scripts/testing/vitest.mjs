@@ -35,7 +35,7 @@ async function vitest(name, args) {
   return count(JSON.parse(readFileSync(report, 'utf8')), code);
 }
 
-function vitestProgram() {
+export function vitestProgram() {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('vitest/package.json');
   return join(dirname(manifest), 'vitest.mjs');

@@ -34,6 +34,12 @@ export const plainConfigure = (tree, options) => {
   return ['cmake', '-S', root, '-B', tree, ...generator, ...definitions];
 };
 
+/** The configure command of a tree that builds a GPU plugin. */
+export const pluginConfigure = (tree, options) => {
+  const [cmake, , , ...rest] = plainConfigure(tree, options);
+  return [cmake, '-S', join(root, 'native', 'plugins'), ...rest];
+};
+
 /** The configure command of a tree that builds the addon, from cmake-js, which knows where Node-API's headers are. */
 export async function addonConfigure(tree, options) {
   requireToolchain();

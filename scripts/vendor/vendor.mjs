@@ -9,10 +9,16 @@ const stampName = 'vendored.json';
 
 /**
  * Makes `into` agree with the manifest and says in one phrase what it did. A source whose stamp matches is left alone.
+ * A source with `onDemand` is brought only if `demanded` names it.
  * Each folder is made beside its place and renamed, so that an interrupted run leaves the old one or none.
  */
-export async function vendor({ manifest = manifestFile, into = vendorFolder, force = false } = {}) {
-  const sources = readManifest(manifest);
+export async function vendor({
+  manifest = manifestFile,
+  into = vendorFolder,
+  force = false,
+  demanded = [],
+} = {}) {
+  const sources = readManifest(manifest).filter(({ name, onDemand }) => !onDemand || demanded.includes(name));
   const stale = sources.filter((source) => force || !isCurrent(source, manifest, into));
   for (const source of stale) await bring(source, manifest, resolve(into));
   const names = (list) => list.map((source) => `${source.name} ${source.version}`).join(', ');

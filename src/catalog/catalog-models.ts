@@ -9,7 +9,7 @@ import type { ModelMemory } from './model-memory.js';
 import { embeddingNeed, embeddingTaken } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
-import type { CatalogEntry } from './schema.js';
+import type { CatalogEntry, ModelVariant } from './schema.js';
 
 /** The package's catalog: the two models that are included, and models whose files users put beside them. */
 const shippedCatalog = join(homeFolder, 'data', 'models.json');
@@ -52,6 +52,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
   readonly #slots = new Set<ModelSlot<EmbeddingModel>>();
+  #gpuAllowed = true;
   /** Those of #models that have been loaded. */
   readonly #opened = new Map<string, LoadedModel>();
 
@@ -174,25 +175,39 @@ export class CatalogModels implements AsyncDisposable, Disposable {
 
   #open(entry: CatalogEntry, signal: AbortSignal): Promise<EmbeddingModel> {
     const { log, defaultContext } = this.#options;
-    return openModel({ catalog: this.#catalog, entry, log, signal }, (path, { context_size }) =>
-      this.#load(path, entry, context_size ?? defaultContext, signal),
+    return openModel({ catalog: this.#catalog, entry, log, signal }, (path, variant) =>
+      this.#load(path, entry, variant, variant.context_size ?? defaultContext, signal),
     );
   }
 
   async #load(
     path: string,
     entry: CatalogEntry,
+    variant: ModelVariant,
     contextSize: number,
     signal: AbortSignal,
   ): Promise<EmbeddingModel> {
     const { threads } = this.#options;
-    const model = await EmbeddingModel.load(path, { pooling: entry.pooling, contextSize, threads, signal });
+    const placement = this.#gpuAllowed ? variant.placement : 'ram';
+    const options = { pooling: entry.pooling, contextSize, threads, placement, signal };
+    const model = await EmbeddingModel.load(path, options);
     const { dimension: found } = model.facts;
     const expected = entry.dimension ?? found;
     if (expected === found) return model;
     await model.close();
     const reason = `embeddings of ${found} numbers; the catalog says ${expected}`;
     throw LorekeepError.about('DIMENSION_MISMATCH', { file: path, reason, expected, found });
+  }
+
+  /**
+   * @internal Moves every embedding model to the CPU, or lets later loads use the GPU again. Resolves when the video
+   * memory is free.
+   */
+  async allowGpu(allowed: boolean): Promise<void> {
+    this.#gpuAllowed = allowed;
+    if (allowed) return;
+    const loaded = [...this.#slots].flatMap(({ current }) => current ?? []);
+    await Promise.all(loaded.map((model) => (model.facts.device === 'CPU' ? undefined : model.leaveGpu())));
   }
 
   #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {

@@ -14,6 +14,7 @@ import type { ModelMemory } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
+import { PlacedModel, type Placement } from './placed-model.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
 import { findModel } from './unknown-model.js';
@@ -28,6 +29,8 @@ export interface LoadOptions {
   /** Most prompt tokens per step. */
   batchSize: number;
   placement: ModelVariant['placement'];
+  /** On a GPU: keeps the KV cache there, too. */
+  offloadKqv: boolean;
   signal: AbortSignal;
 }
 
@@ -37,6 +40,7 @@ export interface LanguageModelsOptions {
   threads: number;
   batchThreads: number;
   batchSize: number;
+  offloadKqv: boolean;
   /** How long an unused model stays in memory, in ms; 0: until close(). */
   idleMs: number;
   log: ModelLog;
@@ -87,6 +91,9 @@ export class LanguageModels {
   readonly #options: LanguageModelsOptions;
   readonly #closing = new AbortController();
   readonly #loaded = new Set<Loaded>();
+  /** Loaded models that are on a GPU, or were. */
+  readonly #placed = new Set<PlacedModel>();
+  #gpuAllowed = true;
 
   constructor(catalog: Catalog, options: LanguageModelsOptions) {
     this.#catalog = catalog;
@@ -200,9 +207,9 @@ export class LanguageModels {
 
   #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
     const { name } = entry;
-    const { idleMs, log, memory, threads, batchThreads, batchSize } = this.#options;
+    const { idleMs, log, memory, threads, batchThreads, batchSize, offloadKqv } = this.#options;
     const { placement } = located.variant;
-    const settings = { contextSize, threads, batchThreads, batchSize, placement };
+    const settings = { contextSize, threads, batchThreads, batchSize, offloadKqv, placement };
     const catalog = this.#catalog;
     const slot = new ModelSlot<TextModel>({
       name,
@@ -210,9 +217,9 @@ export class LanguageModels {
       memory,
       load: (signal) =>
         openModel({ catalog, entry, located, log, signal }, (path) =>
-          this.#load(path, { ...settings, signal }),
+          this.#load(name, path, { ...settings, signal }),
         ),
-      need: () => languageModelNeed(located.path, settings),
+      need: () => languageModelNeed(located.path, { ...settings, placement: this.#allowed(placement) }),
       refuse: (why) => refusal(catalog.file, name, why),
       onUnloaded: (why) => {
         log.info({ model: name }, unloadedMessages[why]);
@@ -225,9 +232,33 @@ export class LanguageModels {
     return loaded;
   }
 
-  #load(path: string, options: LoadOptions): Promise<TextModel> {
-    const { load = LanguageModel.load } = this.#options;
-    return load(path, options);
+  /** Loads a file. A model on a GPU may leave it later. */
+  async #load(name: string, path: string, options: LoadOptions): Promise<TextModel> {
+    const { load = LanguageModel.load, log } = this.#options;
+    const loadAt = (placement: Placement) => load(path, { ...options, placement });
+    const { placement = 'auto' } = options;
+    const model = await loadAt(this.#allowed(placement));
+    const { device, placementNote } = model.facts;
+    if (placementNote) log.info({ model: name, reason: placementNote }, 'model is not on the GPU');
+    if (device === 'CPU') return model;
+    const onClose = () => this.#placed.delete(placed);
+    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose });
+    this.#placed.add(placed);
+    return placed;
+  }
+
+  #allowed(placement: Placement = 'auto'): Placement {
+    return this.#gpuAllowed ? placement : 'ram';
+  }
+
+  /**
+   * Frees the video memory of every model, or lets models use it again. Resolves when it is free. Running requests on a
+   * GPU fail with DEVICE_LOST.
+   */
+  async allowGpu(allowed: boolean): Promise<void> {
+    this.#gpuAllowed = allowed;
+    if (allowed) for (const model of this.#placed) model.returnToGpu();
+    else await Promise.all([...this.#placed].map((model) => model.leaveGpu()));
   }
 }
 

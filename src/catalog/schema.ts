@@ -50,7 +50,7 @@ export const variantSchema = z.strictObject({
     .enum(['ram', 'vram', 'auto'])
     .optional()
     .describe(
-      'Language models: `ram` on the CPU, `vram` on a GPU or not at all, `auto` (default) on a GPU if there is one.',
+      '`ram`: on the CPU; `vram`: on the GPU or not at all; `auto` (default): on the GPU if there is one with room, but embedding models under 100 million parameters on the CPU.',
     ),
 });
 

@@ -29,7 +29,8 @@ export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> 
     | 'runtime'
     | 'chatTemplate'
     | 'thinking'
-  >;
+  > &
+    Partial<Pick<LanguageModelFacts, 'placementNote'>>;
   /** State of the KV cache. */
   numbers?(): Promise<LanguageModelNumbers>;
   render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;

@@ -87,6 +87,14 @@ export class Client implements AsyncDisposable, Disposable {
     await this.#link.use(signal, (channel) => channel.request('ThrottleReport', { level }, signal));
   }
 
+  /**
+   * `false`: models leave the GPU, for a program that needs its memory; resolves when it is free. Requests that run there
+   * fail with 5011. It counts until the client sends `true` or its connection ends.
+   */
+  async allowVideoMemory(allowed: boolean, { signal }: CallOptions = {}): Promise<void> {
+    await this.#link.use(signal, (channel) => channel.request('VideoMemoryRequest', { allowed }, signal));
+  }
+
   async ping({ signal }: CallOptions = {}): Promise<void> {
     await this.#link.use(signal, (channel) => channel.request('Ping', {}, signal));
   }

@@ -756,6 +756,16 @@ export interface ThrottleReportFields {
   level: number;
 }
 
+/** Fields of a VideoMemoryRequest. */
+export interface VideoMemoryFields {
+  /**
+   * `false`: models leave the GPU, and the reply comes when its memory is free; requests that run there
+   * fail with 5011. It counts until the same client sends `true`, or its connection ends. `true`: models
+   * may use the GPU again.
+   */
+  allowed: boolean;
+}
+
 /** Fields of a StatusRequest. */
 export interface StatusFields {
 }
@@ -780,6 +790,7 @@ export interface RequestFieldsByType {
   PullModelRequest: PullModelFields;
   CancelPullRequest: CancelPullFields;
   ThrottleReport: ThrottleReportFields;
+  VideoMemoryRequest: VideoMemoryFields;
   StatusRequest: StatusFields;
   Ping: PingFields;
 }

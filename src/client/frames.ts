@@ -20,7 +20,12 @@ export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnost
 export type SessionFields<Type extends RequestType> = RequestFieldsByType[Type];
 
 /** Requests without a session. */
-type Sessionless = 'CreateSessionRequest' | 'ThrottleReport' | 'StatusRequest' | 'Ping';
+type Sessionless =
+  | 'CreateSessionRequest'
+  | 'ThrottleReport'
+  | 'VideoMemoryRequest'
+  | 'StatusRequest'
+  | 'Ping';
 
 /** Fields of requests, by type; their ids are filled in by the client. */
 export type RequestFields = {

@@ -41,8 +41,16 @@ const scheduler = object({
 export const llmEngineSchema = object({
   backend: choice('auto', 'cuda', 'vulkan', 'hip', 'cpu')
     .default('auto')
-    .describe('GPU plugin. Embedding runs on the CPU in this version.')
-    .register(fieldFacts, { flag: '--llm-backend <value>', later: 'GPU plugins', holdsFor: ['auto', 'cpu'] }),
+    .describe(
+      'GPU plugin: `auto` takes CUDA, else Vulkan, else the CPU. A named backend that cannot be used is a warning, and an error at the start if the flag names it.',
+    )
+    .register(fieldFacts, { flag: '--llm-backend <value>' }),
+  vram_reserve_mb: integer(0, 1_048_576)
+    .default(0)
+    .describe(
+      'MiB of video memory that models leave free for other programs, such as a game. A model that does not fit beside them runs on the CPU.',
+    )
+    .register(fieldFacts, { extension: true }),
   n_threads: integer(0, 1024)
     .default(0)
     .describe('Threads that generate tokens; 0: all available processors.'),
@@ -57,11 +65,10 @@ export const llmEngineSchema = object({
       ),
     n_batch: integer(1, 65_536)
       .default(512)
-      .describe('Most tokens that a language model computes in one step.'),
+      .describe('Most tokens that a language model computes in one step, on any device.'),
     offload_kqv: boolean()
       .default(true)
-      .describe('Keeps the KQV buffers on the GPU.')
-      .register(fieldFacts, { later: 'GPU plugins' }),
+      .describe('Keeps the KQV buffers of a model on the GPU there, too; `false`: in main memory.'),
     scheduler,
   }).prefault({}),
   embedding: object({

@@ -8,6 +8,7 @@ export function languageModelOptions({ engines, language_model_idle_timeout }: S
     threads: n_threads,
     batchThreads: n_threads_batch,
     batchSize: inference.n_batch,
+    offloadKqv: inference.offload_kqv,
     idleMs: language_model_idle_timeout * 1000,
   };
 }

@@ -11,6 +11,7 @@ const prefix = 'LOREKEEP_';
 export const otherVariables: Readonly<Record<string, string>> = {
   DO_NOT_TRACK: 'Any value but `0`: no telemetry.',
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
+  LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices.md](devices.md)).',
   LOREKEEP_CACHE: 'Cache folder of settings measured on this machine ([embedder.md](embedder.md#runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name beside the addon, or a path.",
   LOREKEEP_CPU_VARIANTS:
@@ -18,6 +19,8 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
+  LOREKEEP_SOFTWARE_GPU:
+    '`1`: software rasterisers, such as llvmpipe, count as GPUs ([devices.md](devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing.md](indexing.md)).',
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry.md](telemetry.md)).',
 };

@@ -18,6 +18,7 @@ export function libraryError(thrown: unknown): ServerError | undefined {
   if (!(error instanceof ModelLoadError)) {
     if (code === 'CORRUPT' && detail.reason === 'changed')
       return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
+    if (code === 'DEVICE_LOST') return serverError(5011, message, {}, { cause: error });
     if (code !== 'OUT_OF_MEMORY') return undefined;
     const shown = hidePaths(message, detail, []);
     return serverError(5003, shown.message, shown.facts, { cause: error });

@@ -17,6 +17,7 @@ const aboutFiles: ReadonlySet<string> = new Set([
   'MODEL_INVALID',
   'CORRUPT',
   'OUT_OF_MEMORY',
+  'DEVICE_LOST',
 ]);
 
 /** `withTexts`: keep messages that may quote a client. */

@@ -31,6 +31,15 @@ export interface ModelState {
   detail?: string;
 }
 
+export interface BackendState {
+  name: string;
+  /** Such as "chosen" or "file missing". */
+  state: string;
+  reason: string;
+  /** Memory of the device in use, in bytes. */
+  totalBytes?: number;
+}
+
 export interface ConfigValue {
   path: string;
   value: unknown;
@@ -48,6 +57,8 @@ export interface MonitorState {
   clients: ClientState[];
   storages: EntryFacts[];
   models: ModelState[];
+  /** The backends that were considered for models. */
+  backends: BackendState[];
   /** Length of each queue by name. */
   waiting: Record<string, number>;
   /** Counts of the scheduler of language models. */

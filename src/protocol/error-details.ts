@@ -210,6 +210,7 @@ export interface ErrorDetailsByCode {
       /** Names of all models. */
       readonly known?: readonly string[] | undefined;
     };
+  5011: Empty;
   6001: Memory;
   6002: Memory;
   6003: Limit & {

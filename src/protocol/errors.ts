@@ -288,6 +288,13 @@ export const errorTable = {
     meaning: 'The catalog has no model of this name, or nothing of it can be downloaded.',
     remedy: 'Use a name of ListModelsResponse; `details.nearest` may suggest one.',
   },
+  5011: {
+    name: 'DeviceLost',
+    fault: 'operator',
+    meaning:
+      'The GPU that computed the model failed, or its memory was released for another program. Only requests of that model fail.',
+    remedy: 'Send the request again: the model is loaded again, on the GPU or the CPU.',
+  },
   6001: {
     name: 'ClientMemoryExceeded',
     fault: 'client',

@@ -133,6 +133,13 @@ export const requestSchemas = {
         'How much the inference shall rest, 0 to 1. It counts until the next report, 10 s of silence, or the end of the connection. The highest level of all clients counts.',
       ),
   }),
+  VideoMemoryRequest: request('VideoMemoryRequest', {
+    allowed: z
+      .boolean()
+      .describe(
+        '`false`: models leave the GPU, and the reply comes when its memory is free; requests that run there fail with 5011. It counts until the same client sends `true`, or its connection ends. `true`: models may use the GPU again.',
+      ),
+  }),
   StatusRequest: request('StatusRequest', {}),
   Ping: request('Ping', {}),
 } as const;
@@ -378,6 +385,7 @@ export interface Replies {
   PullModelRequest: 'PullModelResponse';
   CancelPullRequest: 'Ack';
   ThrottleReport: 'Ack';
+  VideoMemoryRequest: 'Ack';
   StatusRequest: 'StatusResponse';
   Ping: 'Pong';
 }

@@ -19,6 +19,7 @@ import { OutputGate } from './output-gate.js';
 import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
+import type { VideoMemoryWish } from './video-memory.js';
 
 /** Limits of one client: memory, concurrency and timeouts. */
 export interface ConnectionLimits {
@@ -92,6 +93,7 @@ export class Connection {
   readonly #gate: OutputGate;
   #countsLater = false;
   readonly #throttle: ThrottleReports;
+  readonly #videoMemory: VideoMemoryWish;
   #stall: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #unfinishedFrame: NodeJS.Timeout | undefined;
@@ -117,12 +119,14 @@ export class Connection {
       written: () => this.#countUnsent(),
     });
     this.#throttle = services.throttle.join();
+    this.#videoMemory = services.videoMemory.join();
     this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
         this.#share.leave();
         this.#throttle.end();
+        this.#videoMemory.end();
         this.#outbox.clear();
         this.#callAfterWriting();
         clearTimeout(this.#stall);
@@ -357,6 +361,7 @@ export class Connection {
       services: this.#services,
       sessions: this.#sessions,
       throttle: this.#throttle,
+      videoMemory: this.#videoMemory,
       memory: this.#memory.ledger,
       send: (frame) => this.#send(frame),
       waitForOutput: (signal) => this.#gate.enter(signal),

@@ -7,6 +7,7 @@ import { listModels } from './model-requests.js';
 import type { Services } from './services.js';
 import type { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
+import type { VideoMemoryWish } from './video-memory.js';
 
 /** What a handler may use of the connection that its request came from. */
 export interface HandlerContext {
@@ -15,6 +16,7 @@ export interface HandlerContext {
   readonly services: Services;
   readonly sessions: SessionTable;
   readonly throttle: ThrottleReports;
+  readonly videoMemory: VideoMemoryWish;
   /** What the client holds. */
   readonly memory: Ledger;
   /** Sends an event, or a reply that must go out before the handler returns. */
@@ -148,6 +150,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   ThrottleReport({ throttle }, { level }) {
     throttle.report(level);
+    return { type: 'Ack' };
+  },
+
+  async VideoMemoryRequest({ videoMemory }, { allowed }) {
+    await videoMemory.allow(allowed);
     return { type: 'Ack' };
   },
 

@@ -1,7 +1,14 @@
 import { scheduler } from '../../lib/index.js';
 import { configFields } from '../config/fields.js';
 import type { ServerConfig } from '../config/schema.js';
-import type { ClientState, ConfigValue, MemorySample, ModelState, MonitorState } from '../monitor/state.js';
+import type {
+  BackendState,
+  ClientState,
+  ConfigValue,
+  MemorySample,
+  ModelState,
+  MonitorState,
+} from '../monitor/state.js';
 import { valueAt } from '../schema/field-issue.js';
 import type { Connection } from './connection.js';
 import type { Services } from './services.js';
@@ -22,6 +29,7 @@ export function monitorState(
     clients: [...connections].map((connection): ClientState => connection.state),
     storages: files.entries(),
     models: modelStates(services),
+    backends: backendStates(services),
     waiting: waitingWork(services),
     scheduler: scheduler.stats(),
     config: configValues(config, sources),
@@ -55,6 +63,15 @@ function modelStates({ models }: Services): ModelState[] {
     ...(loaded !== undefined && {
       detail: `${loaded.facts.dimension} dimensions, ${loaded.facts.contextSize} tokens`,
     }),
+  }));
+}
+
+function backendStates({ backend: { backend, device, candidates } }: Services): BackendState[] {
+  return candidates.map(({ backend: name, state, reason }) => ({
+    name,
+    state,
+    reason,
+    ...(name === backend && device !== undefined && { totalBytes: device.totalBytes }),
   }));
 }
 

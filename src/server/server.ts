@@ -36,6 +36,7 @@ import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
+import { chooseBackend } from './backend.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
 import { openDebugChannel } from './debug-target.js';
 import { DescriptorReserve } from './descriptor-reserve.js';
@@ -46,6 +47,7 @@ import { Operations } from './operations.js';
 import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
 import { Throttle } from './throttle.js';
+import { VideoMemory } from './video-memory.js';
 
 /** Number of inline storages embedded at a time; each uses several threads. */
 const buildersAtOnce = 2;
@@ -109,6 +111,7 @@ export class LorekeepServer {
     setSearchThreads(config.thread_count);
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
+    const backend = await chooseBackend(config, configSources, log);
     const buildFlags =
       configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
     const limit = new ModelLimit(config.models_cache_max_mb);
@@ -123,14 +126,16 @@ export class LorekeepServer {
     catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
     const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle);
     let sessions = 0;
+    const languageModels = new LanguageModels(catalog, {
+      ...languageModelOptions(config),
+      ...shared,
+      load: loadLanguageModel,
+    });
     const base: Omit<Services, 'debug'> = {
       config,
       models,
-      languageModels: new LanguageModels(catalog, {
-        ...languageModelOptions(config),
-        ...shared,
-        load: loadLanguageModel,
-      }),
+      languageModels,
+      backend,
       catalog,
       pulls: new ModelPulls(catalog, {
         maxBytes: config.models_download_max_mb * 1024 * 1024,
@@ -166,6 +171,12 @@ export class LorekeepServer {
       slots: new ConnectionSlots(config.limits),
       observer: operations.observer,
       throttle: new Throttle(setThrottle),
+      videoMemory: new VideoMemory(async (allowed) => {
+        await Promise.all([languageModels.allowGpu(allowed), models.allowGpu(allowed)]);
+        log.info(
+          allowed ? 'models may use the GPU again' : 'models have left the GPU: a client needs its memory',
+        );
+      }),
       sessionIdle,
     };
     const connections = new Set<Connection>();

@@ -1,3 +1,4 @@
+import type { BackendChoice } from '../../lib/index.js';
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { Catalog } from '../catalog/catalog.js';
@@ -21,6 +22,7 @@ import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { LoopScheduler } from './loop-scheduler.js';
 import type { ServerObserver } from './observer.js';
 import type { Throttle } from './throttle.js';
+import type { VideoMemory } from './video-memory.js';
 
 /** Shared parts of a running server, created by the composition root. */
 export interface Services {
@@ -60,6 +62,10 @@ export interface Services {
   readonly observer: ServerObserver | undefined;
   /** How much clients want the inference to rest. */
   readonly throttle: Throttle;
+  /** The GPU, if any, and why no other. */
+  readonly backend: BackendChoice;
+  /** Whether models may use the GPU. */
+  readonly videoMemory: VideoMemory;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
 }

@@ -59,6 +59,7 @@ const contract = {
       backend: 'auto',
       n_threads: 0,
       n_threads_batch: 0,
+      vram_reserve_mb: 0,
       inference: {
         default_n_ctx: 8192,
         n_batch: 512,

@@ -98,11 +98,9 @@ describe('a config file', () => {
       stt_debug_dump_dir: 'x',
       engines: { llm_engine: { backend: 'vulkan' } },
     });
-    expect(withoutEffect).toBe(
-      'set, but without effect in this version: stt_debug_dump_dir (speech); engines.llm_engine.backend (GPU plugins)',
-    );
-    const cpu = { engines: { llm_engine: { backend: 'cpu' } } };
-    expect((await load(cpu)).withoutEffect).toBeUndefined();
+    expect(withoutEffect).toBe('set, but without effect in this version: stt_debug_dump_dir (speech)');
+    const gpu = { engines: { llm_engine: { backend: 'vulkan', inference: { offload_kqv: false } } } };
+    expect((await load(gpu)).withoutEffect).toBeUndefined();
   });
 
   it('may begin with a byte order mark', async () => {

@@ -17,6 +17,11 @@ it('default_n_ctx is the context where nothing else says one, and n_batch the la
   expect(optionsOf({})).toMatchObject({ defaultContext: 8192, batchSize: 512 });
 });
 
+it('offload_kqv reaches the models', () => {
+  expect(optionsOf({})).toMatchObject({ offloadKqv: true });
+  expect(optionsOf({ inference: { offload_kqv: false } })).toMatchObject({ offloadKqv: false });
+});
+
 it('n_batch is at most what a model can be loaded with', () => {
   expect(() => optionsOf({ inference: { n_batch: 65_537 } })).toThrow('65536');
 });

@@ -54,11 +54,13 @@ test('the public interface is this', () => {
     'backends',
     'distanceKernels',
     'errorCodes',
+    'findBackend',
     'inspectFile',
     'scheduler',
     'searchModes',
     'setSearchThreads',
     'setThrottle',
     'tokenize',
+    'useBackend',
   ]);
 });

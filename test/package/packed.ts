@@ -28,6 +28,7 @@ export function npm(args: string[], cwd: string, env: NodeJS.ProcessEnv = proces
 
 export interface Tarball {
   path: string;
+  version: string;
   /** Bytes of the archive, and of its files. */
   size: number;
   unpackedSize: number;

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { bareEnvironment, install, pack, root, runConsumer, type Tarball } from './packed.js';
+import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { bareEnvironment, install, npm, pack, root, runConsumer, type Tarball } from './packed.js';
 
 const folder = temporaryFolder();
 const platform = `${process.platform}-${process.arch}`;
@@ -73,6 +75,29 @@ describe('the packed package', () => {
     expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
   });
 
+  test('finds the package of a GPU plugin that is installed beside it', () => {
+    const project = folder('consumer');
+    const env = { ...bareEnvironment(), LOREKEEP_CACHE: folder('cache') };
+    for (const backend of ['vulkan', 'cuda', 'hip']) {
+      const plugin = join(standInFolder(folder('stand-in'), backend), `libggml-${backend}.so`);
+      const args = ['scripts/prebuild.mjs', '--backend', backend, '--plugin', plugin, '--to', folder()];
+      execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+      const archive = folder(`lorekeep-${platform}-${backend}-${tarball.version}.tgz`);
+      npm(['install', '--no-audit', '--no-fund', '--offline', '--ignore-scripts', archive], project, env);
+      const installed = join(project, 'node_modules', '@lorekeep', `${platform}-${backend}`);
+      expect(readdirSync(installed).sort()).toEqual(
+        ['LICENSE', 'README.md', `libggml-${backend}.so`, 'lorekeep-plugin.json', 'package.json'].sort(),
+      );
+      const script = `import { useBackend } from 'lorekeep';
+        const { backend, device, candidates } = await useBackend('${backend}');
+        console.log(JSON.stringify({ backend, device: device.name, file: candidates[0].file }));`;
+      const options = { cwd: project, env, encoding: 'utf8' } as const;
+      const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], options);
+      const file = join(realpathSync(installed), `libggml-${backend}.so`);
+      expect(JSON.parse(output)).toEqual({ backend, device: 'GPU0', file });
+    }
+  });
+
   test('has types that a strict project compiles against', () => {
     const project = folder('consumer');
     writeFileSync(
@@ -116,11 +141,12 @@ export const size = (index: VectorIndex): number => index.size;
 
 describe.runIf(process.platform === 'linux')('the prebuild', () => {
   const prebuild = join(root, 'prebuilds', platform);
+  const libraries = () => readdirSync(prebuild).filter((name) => name !== 'SHA256SUMS');
   const dynamic = (name: string) =>
     execFileSync('readelf', ['-dW', join(prebuild, name)], { encoding: 'utf8' });
 
   test('finds its libraries in its own folder under plain names', () => {
-    const names = readdirSync(prebuild);
+    const names = libraries();
     expect(names.filter((name) => name.endsWith('.node'))).toHaveLength(1);
     for (const name of names) {
       const needed = [...dynamic(name).matchAll(/\(NEEDED\).*\[(lib(?:llama|ggml)[^\]]*)\]/g)].map(
@@ -131,8 +157,17 @@ describe.runIf(process.platform === 'linux')('the prebuild', () => {
     }
   });
 
+  test('states the hash of every binary', () => {
+    const stated = readFileSync(join(prebuild, 'SHA256SUMS'), 'utf8').trim().split('\n');
+    const actual = libraries().map((name) => {
+      const hash = createHash('sha256').update(readFileSync(join(prebuild, name)));
+      return `${hash.digest('hex')}  ${name}`;
+    });
+    expect(stated.toSorted()).toEqual(actual.toSorted());
+  });
+
   test('is stripped, and the addon exports what Node loads and nothing else', () => {
-    const names = readdirSync(prebuild);
+    const names = libraries();
     for (const name of names) {
       const sections = execFileSync('readelf', ['-SW', join(prebuild, name)], { encoding: 'utf8' });
       expect(sections, name).not.toMatch(/\.symtab|\.debug_info/);

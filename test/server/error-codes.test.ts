@@ -312,6 +312,13 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     ({ ask }) => ask('PullModelRequest', { model: 'tiny' }),
     /^allow_model_pulls: this server does not let clients download models$/,
   ],
+  5011: [
+    ({ turn }) => {
+      failGeneration = new LorekeepError('DEVICE_LOST', 'Vulkan0 failed: ErrorDeviceLost');
+      return turn('bees', { nodes: [talker()] });
+    },
+    /^Vulkan0 failed: ErrorDeviceLost$/,
+  ],
   8001: [storage({ name: 'a b' }), /^name: "a b" is malformed: /, 'name'],
   8002: [
     storage({ name: 'docs' }),

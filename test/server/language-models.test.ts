@@ -33,7 +33,8 @@ async function languageModels(more: Partial<ConstructorParameters<typeof Languag
     return made;
   };
   const log = { info: vi.fn(), error: vi.fn() };
-  const options = { defaultContext: 2048, threads: 3, batchThreads: 2, batchSize: 256, idleMs: 0, log, load };
+  const settings = { defaultContext: 2048, threads: 3, batchThreads: 2, batchSize: 256, offloadKqv: true };
+  const options = { ...settings, idleMs: 0, log, load };
   const found = new LanguageModels(await Catalog.load(path), { ...options, ...more });
   return { models: found, loads, loaded, log };
 }

@@ -113,6 +113,21 @@ export function Storages({ state }: { state: MonitorState }) {
           ])}
         />
       </div>
+      <div class="panel">
+        <h2>Backends</h2>
+        <Table
+          label="Backends"
+          head={['Name', 'State', 'Reason', 'Memory']}
+          numbers={[3]}
+          empty="No backend."
+          rows={state.backends.map(({ name, state: found, reason, totalBytes }) => [
+            name,
+            found,
+            reason,
+            totalBytes === undefined ? '' : bytes(totalBytes),
+          ])}
+        />
+      </div>
     </section>
   );
 }

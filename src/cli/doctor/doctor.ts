@@ -10,6 +10,7 @@ import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkEmbedding } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
+import { checkGraphics } from './graphics.js';
 import { checkAccess, checkPort, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
@@ -49,6 +50,7 @@ async function checkInstallation(
       ...unknownVariables(process.env).map((text) =>
         warning('variable', text, 'correct its name, or unset it'),
       ),
+      ...(options.tryOut ? await checkGraphics(config) : []),
       ...(await checkModels(config, options)),
       await checkPort(config),
       ...checkAccess(config),

@@ -31,9 +31,7 @@ export async function checkAddon(): Promise<Finding[]> {
 }
 
 function checkBackends(found: readonly BackendInfo[]): Finding[] {
-  const isProcessor = ({ name }: BackendInfo) => name.startsWith('CPU');
-  const processor = found.find(isProcessor);
-  const others = found.filter((backend) => !isProcessor(backend));
+  const processor = found.find(({ name }) => name.startsWith('CPU'));
   const model = cpus()[0]?.model.trim() ?? process.arch;
   return [
     processor === undefined
@@ -43,9 +41,6 @@ function checkBackends(found: readonly BackendInfo[]): Finding[] {
           'reinstall lorekeep, or run `npm run build` in a checkout',
         )
       : ok('processor', `${model}: ${processor.features.join(' ')} (${processor.file || 'built in'})`),
-    others.length === 0
-      ? ok('graphics', 'no GPU backend is installed: models run on the processor')
-      : ok('graphics', others.map(({ name, description }) => `${name} (${description})`).join(', ')),
     ...memoryFindings(),
   ];
 }

@@ -15,7 +15,7 @@ export function generationError(error: unknown, where: string): unknown {
   if (!(error instanceof LorekeepError) || error instanceof AbortError) return error;
   const { code, message, detail } = error;
   const { field, reason = message, pointer } = detail;
-  if (code === 'OUT_OF_MEMORY') return error;
+  if (code === 'OUT_OF_MEMORY' || code === 'DEVICE_LOST') return error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
   const param = typeof field === 'string' ? paramOf[field] : undefined;
   if (code === 'INVALID_ARGUMENT' && param !== undefined) {

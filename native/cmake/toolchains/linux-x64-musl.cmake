@@ -1,0 +1,7 @@
+# Compiles for musl with a cross compiler such as that of musl.cc or Alpine's. LOREKEEP_MUSL names its prefix:
+# x86_64-linux-musl. (Debian's musl-tools has a C compiler only: musl-gcc cannot compile C++.)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(LOREKEEP_MUSL x86_64-linux-musl CACHE STRING "Prefix of the compiler's programs")
+set(CMAKE_C_COMPILER ${LOREKEEP_MUSL}-gcc)
+set(CMAKE_CXX_COMPILER ${LOREKEEP_MUSL}-g++)

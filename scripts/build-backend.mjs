@@ -1,0 +1,32 @@
+// `npm run build:vulkan`, `build:cuda`, `build:hip`: compiles one GPU plugin and puts it into build/backends/<backend>, where
+// this checkout finds it. node scripts/build-backend.mjs vulkan|cuda|hip|metal
+import { basename, join } from 'node:path';
+import { pluginFile, requireBackend, stageOf, stagePlugin, vendorSource } from './backends/plugin.mjs';
+import { definitionsOf, treeOf } from './backends/toolchains.mjs';
+import { findProgram } from './tool/command.mjs';
+import { build, configure, pluginConfigure } from './tool/native-tree.mjs';
+import { phase } from './tool/phase.mjs';
+import { runScript } from './tool/stop.mjs';
+import { strip } from './tool/strip.mjs';
+import { withTreeLock } from './tool/tree-lock.mjs';
+import { vendor } from './vendor/vendor.mjs';
+
+await runScript('build-backend', async ([name]) => {
+  const backend = requireBackend(name);
+  const tree = treeOf(backend);
+  await withTreeLock(tree, async () => {
+    await phase('vendor', () => vendor({ demanded: [vendorSource] }));
+    await phase('configure', async () => {
+      const changed = await configure(tree, pluginConfigure(tree, await definitionsOf(backend)));
+      return changed ? '' : 'unchanged';
+    });
+    await phase('compile', async () => `${await build(tree, [`ggml-${backend}`])} files`);
+    await phase('stage', async () => {
+      const plugin = join(tree, 'bin', pluginFile(backend));
+      await strip(plugin);
+      const { ggml, sha256 } = stagePlugin(backend, plugin, stageOf(backend));
+      return `${basename(plugin)}, ggml ${ggml}, SHA-256 ${sha256}`;
+    });
+  });
+  if (!findProgram('ccache')) process.stdout.write('ccache would make the next build quick\n');
+});

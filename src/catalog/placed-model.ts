@@ -1,0 +1,207 @@
+import {
+  type ChatMessage,
+  type GenerateRequest,
+  type Generation,
+  type GenerationResult,
+  type LanguageModelNumbers,
+  LorekeepError,
+  type Piece,
+  type RenderedPrompt,
+  type RenderOptions,
+} from '../../lib/index.js';
+import type { ModelLog } from './open-model.js';
+import type { ModelVariant } from './schema.js';
+import type { TextModel } from './text-model.js';
+
+export type Placement = NonNullable<ModelVariant['placement']>;
+
+/** After this many failures of its GPU, a model stays on the CPU. */
+const mostLosses = 2;
+
+export interface PlacedModelOptions {
+  readonly name: string;
+  /** The catalog's placement. */
+  readonly placement: Placement;
+  readonly load: (placement: Placement) => Promise<TextModel>;
+  readonly log: ModelLog;
+  readonly onClose?: () => void;
+}
+
+/**
+ * A language model that can leave its GPU. If the GPU fails, or its memory is needed, running requests fail with
+ * DEVICE_LOST, and the next one loads the model again: onto the GPU, else the CPU. Its users keep this object.
+ */
+export class PlacedModel implements TextModel {
+  readonly #options: PlacedModelOptions;
+  readonly #running = new Set<AbortController>();
+  #facts: TextModel['facts'];
+  #loaded: Promise<TextModel> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  readonly #lost = new WeakSet<TextModel>();
+  #losses = 0;
+  #gpuAllowed = true;
+  /** Whether the model is on the CPU because it had to leave the GPU. */
+  #movedAway = false;
+  #wantsReturn = false;
+  #ended = false;
+
+  constructor(model: TextModel, options: PlacedModelOptions) {
+    this.#options = options;
+    this.#facts = model.facts;
+    this.#loaded = Promise.resolve(model);
+  }
+
+  get facts(): TextModel['facts'] {
+    return this.#facts;
+  }
+
+  async countTokens(text: string): Promise<number> {
+    return (await this.#current()).countTokens(text);
+  }
+
+  async numbers(): Promise<LanguageModelNumbers> {
+    const model = await this.#current();
+    if (model.numbers === undefined) throw new Error(`model ${this.#options.name} has no numbers`);
+    return model.numbers();
+  }
+
+  async render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {
+    return (await this.#current()).render(messages, options);
+  }
+
+  generate(request: GenerateRequest, { signal }: { signal?: AbortSignal } = {}): Generation {
+    const stop = new AbortController();
+    this.#running.add(stop);
+    const any = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+    const started = this.#start(request, any);
+    const result = started
+      .then(({ generation }) => generation.result)
+      .then((found) => this.#unlessStopped(found, stop.signal))
+      .catch(async (error: unknown) => {
+        // First, so that the caller's next request does not meet the lost GPU.
+        await this.#noticeLoss(started, error);
+        throw error;
+      })
+      .finally(() => this.#running.delete(stop));
+    result.catch(() => {}); // readers of the pieces get it, too
+    return {
+      result,
+      cancel: () => {
+        started.then(({ generation }) => generation.cancel()).catch(() => {});
+      },
+      [Symbol.asyncIterator]: () => pieces(started, result),
+    };
+  }
+
+  /** Frees the memory of the GPU. Running requests fail with DEVICE_LOST. The next one loads the model on the CPU. */
+  async leaveGpu(): Promise<void> {
+    this.#gpuAllowed = false;
+    if (this.#movedAway) return this.#closing;
+    for (const stop of this.#running) stop.abort(new Released());
+    return this.#drop();
+  }
+
+  /** Lets the next request after the running ones load the model on the GPU again. */
+  returnToGpu(): void {
+    this.#gpuAllowed = true;
+    this.#wantsReturn = this.#options.placement !== 'ram';
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.#options.onClose?.();
+    await this.#drop();
+  }
+
+  async #start(
+    request: GenerateRequest,
+    signal: AbortSignal,
+  ): Promise<{ model: TextModel; generation: Generation }> {
+    const model = await this.#current();
+    if (signal.reason instanceof Released) throw signal.reason.error(this.#options.name);
+    return { model, generation: model.generate(request, { signal }) };
+  }
+
+  /** Returns the loaded model, loading it if necessary. After a failed load, the next call tries again. */
+  #current(): Promise<TextModel> {
+    if (this.#wantsReturn && this.#running.size <= 1) {
+      this.#wantsReturn = false;
+      if (this.#movedAway) void this.#drop();
+    }
+    if (this.#loaded !== undefined) return this.#loaded;
+    const loading = this.#reload();
+    this.#loaded = loading;
+    loading.catch(() => {
+      if (this.#loaded === loading) this.#loaded = undefined;
+    });
+    return loading;
+  }
+
+  async #reload(): Promise<TextModel> {
+    const { name, log, load, placement } = this.#options;
+    this.#movedAway = false;
+    await this.#closing;
+    if (this.#ended) throw new LorekeepError('CLOSED', `model ${name}: used after close()`);
+    const wanted = this.#gpuAllowed && this.#losses < mostLosses ? placement : 'ram';
+    const model = await load(wanted).catch((error: unknown) => {
+      if (wanted === 'ram') throw error;
+      this.#losses = mostLosses;
+      log.error({ model: name, err: error }, 'model not loaded on the GPU again: it moves to the CPU');
+      return load('ram');
+    });
+    if (this.#ended) await model.close();
+    this.#movedAway = model.facts.device === 'CPU';
+    this.#facts = model.facts;
+    log.info({ model: name, device: model.facts.device }, 'model loaded again');
+    return model;
+  }
+
+  #drop(): Promise<void> {
+    const model = this.#loaded;
+    this.#loaded = undefined;
+    if (model === undefined) return this.#closing;
+    const before = this.#closing;
+    this.#closing = (async () => {
+      await before;
+      await (await model.catch(() => undefined))?.close();
+    })();
+    return this.#closing;
+  }
+
+  #unlessStopped(result: GenerationResult, signal: AbortSignal): GenerationResult {
+    if (signal.reason instanceof Released) throw signal.reason.error(this.#options.name);
+    return result;
+  }
+
+  async #noticeLoss(started: Promise<{ model: TextModel }>, error: unknown): Promise<void> {
+    if (!(error instanceof LorekeepError) || error.code !== 'DEVICE_LOST' || error.detail.released) return;
+    const model = (await started.catch(() => undefined))?.model;
+    // Requests that fail together are one loss.
+    if (model === undefined || this.#lost.has(model)) return;
+    this.#lost.add(model);
+    this.#losses++;
+    const { name, log } = this.#options;
+    log.error({ model: name, err: error }, 'GPU lost: the model is loaded again');
+    void this.#drop(); // waits for its requests, and so for this one
+  }
+}
+
+/** The reason to abort requests whose GPU memory is needed. */
+class Released {
+  error(model: string): LorekeepError {
+    const message = `model ${model} left the GPU because its memory was needed`;
+    return new LorekeepError('DEVICE_LOST', message, { released: true });
+  }
+}
+
+async function* pieces(
+  started: Promise<{ generation: Generation }>,
+  result: Promise<unknown>,
+): AsyncGenerator<Piece> {
+  try {
+    yield* (await started).generation;
+  } catch (error) {
+    await result; // rejects, after a loss is noticed
+    throw error;
+  }
+}

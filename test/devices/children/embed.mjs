@@ -1,0 +1,24 @@
+// argv: an embedding model, a backend. Prints the vectors of the CPU and of the GPU, before and after it leaves, as one
+// line of JSON.
+import { EmbeddingModel, useBackend } from 'lorekeep';
+
+const [path, backend] = process.argv.slice(2);
+await useBackend(backend);
+const texts = [
+  'The lighthouse keeper lit the lamp.',
+  'Bread rises in a warm oven.',
+  'bees',
+  'x '.repeat(180),
+];
+const rows = async (model) => {
+  const flat = await model.embed(texts);
+  return texts.map((_, row) => [...flat.subarray(row * model.dimension, (row + 1) * model.dimension)]);
+};
+const cpu = await EmbeddingModel.load(path, { placement: 'ram', runtime: 'llama.cpp' });
+const gpu = await EmbeddingModel.load(path, { placement: 'vram' });
+const places = [cpu.facts.device, gpu.facts.device];
+const vectors = { cpu: await rows(cpu), gpu: await rows(gpu) };
+const many = await Promise.all(Array.from({ length: 8 }, () => rows(gpu)));
+await gpu.leaveGpu();
+places.push(gpu.facts.device);
+console.log(JSON.stringify({ places, ...vectors, many, left: await rows(gpu) }));
