@@ -4,6 +4,7 @@
 // tarball in FOLDER (build/packages). Without FILE: the plugin of `npm run build:vulkan` and so on.
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   packPlugin,
@@ -86,6 +87,9 @@ async function makePrebuild(files, folder) {
       symbols?.(file, name);
       await strip(join(beside, name));
     }
+    // The default GPU plugin of macOS is a part of the package: `node scripts/build-backend.mjs metal` builds it.
+    if (existsSync(stageOf('metal')))
+      cpSync(stageOf('metal'), join(beside, 'backends', 'metal'), { recursive: true });
     writeFileSync(join(beside, 'SHA256SUMS'), checksums(beside));
     rmSync(folder, { recursive: true, force: true });
     renameSync(beside, folder);
@@ -107,15 +111,21 @@ async function symbolWriter() {
 
 /** As sha256sum prints and checks them. */
 function checksums(folder) {
-  const lines = readdirSync(folder)
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const names = files.map(({ parentPath, name }) =>
+    relative(folder, join(parentPath, name)).replaceAll(sep, '/'),
+  );
+  return names
     .sort()
-    .map((name) => `${sha256Of(join(folder, name))}  ${name}\n`);
-  return lines.join('');
+    .map((name) => `${sha256Of(join(folder, name))}  ${name}\n`)
+    .join('');
 }
 
 function printSizes(folder) {
   let total = 0;
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of readdirSync(folder, { recursive: true }).sort()) {
     const size = statSync(join(folder, name)).size;
     total += size;
     process.stdout.write(`  ${name.padEnd(34)} ${(size / 1024).toFixed(0).padStart(7)} KiB\n`);

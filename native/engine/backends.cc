@@ -13,7 +13,11 @@
 #include "ggml.h"
 #include "llama.h"
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
 #include <dlfcn.h>
 #endif
 
@@ -51,6 +55,21 @@ std::string plugins_in(const std::filesystem::path& directory) {
   return found.empty() ? "no plugin (ggml-cpu*) is there" : "it holds " + found;
 }
 
+// ggml reads paths in the system's code page on Windows. There, the library is loaded by its whole name first; then ggml
+// finds it by its file name.
+ggml_backend_reg_t load_plugin(const std::filesystem::path& file) {
+#if defined(_WIN32)
+  if (LoadLibraryW(file.c_str()) == nullptr) {
+    const DWORD code = GetLastError();
+    fail_file(Code::kUnsupported, utf8_path(file),
+              (code == ERROR_MOD_NOT_FOUND ? "Library not loaded: " : "") + std::system_category().message(code));
+  }
+  return ggml_backend_load(utf8_path(file.filename()).c_str());
+#else
+  return ggml_backend_load(utf8_path(file).c_str());
+#endif
+}
+
 void load_plugins(const std::filesystem::path& directory) {
   const ErrorLines errors;
   const char* forced = std::getenv("LOREKEEP_CPU_PLUGIN");
@@ -62,7 +81,7 @@ void load_plugins(const std::filesystem::path& directory) {
                                    " does not exist; name another plugin of " + utf8_path(directory) + ": " +
                                    plugins_in(directory));
     }
-    ggml_backend_load(utf8_path(plugin).c_str());
+    load_plugin(plugin);
     if (!has_cpu_backend()) {
       fail(Code::kUnsupported, "LOREKEEP_CPU_PLUGIN: " + utf8_path(plugin) +
                                    " cannot be used: " + errors.reason("this processor lacks what it was built for"));
@@ -134,7 +153,9 @@ std::vector<GpuDevice> Backends::load_gpu_plugin(const std::filesystem::path& fi
   const ErrorLines errors;
   ggml_backend_reg_t plugin = nullptr;
   try {
-    plugin = ggml_backend_load(utf8_path(file).c_str());
+    plugin = load_plugin(file);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {  // Vulkan's C++ binding throws
     fail_file(Code::kUnsupported, utf8_path(file), error.what());
   }

@@ -23,6 +23,21 @@ double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
+// A model that was probed at loading fails on a GPU because of the GPU.
+std::exception_ptr as_device_loss(std::exception_ptr error, const std::string& device) {
+  std::string reason = "unknown";
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    if (known.code() == Code::kDeviceLost) return error;
+    reason = known.what();
+  } catch (const std::exception& other) {
+    reason = other.what();
+  } catch (...) {
+  }
+  return std::make_exception_ptr(Error(Code::kDeviceLost, device + " failed: " + reason, {{"device", device}}));
+}
+
 }  // namespace
 
 struct ModelSession::Running {
@@ -169,6 +184,15 @@ void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_
 }
 
 bool ModelSession::admit(scheduler::RequestId id, Clock::time_point now) {
+  try {
+    return try_to_admit(id, now);
+  } catch (...) {  // saving or restoring a state failed
+    recover(std::current_exception());
+    return false;
+  }
+}
+
+bool ModelSession::try_to_admit(scheduler::RequestId id, Clock::time_point now) {
   Running* running = find(id);
   if (running == nullptr || running->request->ended()) return false;
   if (wait_for_leader(*running)) return false;
@@ -560,6 +584,7 @@ void ModelSession::cancel_all() {
 
 // After a failure in the middle of a computation, the context may be in any state.
 void ModelSession::recover(std::exception_ptr error) {
+  if (model_->on_gpu()) error = as_device_loss(error, model_->facts().device);
   fail_all(error);
   requests_.clear();
   kept_.clear();

@@ -77,6 +77,7 @@ class ModelSession {
     bool pinned() const noexcept { return pin != nullptr && !pin->released(); }
   };
 
+  bool try_to_admit(scheduler::RequestId id, Clock::time_point now);
   Running* find(scheduler::RequestId id) const;
   bool partial_reuse() const noexcept;
   std::uint32_t most_tokens(const GenerationInput& input) const noexcept;

@@ -1,0 +1,69 @@
+// The Vulkan plugin of `npm run build:vulkan` on this machine's driver, which may be Mesa's llvmpipe. Tolerances:
+// docs/devices.md.
+import { describe, expect, it } from 'vitest';
+import { findBackend, type GpuDevice } from '../../lib/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { haveModels, realModel, stories } from '../helpers/real-models.js';
+import { cosine, runJson } from './run.js';
+
+const folder = temporaryFolder();
+const environment = { LOREKEEP_SOFTWARE_GPU: '1', LOREKEEP_CACHE: folder('cache') };
+
+const { candidates } = await findBackend('vulkan', { software: true, fresh: true });
+const [vulkan] = candidates;
+const usable = vulkan?.state === 'chosen';
+if (usable) console.log(`Vulkan runs on ${vulkan.reason}, with ${vulkan.file}`);
+else
+  console.log(
+    `left out: Vulkan (${vulkan?.state}: ${vulkan?.reason}); npm run build:vulkan, and apt-get install mesa-vulkan-drivers`,
+  );
+
+describe.skipIf(!usable)('Vulkan', () => {
+  it.skipIf(!haveModels(stories))(
+    'generates the text of the CPU: many sequences, from the cache, cancelled and paused',
+    async () => {
+      interface Found {
+        device: GpuDevice;
+        places: string[];
+        cpu: string[];
+        gpu: string[];
+        cached: number;
+        finish: string;
+        beside: string;
+        paused: { text: string; ms: number };
+      }
+      const found = await runJson<Found>('generate.mjs', [realModel(stories), 'vulkan'], environment);
+      expect(found.places).toEqual(['CPU', found.device.name]);
+      expect(found.gpu).toEqual(found.cpu);
+      expect(found.cached).toBeGreaterThan(0);
+      expect([found.finish, found.beside, found.paused.text]).toEqual([
+        'cancelled',
+        found.cpu[2],
+        found.cpu[3],
+      ]);
+      expect(found.paused.ms).toBeGreaterThan(0);
+    },
+  );
+
+  it('embeds as the CPU does: cosine of at least 0.999', async () => {
+    interface Vectors {
+      places: string[];
+      cpu: number[][];
+      gpu: number[][];
+      many: number[][][];
+    }
+    const models = [
+      'lorekeep-mini',
+      ...(process.env.LOREKEEP_TEST_VULKAN === 'all' ? ['all-MiniLM-L6-v2'] : []),
+    ];
+    for (const model of models) {
+      const args = [`data/models/${model}.gguf`, 'vulkan'];
+      const found = await runJson<Vectors>('embed.mjs', args, environment);
+      expect(found.places).toEqual(['CPU', expect.stringMatching(/^Vulkan/), 'CPU']);
+      for (const other of [found.gpu, ...found.many]) {
+        for (const [row, vector] of found.cpu.entries())
+          expect(cosine(vector, other[row] ?? []), `${model}, text ${row}`).toBeGreaterThanOrEqual(0.999);
+      }
+    }
+  });
+});
