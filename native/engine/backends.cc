@@ -55,8 +55,8 @@ std::string plugins_in(const std::filesystem::path& directory) {
   return found.empty() ? "no plugin (ggml-cpu*) is there" : "it holds " + found;
 }
 
-// ggml reads paths in the system's code page on Windows. There, the library is loaded by its whole name first; then ggml
-// finds it by its file name.
+// ggml reads paths in the system's code page on Windows. There, the library is loaded by its whole name first; then
+// ggml finds it by its file name.
 ggml_backend_reg_t load_plugin(const std::filesystem::path& file) {
 #if defined(_WIN32)
   if (LoadLibraryW(file.c_str()) == nullptr) {

@@ -140,7 +140,8 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
 // Returns the device, null for main memory. Resolves placement auto.
 ggml_backend_dev_t LanguageModel::Impl::place(const std::filesystem::path& path, Content content,
                                               const CancelToken* cancel) {
-  if (options.runtime == Runtime::kDecoder && options.placement == Placement::kAuto) options.placement = Placement::kRam;
+  if (options.runtime == Runtime::kDecoder && options.placement == Placement::kAuto)
+    options.placement = Placement::kRam;
   ggml_backend_dev_t device = choose_device(options.placement);
   if (device != nullptr && content == Content::kAll) {
     std::uint64_t need = 0;
