@@ -282,17 +282,17 @@ export class Storage extends Handle<NativeStorage> {
       const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel, lexical);
       return convertResult(...found, { mode, fields: this.#fields, signal, turn });
     });
-    if (options.highlight) await this.#highlight(result, options, lexical, turn);
+    if (options.highlight) await this.addHighlights(result.hits, options, turn);
     return result;
   }
 
-  /** Adds the words of the query in each hit's text. */
-  async #highlight(
-    { hits }: StorageSearchResult,
-    { text, signal }: StorageSearchOptions,
-    lexical: StorageRequest['lexical'],
+  /** @internal Adds the words of the query in each hit's text. */
+  async addHighlights(
+    hits: readonly StorageHit[],
+    { text, lexical: given, signal }: Pick<StorageSearchOptions, 'text' | 'lexical' | 'signal'>,
     turn: LoopTurn,
   ): Promise<void> {
+    const lexical = nativeLexical(given);
     if (typeof text !== 'string') {
       const reason = "the query's text is needed";
       throw LorekeepError.about('INVALID_ARGUMENT', { field: 'highlight', reason });

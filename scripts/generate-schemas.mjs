@@ -19,7 +19,8 @@ await runScript('generate-schemas', async (args) => {
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
   const { catalogJsonSchema } = await import(join(dist, 'catalog', 'schema.js'));
   const protocol = await import(join(dist, 'agents', 'nodes', 'json-schemas.js'));
-  const { text: clientFrames } = await clientTypes((name) => import(join(dist, `${name}.js`)));
+  const { text: clientFrames, undescribed } = await clientTypes((name) => import(join(dist, `${name}.js`)));
+  if (undescribed.length > 0) throw new Stop(`fields without describe(): ${undescribed.join(', ')}`);
   const texts = {
     ...named(jsonSchemas()),
     ...named(protocol.jsonSchemas()),

@@ -36,6 +36,23 @@ export interface Hit {
     /** Whether the query matches it. */
     match: boolean;
   })[] | undefined;
+  /** With `context`: the records around it. */
+  context?: {
+    /** The records before it, in order. */
+    before: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+    /** The records after it, in order. */
+    after: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+  } | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
 }
@@ -77,6 +94,23 @@ export interface TurnHit {
     /** Whether the query matches it. */
     match: boolean;
   })[] | undefined;
+  /** With `context`: the records around it. */
+  context?: {
+    /** The records before it, in order. */
+    before: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+    /** The records after it, in order. */
+    after: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+  } | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
   /** With `stale` `serve`: the files have changed since this build was loaded. */
@@ -131,6 +165,7 @@ export interface RetrievalPlan {
     cut: number;
     /** Tokens computed. */
     tokens: number;
+    /** Time of the reranker. */
     ms: number;
   } | undefined;
 }
@@ -225,6 +260,23 @@ export interface Knowledge {
     /** Whether the query matches it. */
     match: boolean;
   })[] | undefined;
+  /** With `context`: the records around it. */
+  context?: {
+    /** The records before it, in order. */
+    before: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+    /** The records after it, in order. */
+    after: ({
+      /** The record's id. */
+      id: string;
+      /** The record's text. */
+      text: string;
+    })[];
+  } | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
   /** With `stale` `serve`: the files have changed since this build was loaded. */
@@ -496,6 +548,23 @@ export interface RetrieveParams {
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
+  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
+  offset?: number | undefined;
+  /** Field of which each value has at most `group_size` hits: docs/search.md. */
+  groupBy?: string | undefined;
+  /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
+  groupSize?: number | undefined;
+  /**
+   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
+   * most models. Default: none is dropped. 0 to 2.
+   */
+  dropDuplicates?: number | undefined;
+  /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
+  context?: number | undefined;
+  /**
+   * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
+   */
+  contextField?: string | undefined;
   /**
    * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
    * what is in memory meanwhile and mark it. Default: `"wait"`.
@@ -596,8 +665,12 @@ export interface DestroyEmbeddedStringStorageFields {
 export interface SearchEmbeddedStringStorageFields {
   /** Name of a storage, or path of a knowledge base config. */
   name: string;
-  /** Text to search for. */
-  text: string;
+  /** Text to search for; required without `similar_to`. */
+  text?: string | undefined;
+  /**
+   * Id of a record: finds those nearest to it, without itself, in dense mode. Takes the place of `text`.
+   */
+  similarTo?: string | undefined;
   /** Search by meaning, by words, or by both. Default: `"dense"`. */
   mode?: 'dense' | 'lexical' | 'hybrid' | undefined;
   /** Maximum number of hits. 1 to 1000. Default: `5`. */
@@ -656,6 +729,23 @@ export interface SearchEmbeddedStringStorageFields {
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
+  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
+  offset?: number | undefined;
+  /** Field of which each value has at most `group_size` hits: docs/search.md. */
+  groupBy?: string | undefined;
+  /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
+  groupSize?: number | undefined;
+  /**
+   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
+   * most models. Default: none is dropped. 0 to 2.
+   */
+  dropDuplicates?: number | undefined;
+  /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
+  context?: number | undefined;
+  /**
+   * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
+   */
+  contextField?: string | undefined;
   /**
    * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
    * what is in memory meanwhile and mark it. Default: `"wait"`.

@@ -74,10 +74,27 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
     case 'rrf.weights':
       return told(places.invalid, `${places.rrf}.weights`, {});
     default:
+      if (typeof field === 'string' && Object.hasOwn(resultFields, field))
+        return told(
+          places.invalid,
+          `${places.filter.slice(0, -'filter'.length)}${resultFields[field as keyof typeof resultFields]}`,
+          {},
+        );
       if (typeof field !== 'string' || !/^lexical(\.|$)/.test(field)) return error;
       return told(places.invalid, `${places.lexical}${field.slice('lexical'.length)}`, facts);
   }
 }
+
+/** Fields of the options that choose hits. */
+const resultFields = {
+  offset: 'offset',
+  groupBy: 'group_by',
+  groupSize: 'group_size',
+  dropDuplicates: 'drop_duplicates',
+  context: 'context',
+  contextField: 'context_field',
+  similarTo: 'similar_to',
+} as const;
 
 const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {
   TEXT_TOO_LONG: 5002,

@@ -52,6 +52,14 @@ export type { EntryFacts, EntryState } from './pin-cache.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
 export type { RankingModel, RerankFacts, RerankOptions } from './rerank.js';
 export type { OpenKnowledgeBaseOptions } from './resolve.js';
+export type { ResultOptions } from './result-options.js';
+export type { ContextRecord, HitContext } from './results.js';
 export type { SaveStorageOptions } from './save-storage.js';
 export type { KnowledgeSearchOptions } from './search-options.js';
+export {
+  type StoragesHit,
+  type StoragesOutcome,
+  type StoragesSearchOptions,
+  searchStorages,
+} from './search-storages.js';
 export { SearchableStorage, type SearchHit, type SearchOutcome } from './searchable.js';

@@ -10,9 +10,10 @@ import {
 import { refuseIneffective } from '../../lib/search-mode.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
+import type { ResultOptions } from './result-options.js';
 
-export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'text' | 'mode'> {
-  /** What to look for. Only a dense search with `vector` makes no use of it: it may then be empty. */
+export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'text' | 'mode'>, ResultOptions {
+  /** What to look for. A dense search with `vector` or `similarTo` makes no use of it: it may then be empty. */
   text: string;
   /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */
   mode?: SearchMode | undefined;
@@ -39,6 +40,13 @@ const known: OptionNames<KnowledgeSearchOptions> = {
   filter: true,
   variables: true,
   rerank: true,
+  offset: true,
+  groupBy: true,
+  groupSize: true,
+  dropDuplicates: true,
+  context: true,
+  contextField: true,
+  similarTo: true,
   signal: true,
 };
 

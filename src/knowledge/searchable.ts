@@ -26,6 +26,8 @@ import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
+import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
+import { chooseHits, type HitContext, withContext } from './results.js';
 import { type SaveStorageOptions, saveStorage } from './save-storage.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
@@ -33,6 +35,8 @@ import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions }
 export interface SearchHit extends StorageHit {
   /** Score of the reranker, which orders the hits; `score` stays that of the search. */
   rerankScore?: number;
+  /** With `context`: the records around it. */
+  context?: HitContext;
 }
 
 export interface SearchOutcome extends StorageSearchResult {
@@ -105,12 +109,14 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   /**
    * Checks what does not change from search to search, and gives the compiled filter: the storage keeps the latest, for
    * searches that give the same expression. It is not the caller's to close.
-   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical..."
+   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical...", or that of a result option
    */
   check(
-    options: Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'lexical' | 'filter'>,
+    options: ResultOptions &
+      Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'lexical' | 'filter' | 'topK'>,
   ): Filter | undefined {
     const { mode = 'hybrid', rrf, lexical, filter } = options;
+    resultChoice({ ...options, mode }, this.storage);
     if (mode === 'hybrid' && this.#method(options) === 'rrf') checkWeights(this.#fusion(rrf));
     this.storage.checkLexical(lexical);
     return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
@@ -133,10 +139,65 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
-    const { rerank: wanted, ...checked } = searchOptions(options, this.#defaultMode(options));
-    const search =
-      wanted === undefined ? this.#search(checked, turn) : this.#searchAndRerank(checked, wanted, turn);
-    return this.#searches.track(search);
+    const checked = searchOptions(options, this.#defaultMode(options));
+    const choice = resultChoice(checked, this.storage);
+    return this.#searches.track(
+      choice === undefined ? this.#ranked(checked, turn) : this.#chosen(checked, choice, turn),
+    );
+  }
+
+  /** @internal Checks the options that choose hits. @throws INVALID_ARGUMENT */
+  checkResults(options: KnowledgeSearchOptions): void {
+    resultChoice({ ...options, mode: options.mode ?? this.#defaultMode(options) }, this.storage);
+  }
+
+  /** @internal The field that keeps the records around a hit together. @throws INVALID_ARGUMENT */
+  contextField(options: ResultOptions): string | undefined {
+    return resultChoice({ ...options, mode: 'dense' }, this.storage)?.context?.field;
+  }
+
+  /** Finds the records nearest to one of them, without itself. @throws INVALID_ARGUMENT for an unknown id; as search() */
+  similar(
+    id: string,
+    options: Omit<KnowledgeSearchOptions, 'text' | 'similarTo'> = {},
+  ): Promise<SearchOutcome> {
+    return this.search({ ...options, text: '', similarTo: id });
+  }
+
+  /** Returns the best hits. */
+  #ranked(
+    { rerank: wanted, ...options }: CheckedSearchOptions,
+    turn: () => Promise<unknown>,
+  ): Promise<SearchOutcome> {
+    return wanted === undefined ? this.#search(options, turn) : this.#searchAndRerank(options, wanted, turn);
+  }
+
+  /** Returns hits that are chosen from a longer ranking, with what is beside them. */
+  async #chosen(
+    options: CheckedSearchOptions,
+    choice: ResultChoice,
+    turn: () => Promise<unknown>,
+  ): Promise<SearchOutcome> {
+    const { signal, rerank: wanted, lexical } = options;
+    const { offset, topK, similarTo, context } = choice;
+    const vector = similarTo === undefined ? options.vector : await this.#embeddingOf(similarTo, signal);
+    const ranked =
+      wanted === undefined ? choice.ranked : rerankCandidates(wanted, Math.min(rankedHits, offset + topK));
+    const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, turn);
+    const chosen = await chooseHits(found.hits, choice, this.storage, signal);
+    const hits = context === undefined ? chosen : await withContext(chosen, context, this.storage, signal);
+    if (options.highlight) {
+      const shown = { ...options, lexical: this.#lexicalOptions({ ...options, lexical }) };
+      await this.storage.addHighlights(hits, shown, turn);
+    }
+    return { ...found, hits };
+  }
+
+  async #embeddingOf(id: string, signal: AbortSignal | undefined): Promise<Float32Array> {
+    const found = await this.storage.embedding(id, { signal });
+    if (found !== undefined) return found;
+    const reason = `the storage has no record ${JSON.stringify(id.slice(0, 128))}`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'similarTo', reason });
   }
 
   async #searchAndRerank(
@@ -158,7 +219,8 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 
   /** A storage without a model looks for words, unless the search has an embedding. */
-  #defaultMode({ vector }: KnowledgeSearchOptions): SearchMode {
+  #defaultMode({ vector, similarTo }: KnowledgeSearchOptions): SearchMode {
+    if (similarTo !== undefined) return 'dense';
     return vector === undefined && this.model.model instanceof NoEmbedder ? 'lexical' : 'hybrid';
   }
 

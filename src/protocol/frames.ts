@@ -40,6 +40,20 @@ function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, 
   return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });
 }
 
+/** A search looks for a text or for records like one. */
+function requireText(
+  { text, similar_to, mode }: { text?: string | undefined; similar_to?: string | undefined; mode: string },
+  context: z.RefinementCtx,
+): void {
+  const issue = (path: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [path], message });
+  if (text === undefined && similar_to === undefined) issue('text', 'is missing');
+  if (text !== undefined && similar_to !== undefined)
+    issue('similar_to', 'it takes the place of text; give one of them');
+  if (similar_to !== undefined && mode !== 'dense')
+    issue('mode', `a search with similar_to is dense, not ${mode}`);
+}
+
 /** What clients send. Unknown fields are refused, so that a misspelt one is never silently without effect. */
 export const requestSchemas = {
   CreateSessionRequest: request('CreateSessionRequest', {
@@ -78,11 +92,20 @@ export const requestSchemas = {
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
     session_id,
     name: z.string().describe('Name of a storage, or path of a knowledge base config.'),
-    text: z.string().min(1).describe('Text to search for.'),
+    text: z.string().min(1).optional().describe('Text to search for; required without `similar_to`.'),
+    similar_to: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Id of a record: finds those nearest to it, without itself, in dense mode. Takes the place of `text`.',
+      ),
     ...retrievalFields,
     query: querySchema.describe('Mustache template of the text to search for. Default: `text`.'),
     variables: variables.describe('Values for `query` and `filter`.'),
-  }).superRefine(refuseIneffective),
+  })
+    .superRefine(refuseIneffective)
+    .superRefine(requireText),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
     graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),

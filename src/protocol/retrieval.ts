@@ -70,6 +70,37 @@ export const retrievalFields = {
     .describe(
       'How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base. Refused in dense mode.',
     ),
+  offset: z
+    .int()
+    .min(0)
+    .max(1000)
+    .optional()
+    .describe('Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0.'),
+  group_by: z
+    .string()
+    .optional()
+    .describe('Field of which each value has at most `group_size` hits: docs/search.md.'),
+  group_size: z.int().min(1).max(1000).optional().describe('Hits per value of `group_by`. Default: 1.'),
+  drop_duplicates: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .describe(
+      'Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits most models. Default: none is dropped.',
+    ),
+  context: z
+    .int()
+    .min(0)
+    .max(10)
+    .optional()
+    .describe('Adds this many records before and after each hit. Default: 0.'),
+  context_field: z
+    .string()
+    .optional()
+    .describe(
+      'Field whose value the records around a hit share with it. Default: `path` if there is such a field.',
+    ),
   stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   rerank: z
     .strictObject({
@@ -151,13 +182,18 @@ export const retrievalPlanSchema = z.object({
       documents: z.int().describe('Hits given to the reranker.'),
       cut: z.int().describe('Hits whose end did not fit beside the query.'),
       tokens: z.int().describe('Tokens computed.'),
-      ms: z.number(),
+      ms: z.number().describe('Time of the reranker.'),
     })
     .optional()
     .describe('How the hits were reranked.'),
 });
 
 export type RetrievalPlan = z.output<typeof retrievalPlanSchema>;
+
+const contextRecordSchema = z.object({
+  id: z.string().describe("The record's id."),
+  text: z.string().describe("The record's text."),
+});
 
 /** Fields of a hit, in search replies and knowledge components. */
 export const hitFields = {
@@ -188,6 +224,13 @@ export const hitFields = {
     )
     .optional()
     .describe('With `highlight`: the part of the text with most words of the query, in pieces.'),
+  context: z
+    .object({
+      before: z.array(contextRecordSchema).describe('The records before it, in order.'),
+      after: z.array(contextRecordSchema).describe('The records after it, in order.'),
+    })
+    .optional()
+    .describe('With `context`: the records around it.'),
   metadata: z
     .record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.array(z.string())]))
     .optional()

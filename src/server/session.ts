@@ -47,7 +47,9 @@ export interface SessionSources extends StorageSources {
 
 /** What to look for without an agent. */
 export interface SearchRequest extends Retrieval {
-  text: string;
+  text?: string | undefined;
+  /** Id of a record, in place of the text. */
+  similar_to?: string | undefined;
   /** A Mustache template over `text` and `variables`. */
   query: string;
   variables: Readonly<Record<string, unknown>>;
@@ -137,7 +139,8 @@ export class Session {
   /** Searches a storage without an agent; resolves when the outcome is sent. */
   search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
     const template = new QueryTemplate(request.query, 'query', 1004);
-    const text = template.render(new Interaction(request.text, request.variables));
+    const { text: given } = request;
+    const text = given === undefined ? '' : template.render(new Interaction(given, request.variables));
     const places = {
       storage: { where: 'name', value: name },
       text: template.origin,
@@ -226,7 +229,8 @@ export class Session {
       const search = new StorageSearch(pin, request, places, this.#resources);
       releaseOutput = await outlet.waitForOutput(this.signal);
       giveMemoryBack = await outlet.reserve(search.resultBytes, this.signal);
-      outlet.send(await search.run(request.text, request.variables, this.signal));
+      const { text = '', similar_to, variables } = request;
+      outlet.send(await search.run(text, variables, this.signal, similar_to));
     } finally {
       giveMemoryBack();
       releaseOutput();

@@ -2,8 +2,15 @@ import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js'
 import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
 import { UnknownModelError } from '../catalog/unknown-model.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
-import type { Pin, RerankOptions, SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import type {
+  Pin,
+  RerankOptions,
+  ResultOptions,
+  SearchableStorage,
+  SearchOutcome,
+} from '../knowledge/index.js';
 import { rerankCandidates } from '../knowledge/rerank.js';
+import { rankedHits } from '../knowledge/result-options.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { loopTurn, mapInTurns } from '../lifecycle/loop-turn.js';
@@ -60,6 +67,7 @@ export class StorageSearch {
         scores,
         lexical,
         filter: filter as FilterExpression | undefined,
+        ...resultOptions(rest),
       });
     } catch (error) {
       throw searchError(error, places);
@@ -75,7 +83,11 @@ export class StorageSearch {
   /** Largest memory of its results. */
   get resultBytes(): Bytes {
     const { top_k } = this.#retrieval;
-    const hits = this.#rerank === undefined ? top_k : rerankCandidates(this.#rerank, top_k);
+    const { context = 0, offset, group_by, drop_duplicates } = this.#retrieval;
+    const ranked = offset ?? group_by ?? drop_duplicates;
+    const found = ranked === undefined ? top_k + 1 : rankedHits;
+    const sorted = this.#rerank === undefined ? found : rerankCandidates(this.#rerank, top_k);
+    const hits = Math.max(found, sorted) + 2 * context * top_k;
     return hitsBytes(hits, textBytes(this.#pin.value, hits));
   }
 
@@ -84,9 +96,10 @@ export class StorageSearch {
     text: string,
     variables: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    similarTo?: string,
   ): Promise<WireOutcome> {
     checkQueryLength(text, this.#places.text);
-    const { mode, top_k: topK, threshold, rrf, scores, min_score: minScore, highlight } = this.#retrieval;
+    const { mode, threshold, rrf, scores, min_score: minScore, highlight } = this.#retrieval;
     const lexical = lexicalOptions(this.#retrieval.lexical);
     const fusion = this.#fusion;
     const filter = this.#filter;
@@ -95,7 +108,6 @@ export class StorageSearch {
     const options = {
       text,
       mode,
-      topK,
       threshold,
       ...fused,
       lexical,
@@ -103,6 +115,8 @@ export class StorageSearch {
       filter,
       variables: used,
       rerank: this.#rerank,
+      ...resultOptions(this.#retrieval),
+      similarTo,
       signal,
     };
     const leave = await this.#threads.enter(signal);
@@ -124,6 +138,20 @@ export class StorageSearch {
       leave();
     }
   }
+}
+
+/** Returns the fields that choose hits from a ranking as options of the library. */
+function resultOptions(retrieval: Omit<Retrieval, 'filter'>): ResultOptions & { topK: number } {
+  const { top_k, offset, group_by, group_size, drop_duplicates, context, context_field } = retrieval;
+  return {
+    topK: top_k,
+    offset,
+    groupBy: group_by,
+    groupSize: group_size,
+    dropDuplicates: drop_duplicates,
+    context,
+    contextField: context_field,
+  };
 }
 
 /** A catalog's reranker, and how a request uses it. */

@@ -13,7 +13,7 @@ export function wireRerank(
 /** Converts a hit to its protocol form. */
 export function wireHit(hit: SearchHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
-  const { denseScore, lexicalScore, relevance, rerankScore } = hit;
+  const { denseScore, lexicalScore, relevance, rerankScore, context } = hit;
   return {
     id,
     text,
@@ -28,6 +28,7 @@ export function wireHit(hit: SearchHit): Hit {
     rerank_score: rerankScore,
     relevance,
     snippet,
+    context,
     metadata: metadata && wireMetadata(metadata),
   };
 }

@@ -13,6 +13,10 @@ export interface SearchSettings {
   minScore?: number | undefined;
   lexical?: LexicalOptions | undefined;
   filter?: FilterExpression | undefined;
+  offset?: number | undefined;
+  groupBy?: string | undefined;
+  dropDuplicates?: number | undefined;
+  context?: number | undefined;
   rerank?: { model?: string } | undefined;
 }
 

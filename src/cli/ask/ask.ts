@@ -3,7 +3,7 @@ import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
-import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest, resultFlags } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
@@ -78,7 +78,8 @@ async function graphOf(
   if (flags.generate !== true && flags.model === undefined) return undefined;
   const { mode, topK, threshold, fusion, minScore, model } = flags;
   const rerank = rerankRequest(flags);
-  const search = { mode, topK, threshold, fusion, minScore, lexical, filter, rerank };
+  const choice = resultFlags(flags);
+  const search = { mode, topK, threshold, fusion, minScore, lexical, filter, rerank, ...choice };
   return answeringGraph(search, { model, cite: 'marks' });
 }
 
@@ -108,6 +109,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
         filter,
         variables,
         rerank: rerankRequest(flags),
+        ...resultFlags(flags),
       },
       { signal },
     );

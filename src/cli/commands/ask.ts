@@ -23,7 +23,19 @@ export function addAsk(program: Command): void {
       new Option(
         '--graph <file>',
         'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
-      ).conflicts(['mode', 'topK', 'threshold', 'filter', 'rerank', 'generate', 'model']),
+      ).conflicts([
+        'mode',
+        'topK',
+        'threshold',
+        'filter',
+        'rerank',
+        'offset',
+        'groupBy',
+        'dropDuplicates',
+        'context',
+        'generate',
+        'model',
+      ]),
     );
   addRetrievalFlags(command)
     .option('--generate', 'a language model of the server answers from the hits, with citations')

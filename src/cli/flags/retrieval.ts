@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ineffectiveOptions } from '../../../lib/search-mode.js';
+import type { ResultOptions } from '../../knowledge/index.js';
 import { integer, number } from '../arguments.js';
 import { UsageError } from '../failure.js';
 import { addLexicalFlags, type LexicalFlags } from './lexical.js';
@@ -13,9 +14,16 @@ export interface RetrievalFlags extends LexicalFlags {
   minScore?: number;
   /** Name of a reranker; true: the catalog's first. */
   rerank?: string | true;
+  offset?: number;
+  groupBy?: string;
+  dropDuplicates?: number | true;
+  context?: number;
   filter?: string;
   variables?: string;
 }
+
+/** Of near duplicates, as in the library. */
+const defaultDistance = 0.05;
 
 export function addRetrievalFlags(command: Command): Command {
   const added = command
@@ -38,9 +46,28 @@ export function addRetrievalFlags(command: Command): Command {
     )
     .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))
     .option('--rerank [model]', "a reranker sorts the hits: its name (default: the catalog's first)")
+    .option('--offset <n>', 'hits to skip, for the next page', integer(0, 1000))
+    .option('--group-by <field>', 'one hit for each value of a field')
+    .option(
+      '--drop-duplicates [d]',
+      'drop hits whose embedding is this near to that of a better one (default: 0.05)',
+      number(0, 2),
+    )
+    .option('--context <n>', 'also show this many records before and after each hit, 0 to 10', integer(0, 10))
     .option('--filter <json>', 'which records may be found: a predicate (docs/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
   return addLexicalFlags(added);
+}
+
+/** Returns the flags that choose hits from a ranking, as options of the library and fields of a request. */
+export function resultFlags({ offset, groupBy, dropDuplicates, context }: RetrievalFlags): Pick<
+  ResultOptions,
+  'offset' | 'groupBy' | 'context'
+> & {
+  dropDuplicates: number | undefined;
+} {
+  const distance = dropDuplicates === true ? defaultDistance : dropDuplicates;
+  return { offset, groupBy, dropDuplicates: distance, context };
 }
 
 /** Returns the `rerank` of a request. */

@@ -25,6 +25,17 @@ const textColumns = 160;
 const narrowestText = 40;
 const indent = 4;
 
+/** The beginnings of the records around a hit. */
+function contextLines(
+  records: readonly { text: string }[] | undefined,
+  width: number,
+  screen: Screen,
+): string[] {
+  return (records ?? []).map(
+    ({ text }) => ' '.repeat(indent) + screen.dim(ellipsize(printableLine(text), width)),
+  );
+}
+
 /** The hits as a table: rank, scores, id, and a snippet around the query's words. */
 export function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
   const { screen, explain } = options;
@@ -36,13 +47,16 @@ export function hitLines(hits: readonly Hit[], options: HitTableOptions): string
   const [titles = '', ...lines] = tableLines(layout, rows);
   const taken = tableWidths(layout, rows).reduce((sum, width) => sum + width + 2, 0);
   const beside = screen.width - taken;
-  if (explain || beside < narrowestText) {
+  const hasContext = hits.some(({ context }) => context !== undefined);
+  if (explain || hasContext || beside < narrowestText) {
     const under = screen.width - indent;
     return [
       screen.dim(ellipsize(titles.trimEnd(), screen.width)),
       ...hits.flatMap((hit, index) => [
         ellipsize((lines[index] as string).trimEnd(), screen.width),
+        ...contextLines(hit.context?.before, under, screen),
         ...textLines(hit, under, options).map((line) => ' '.repeat(indent) + line),
+        ...contextLines(hit.context?.after, under, screen),
         ...(explain ? metadataLines(hit, under, screen) : []),
       ]),
     ];

@@ -7,7 +7,7 @@ import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import type { ModelFlags } from '../flags/model.js';
-import { type RetrievalFlags, requireEffect, rerankRequest } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest, resultFlags } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
@@ -71,6 +71,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       filter: filter as FilterExpression | undefined,
       variables,
       rerank,
+      ...resultFlags(flags),
     };
     const {
       hits: found,

@@ -1,0 +1,123 @@
+import { LorekeepError, type SearchMode, type Storage } from '../../lib/index.js';
+
+/** How the hits of a search are chosen from its ranking, and what is beside them. */
+export interface ResultOptions {
+  /** Hits to skip: the next page begins at `offset + topK`. Default 0. */
+  offset?: number | undefined;
+  /** Field of which each value has at most `groupSize` hits. Records without the field are not grouped. */
+  groupBy?: string | undefined;
+  /** Hits per value of `groupBy`. Default 1. */
+  groupSize?: number | undefined;
+  /**
+   * Drops each hit whose embedding is at most this far (cosine distance) from that of a better one. true: 0.05. Default:
+   * false.
+   */
+  dropDuplicates?: boolean | number | undefined;
+  /** Adds this many records before and after each hit, in the storage's order: 0 to 10. Default 0. */
+  context?: number | undefined;
+  /** Field whose value the records around a hit share with it. Default: `path` if there is such a field. */
+  contextField?: string | undefined;
+  /** Id of a record: finds those nearest to it, without itself. Takes the place of `text`. */
+  similarTo?: string | undefined;
+}
+
+/** Hits that are ranked for a search with `offset`, `groupBy` or `dropDuplicates`. */
+export const rankedHits = 1000;
+
+const mostContext = 10;
+const defaultDistance = 0.05;
+
+/** Checked result options. */
+export interface ResultChoice {
+  offset: number;
+  topK: number;
+  /** Hits to rank. */
+  ranked: number;
+  group: { field: string; size: number } | undefined;
+  /** Undefined: duplicates are kept. */
+  distance: number | undefined;
+  context: { records: number; field: string | undefined } | undefined;
+  similarTo: string | undefined;
+}
+
+/** Returns how to choose the hits; undefined for the best `topK` as they are. @throws INVALID_ARGUMENT */
+export function resultChoice(
+  options: ResultOptions & { topK?: number | undefined; mode: SearchMode },
+  storage: Storage,
+): ResultChoice | undefined {
+  const { groupBy, groupSize, dropDuplicates = false, context = 0, contextField, similarTo } = options;
+  const topK = integer('topK', options.topK ?? 5, 1, rankedHits);
+  const offset = integer('offset', options.offset ?? 0, 0, rankedHits);
+  integer('context', context, 0, mostContext);
+  if (groupBy === undefined && groupSize !== undefined)
+    throw refuse('groupSize', 'it has no effect without groupBy');
+  if (context === 0 && contextField !== undefined)
+    throw refuse('contextField', 'it has no effect without context');
+  if (offset + topK > rankedHits)
+    throw refuse(
+      'offset',
+      `offset and topK together are at most ${rankedHits}, and these are ${offset + topK}`,
+    );
+  if (similarTo !== undefined) checkSimilar(options);
+  const distance = dropDuplicates === true ? defaultDistance : dropDuplicates || undefined;
+  if (distance !== undefined && !(typeof distance === 'number' && distance >= 0 && distance <= 2))
+    throw refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
+  const group = groupBy === undefined ? undefined : groupOf(groupBy, groupSize, storage);
+  const whole = options.offset !== undefined || group !== undefined || distance !== undefined;
+  if (!whole && similarTo === undefined && context === 0) return undefined;
+  const ranked = whole ? rankedHits : Math.min(rankedHits, topK + (similarTo === undefined ? 0 : 1));
+  const field = context === 0 ? undefined : contextFieldOf(contextField, storage);
+  return {
+    offset,
+    topK,
+    ranked,
+    group,
+    distance,
+    context: context === 0 ? undefined : { records: context, field },
+    similarTo,
+  };
+}
+
+function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: SearchMode }): void {
+  if (typeof similarTo !== 'string') throw refuse('similarTo', 'the id of a record is expected');
+  if (mode !== 'dense') throw refuse('mode', `a search with similarTo is dense, not ${mode}`);
+  const { text, vector, highlight } = rest as { text?: unknown; vector?: unknown; highlight?: unknown };
+  if (text !== undefined && text !== '')
+    throw refuse('similarTo', 'it takes the place of text; give one of them');
+  if (vector !== undefined) throw refuse('similarTo', 'it takes the place of vector; give one of them');
+  if (highlight) throw refuse('highlight', 'a search with similarTo has no words to highlight');
+}
+
+function groupOf(field: string, size: number | undefined, storage: Storage): { field: string; size: number } {
+  const found = fieldOf('groupBy', field, storage);
+  if (found.type === 'set<string>')
+    throw refuse('groupBy', `${JSON.stringify(field)} has several values per record`);
+  return { field, size: integer('groupSize', size ?? 1, 1, rankedHits) };
+}
+
+/** The field that keeps the records around a hit together; undefined: any records. */
+function contextFieldOf(field: string | undefined, storage: Storage): string | undefined {
+  if (field !== undefined) return fieldOf('contextField', field, storage).name;
+  return storage.fields?.find(({ name, type }) => name === 'path' && type === 'string')?.name;
+}
+
+function fieldOf(option: string, field: string, storage: Storage) {
+  const { fields = [] } = storage;
+  const found = fields.find(({ name }) => name === field);
+  if (found !== undefined) return found;
+  const names = fields.map(({ name }) => name).join(', ');
+  throw refuse(
+    option,
+    `the records have no field ${JSON.stringify(field)}; they have ${names === '' ? 'none' : names}`,
+  );
+}
+
+function integer(name: string, value: unknown, least: number, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
+    return value as number;
+  throw refuse(name, `an integer from ${least} to ${most} is expected`);
+}
+
+function refuse(field: string, reason: string): LorekeepError {
+  return LorekeepError.about('INVALID_ARGUMENT', { field, reason });
+}

@@ -1,0 +1,86 @@
+import type { MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
+import { type ResultChoice, rankedHits } from './result-options.js';
+
+/** A record beside a hit. */
+export interface ContextRecord {
+  id: string;
+  text: string;
+}
+
+/** The records around a hit, in the storage's order. */
+export interface HitContext {
+  before: ContextRecord[];
+  after: ContextRecord[];
+}
+
+interface Ranked {
+  readonly ordinal: number;
+  readonly id: string;
+  readonly metadata?: Record<string, MetadataValue>;
+  rank: number;
+}
+
+/** Chooses hits from a ranking, best first, and numbers them; the first has the rank `offset` + 1. */
+export async function chooseHits<Hit extends Ranked>(
+  ranking: readonly Hit[],
+  choice: ResultChoice,
+  storage: Storage,
+  signal: AbortSignal | undefined,
+): Promise<Hit[]> {
+  const { offset, topK, group, distance, similarTo } = choice;
+  let left = similarTo === undefined ? ranking : ranking.filter(({ id }) => id !== similarTo);
+  if (distance !== undefined) {
+    // Without groups, those beyond the page are not wanted.
+    const most = group === undefined ? offset + topK : rankedHits;
+    const ordinals = Uint32Array.from(left, ({ ordinal }) => ordinal);
+    const kept = await storage.distinct(ordinals, distance, most, signal);
+    left = Array.from(kept, (position) => left[position] as Hit);
+  }
+  if (group !== undefined) left = grouped(left, group.field, group.size);
+  return left.slice(offset, offset + topK).map((hit, index) => ({ ...hit, rank: offset + index + 1 }));
+}
+
+/** Returns the first `size` hits of each value of a field, and all hits without one. */
+export function grouped<Hit extends Pick<Ranked, 'metadata'>>(
+  hits: readonly Hit[],
+  field: string,
+  size: number,
+): Hit[] {
+  const counts = new Map<MetadataValue, number>();
+  return hits.filter(({ metadata }) => {
+    const value = metadata?.[field];
+    if (value === undefined) return true;
+    const count = (counts.get(value) ?? 0) + 1;
+    counts.set(value, count);
+    return count <= size;
+  });
+}
+
+/** Returns the hits with the records around them. The records of one hit are adjacent and share its value of the field. */
+export async function withContext<Hit extends Ranked>(
+  hits: readonly Hit[],
+  { records, field }: NonNullable<ResultChoice['context']>,
+  storage: Storage,
+  signal: AbortSignal | undefined,
+): Promise<(Hit & { context: HitContext })[]> {
+  const around = new Set<number>();
+  for (const { ordinal } of hits) {
+    const last = Math.min(storage.size - 1, ordinal + records);
+    for (let at = Math.max(0, ordinal - records); at <= last; at++) if (at !== ordinal) around.add(at);
+  }
+  const found = await storage.recordsAt(Uint32Array.from(around), signal);
+  const known = new Map(found.map((record) => [record.ordinal, record]));
+  return hits.map((hit) => {
+    const value = field === undefined ? undefined : hit.metadata?.[field];
+    const beside = (step: 1 | -1) => {
+      const taken: ContextRecord[] = [];
+      for (let distance = 1; distance <= records; distance++) {
+        const record: StoredRecord | undefined = known.get(hit.ordinal + step * distance);
+        if (record === undefined || (field !== undefined && record.metadata?.[field] !== value)) break;
+        taken.push({ id: record.id, text: record.text });
+      }
+      return taken;
+    };
+    return { ...hit, context: { before: beside(-1).reverse(), after: beside(1) } };
+  });
+}
