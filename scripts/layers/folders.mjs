@@ -42,6 +42,7 @@ export const folders = {
   cli: [
     ...['schema', 'lifecycle', 'lexical', 'files', 'documents', 'protocol', 'config', 'log', 'downloads'],
     ...['catalog', 'knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
+    'limits/model-limit',
   ],
   demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };

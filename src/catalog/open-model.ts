@@ -1,6 +1,7 @@
 import { LorekeepError } from '../../lib/errors.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
+import { contradictions } from './contradictions.js';
 import { ModelLoadError, notDownloaded } from './model-load-error.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 
@@ -41,15 +42,10 @@ export async function openModel<Model extends { readonly facts: object }>(
     const loaded = await load(path, variant);
     const { dimension, contextSize, fingerprint, device, runtime } = loaded.facts as Record<string, unknown>;
     const ms = Math.round(performance.now() - started);
+    const differing = await contradictions(path, entry, variant);
     const facts = {
-      dimension,
-      contextSize,
-      fingerprint,
-      device,
-      runtime,
-      variant: variant.name,
-      chosen: reason,
-      ms,
+      ...{ dimension, contextSize, fingerprint, device, runtime, variant: variant.name, chosen: reason, ms },
+      ...(differing.length > 0 && { contradictions: differing }),
     };
     log.info({ ...model, ...facts }, 'model loaded');
     return loaded;

@@ -46,6 +46,12 @@ export const variantSchema = z.strictObject({
     .describe(
       "Embedding: longest text in tokens; default: `engines.llm_engine.embedding.default_n_ctx` of the server's config. Language model: context in tokens; default: `engines.llm_engine.inference.default_n_ctx`.",
     ),
+  note: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('What people should know; shown by `lorekeep models show`.'),
   placement: z
     .enum(['ram', 'vram', 'auto'])
     .optional()

@@ -59,6 +59,8 @@ export interface MonitorState {
   models: ModelState[];
   /** The backends that were considered for models. */
   backends: BackendState[];
+  /** Bytes that models take and may take, by device. */
+  modelMemory: { device: string; used: number; limit?: number | undefined }[];
   /** Length of each queue by name. */
   waiting: Record<string, number>;
   /** Counts of the scheduler of language models. */
@@ -76,4 +78,6 @@ export interface MemorySample {
   external: number;
   clients: number;
   storages: number;
+  /** What loaded models take of their budget in main memory. */
+  models: number;
 }

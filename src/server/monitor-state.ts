@@ -1,6 +1,7 @@
 import { scheduler } from '../../lib/index.js';
 import { configFields } from '../config/fields.js';
 import type { ServerConfig } from '../config/schema.js';
+import { bytesPerMiB } from '../limits/bytes.js';
 import type {
   BackendState,
   ClientState,
@@ -11,6 +12,7 @@ import type {
 } from '../monitor/state.js';
 import { valueAt } from '../schema/field-issue.js';
 import type { Connection } from './connection.js';
+import { loadedModels } from './model-requests.js';
 import type { Services } from './services.js';
 
 /** What the monitor shows, apart from turns and the log. */
@@ -30,6 +32,7 @@ export function monitorState(
     storages: files.entries(),
     models: modelStates(services),
     backends: backendStates(services),
+    modelMemory: services.modelMemory.use,
     waiting: waitingWork(services),
     scheduler: scheduler.stats(),
     config: configValues(config, sources),
@@ -42,7 +45,7 @@ export function waitingWork({ searchThreads, builders, loop }: Services): Record
   return { requests: loop.waiting, search: searchThreads.waiting, build: builders.waiting };
 }
 
-export function memorySample({ memory, files }: Services): MemorySample {
+export function memorySample({ memory, files, modelMemory }: Services): MemorySample {
   const { rss, heapUsed, external } = process.memoryUsage();
   const { heldNow, passingNow } = memory.ledger;
   return {
@@ -52,18 +55,27 @@ export function memorySample({ memory, files }: Services): MemorySample {
     external,
     clients: heldNow.total + passingNow.total,
     storages: files.entries().reduce((sum, { bytes }) => sum + bytes, 0),
+    models: modelMemory.use.find(({ device }) => device === 'CPU')?.used ?? 0,
   };
 }
 
-function modelStates({ models }: Services): ModelState[] {
-  return models.entries().map(({ entry, loaded }) => ({
-    name: entry.name,
-    type: entry.model_type,
-    loaded: loaded?.isInMemory === true,
-    ...(loaded !== undefined && {
-      detail: `${loaded.facts.dimension} dimensions, ${loaded.facts.contextSize} tokens`,
-    }),
-  }));
+function modelStates(services: Services): ModelState[] {
+  const dimensions = new Map(
+    services.models.entries().map(({ entry, loaded }) => [entry.name, loaded?.dimension]),
+  );
+  const loaded = new Map(loadedModels(services).map((model) => [model.name, model]));
+  return services.catalog.entries.map(({ name, model_type: type }) => {
+    const model = loaded.get(name);
+    const dimension = dimensions.get(name);
+    if (model === undefined) return { name, type, loaded: false };
+    const facts = [
+      ...(dimension === undefined ? [] : [`${dimension} dimensions`]),
+      `${model.contextSize} tokens`,
+      `${Math.ceil(model.bytes / bytesPerMiB)} MiB`,
+      model.device,
+    ];
+    return { name, type, loaded: true, detail: facts.join(', ') };
+  });
 }
 
 function backendStates({ backend: { backend, device, candidates } }: Services): BackendState[] {

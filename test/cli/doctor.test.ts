@@ -57,6 +57,21 @@ describe('lorekeep doctor', () => {
     expect(stdout).toMatch(/ready to serve/);
   });
 
+  it('says what each model needs, and which can never fit', async () => {
+    const { status, of } = await findings({ port: 0, logs_dir: 'logs', models_cache_max_mb: 1 });
+    expect(status).toBe(0);
+    expect(of('model lorekeep-mini')?.message).toMatch(/, needs \d.* of memory, /);
+    expect(of('memory of models')).toMatchObject({
+      status: 'ok',
+      message: '1.00 MiB for all loaded models together',
+    });
+    const path = inFolder('server-config.json');
+    const { stdout } = await lorekeep(['doctor', '--config', path]);
+    expect(stdout).toMatch(
+      /^warning +model lorekeep-mini +it needs .* of memory, and models may take 1\.00 MiB\n.*models_cache_max_mb/m,
+    );
+  });
+
   it('names variables of the environment that are probably misspelt', async () => {
     const env = { LOREKEEP_PROT: '1', LOREKEEP_DEBUG: '0', LOREKEEP_SERVICE_HOST: '10.0.0.1' };
     const { stdout } = await lorekeep(['doctor'], { env });

@@ -41,6 +41,30 @@ describe.skipIf(process.platform === 'win32')('lorekeep init', () => {
     expect(readFileSync(`${folder}/README.md`, 'utf8')).toContain(search);
   });
 
+  it('lists models of every type to download, verified or marked', async () => {
+    const folder = inFolder('models');
+    await lorekeep(['init', folder]);
+    const config = `${folder}/server-config.json`;
+    const { status, stdout } = await lorekeep(['models', 'list', '--config', config, '--json']);
+    expect(status).toBe(0);
+    const { models } = JSON.parse(stdout) as { models: { name: string; type: string; state: string }[] };
+    const types = models.map(({ type }) => type);
+    expect(types.filter((type) => type === 'llm')).toHaveLength(3);
+    expect(new Set(types)).toEqual(new Set(['embedding', 'llm', 'reranker', 'vad', 'stt']));
+    const present = models.filter(({ state }) => state === 'present');
+    expect(present.map(({ name }) => name)).toEqual(['all-MiniLM-L6-v2']);
+    const catalog = JSON.parse(readFileSync(`${folder}/models.json`, 'utf8'));
+    for (const { name, license, variants } of catalog.models) {
+      expect(license, name).toBeTruthy();
+      for (const { sha256, size_bytes, note } of variants)
+        expect((sha256 && size_bytes) || note, name).toBeTruthy();
+    }
+    const arctic = await lorekeep(['models', 'show', 'snowflake-arctic-embed-xs', '--config', config]);
+    expect(arctic.stdout).toContain('pooling: cls');
+    expect(arctic.stdout).toContain('query_prefix: Represent this sentence');
+    expect(arctic.stdout).toMatch(/were not verified/);
+  });
+
   it('overwrites nothing', async () => {
     const folder = inFolder('there');
     await lorekeep(['init', folder]);

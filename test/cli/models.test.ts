@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FileServer } from '../downloads/file-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { tinyReranker } from '../helpers/rerankers.js';
 import { lorekeep } from './command.js';
 
 const inFolder = temporaryFolder();
@@ -47,6 +48,39 @@ async function start() {
 }
 
 describe('lorekeep models', () => {
+  it('names what the catalog says differently than the file', async () => {
+    const path = await tinyReranker('two-layer', { contextSize: 128 });
+    const catalog = inFolder('contradictions.json');
+    const entry = (model_type: string, more: object, variant: object = {}) => ({
+      name: model_type,
+      model_type,
+      variants: [{ file: path, ...variant }],
+      ...more,
+    });
+    const models = [
+      entry('embedding', { dimension: 32, pooling: 'mean' }),
+      entry('llm', {}),
+      entry('reranker', {}, { context_size: 4096 }),
+    ];
+    writeFileSync(catalog, JSON.stringify({ version: 1, models }));
+    const show = async (name: string) => {
+      const { stdout } = await lorekeep(['models', 'show', name, '--catalog', catalog, '--json']);
+      return JSON.parse(stdout).contradictions;
+    };
+    expect(await show('embedding')).toEqual([
+      'dimension: the catalog says 32, the file 64',
+      'pooling: the catalog says mean, the file rank',
+      'model_type: the catalog says embedding, the file is a reranker',
+    ]);
+    expect(await show('llm')).toEqual(['model_type: the catalog says llm, the file is made for reranking']);
+    expect(await show('reranker')).toEqual([
+      'context_size: the catalog says 4096, the file takes 128 at most',
+    ]);
+    const { stdout } = await lorekeep(['models', 'show', 'llm', '--catalog', catalog]);
+    expect(stdout).toContain('contradiction: model_type: ');
+    expect(stdout).toContain('chosen: the first that is present');
+  });
+
   it('lists, pulls, verifies, removes and prunes', async () => {
     const { server, run, states, catalog } = await start();
     expect(await states()).toEqual({

@@ -112,6 +112,12 @@ export function Storages({ state }: { state: MonitorState }) {
             detail ?? '',
           ])}
         />
+        <p class="dim">
+          {state.modelMemory.map(
+            ({ device, used, limit }) =>
+              `${device}: ${bytes(used)}${limit === undefined ? '' : ` of ${bytes(limit)}`}. `,
+          )}
+        </p>
       </div>
       <div class="panel">
         <h2>Backends</h2>

@@ -6,6 +6,7 @@ const series = [
   ['heap', 'V8 heap'],
   ['clients', 'clients'],
   ['storages', 'storages'],
+  ['models', 'models'],
 ] as const;
 
 const width = 800;

@@ -30,6 +30,7 @@ export interface ListedModel {
   path: string | null;
   source: string | null;
   reason: string | null;
+  note: string | null;
 }
 
 /** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
@@ -48,19 +49,42 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
     const catalog = await openCatalog(flags);
     const entry = findEntry(catalog, name);
     const variants = await inspected(catalog, [entry], signal, false);
-    if (flags.json) return printJson({ ...entry, variants: entry.variants, files: variants });
+    const { reason: chosenBecause } = catalog.locate(entry);
+    const differing = await allContradictions(catalog, entry);
+    if (flags.json)
+      return printJson({
+        ...entry,
+        variants: entry.variants,
+        files: variants,
+        chosen_because: chosenBecause,
+        contradictions: differing,
+      });
     const { variants: _, ...facts } = entry;
     for (const [key, value] of Object.entries(facts))
       print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
-    for (const { variant, state, used, bytes, path, source, reason } of variants) {
+    for (const { variant, state, used, bytes, path, source, reason, note } of variants) {
       print('');
       print(printable(`variant ${variant ?? '-'}: ${state}${used ? ', used' : ''}`));
       if (bytes !== null) print(`  ${size(bytes)}`);
       if (path !== null) print(printable(`  file ${path}`));
       if (source !== null) print(printable(`  from ${source}`));
       if (reason !== null) print(printable(`  ${reason}`));
+      if (note !== null) print(printable(`  ${note}`));
+      if (used) print(`  chosen: ${chosenBecause}`);
     }
+    for (const text of differing) print(printable(`contradiction: ${text}`));
   });
+}
+
+/** What the catalog says differently than the files; nothing where the addon does not load. */
+async function allContradictions(catalog: Catalog, entry: CatalogEntry): Promise<string[]> {
+  const module = await import('../../catalog/contradictions.js').catch(() => undefined);
+  const found: string[] = [];
+  for (const variant of entry.variants) {
+    const { path, present } = catalog.pathOf(variant);
+    if (present && module !== undefined) found.push(...(await module.contradictions(path, entry, variant)));
+  }
+  return found;
 }
 
 /** `lorekeep models pull NAME`: downloads the first variant that can be downloaded, or the named one. */
@@ -155,6 +179,7 @@ function listedModel(catalog: Catalog, file: ModelFile): ListedModel {
     path: path ?? null,
     source: variant.hf ?? variant.url ?? null,
     reason: reason ?? null,
+    note: variant.note ?? null,
   };
 }
 

@@ -37,7 +37,8 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
     const catalog = await checkCatalog(config.models_catalog_path, signal, config.models_download_dir);
     const [open] = accessNotes(config, config.storage_root || homeFolder);
-    return { findings: [...findings, ...catalog.findings], ...(open && { notes: [open.message] }) };
+    const notes = [...(catalog.notes ?? []), ...(open ? [open.message] : [])];
+    return { findings: [...findings, ...catalog.findings], notes };
   },
 
   catalog: (file, _, signal) => checkCatalog(resolve(file), signal),
@@ -72,14 +73,19 @@ async function checkCatalog(path: string, signal: AbortSignal, downloads?: strin
   for (const { model, state, reason, path: file } of files) {
     const where = `${path}: model ${JSON.stringify(model)}`;
     if (state === 'absent') findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
-    if (state === 'remote')
-      findings.push(
-        warningFinding(`${where}: it is not downloaded: lorekeep models pull ${JSON.stringify(model)}`),
-      );
     if (state === 'damaged') findings.push({ severity: 'error', message: `${where}: ${file}: ${reason}` });
   }
   const present = files.filter(({ state }) => state === 'present').length;
-  return { findings, facts: `${counted(catalog.entries.length, 'model')}, files of ${present} present` };
+  const remote = files.filter(({ state }) => state === 'remote').length;
+  const notes =
+    remote === 0
+      ? []
+      : [`${path}: files of ${counted(remote, 'model')} can be downloaded: lorekeep models pull NAME`];
+  return {
+    findings,
+    notes,
+    facts: `${counted(catalog.entries.length, 'model')}, files of ${present} present`,
+  };
 }
 
 const isStartupError = (error: unknown): error is StartupError => error instanceof StartupError;

@@ -1,7 +1,10 @@
 import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { embeddingOptions } from '../../config/embedding-options.js';
+import { languageModelOptions } from '../../config/language-model-options.js';
+import { rerankerOptions } from '../../config/reranker-options.js';
 import type { ServerConfig } from '../../config/schema.js';
+import { ModelLimit } from '../../limits/model-limit.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -23,24 +26,40 @@ export async function checkModels(
     return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
   }
   const findings: Finding[] = [];
+  const limit = new ModelLimit(config.models_cache_max_mb);
   let usable = false;
   for (const file of await modelFiles(catalog, signal)) {
     const embeds = file.type === 'embedding' && file.state === 'present';
     const tried = tryOut && embeds && isUsed(catalog, file);
     const reason = tried ? await failureOf(file.model, catalog, config, signal) : undefined;
+    const need = tryOut && file.state === 'present' ? await needOf(file, config) : undefined;
     signal.throwIfAborted();
     usable ||= embeds && reason === undefined;
-    findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }));
+    findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }, need));
+    if (tryOut && file.state === 'present') findings.push(...(await differences(catalog, file)));
+    const room = limit.bytes(0, true);
+    if (need !== undefined && need > room)
+      findings.push(
+        warning(
+          `model ${file.model}`,
+          `it needs ${size(need)} of memory, and models may take ${size(room)}`,
+          'use a smaller variant, raise models_cache_max_mb, or free memory',
+        ),
+      );
   }
   if (!usable)
     findings.push(
       failed('models', 'there is no embedding model to work with', 'put one where the catalog says'),
     );
   const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
-  return [ok('catalog', path), ...warnings, ...findings];
+  const room = ok('memory of models', `${size(limit.bytes(0, true))} for all loaded models together`);
+  return [ok('catalog', path), ...warnings, ...findings, room];
 }
 
-function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: ModelFile): Finding {
+function fileFinding(
+  { model, type, path, state, reason, bytes = 0, verified }: ModelFile,
+  need: number | undefined,
+): Finding {
   const subject = `model ${model}`;
   switch (state) {
     case 'remote':
@@ -51,9 +70,41 @@ function fileFinding({ model, type, path, state, reason, bytes = 0, verified }: 
       return failed(subject, `${path}: ${reason}`, 'put the right file there, or correct the catalog');
     case 'present': {
       const checked = verified ? 'as the catalog states' : 'the catalog states no checksum';
-      return ok(subject, `${path}, ${size(bytes)}, ${checked}`);
+      const needs = need === undefined ? '' : `, needs ${size(need)} of memory`;
+      const unused = type === 'vad' || type === 'stt' ? ', not used by this version' : '';
+      return ok(subject, `${path}, ${size(bytes)}${needs}, ${checked}${unused}`);
     }
   }
+}
+
+/** Warns of what the catalog says differently than the file. */
+async function differences(catalog: Catalog, { model, path = '', variant }: ModelFile): Promise<Finding[]> {
+  const { contradictions } = await import('../../catalog/contradictions.js');
+  const entry = catalog.find(model);
+  const found = entry === undefined ? [] : await contradictions(path, entry, variant);
+  return found.map((text) => warning(`model ${model}`, text, 'correct the catalog'));
+}
+
+/** Returns the bytes that the server would need for a model on all devices; undefined if its header says nothing. */
+async function needOf(
+  { type, path = '', variant }: ModelFile,
+  config: ServerConfig,
+): Promise<number | undefined> {
+  const { embeddingNeed, languageModelNeed, rerankerNeed } = await import('../../catalog/model-need.js');
+  const { threads, ...inference } = { ...languageModelOptions(config), idleMs: 0 };
+  const settings = {
+    ...inference,
+    threads,
+    contextSize: variant.context_size ?? inference.defaultContext,
+    placement: variant.placement,
+  };
+  const need = async () => {
+    if (type === 'embedding') return embeddingNeed(path, embeddingOptions(config).threads);
+    if (type === 'reranker') return rerankerNeed(path, rerankerOptions(config).threads);
+    return type === 'llm' ? languageModelNeed(path, settings) : undefined;
+  };
+  const found = await need().catch(() => undefined);
+  return found && Object.values(found).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** The server takes the first variant whose file is present. */

@@ -108,7 +108,8 @@ async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Pr
     size_bytes: (await stat(path)).size,
     sha256: await fileChecksum(path, signal),
   };
-  return { version: 1, models: [{ ...entry, variants: [file] }] };
+  const known = JSON.parse(await readFile(join(homeFolder, 'data', 'known-models.json'), 'utf8'));
+  return { version: 1, models: [{ ...entry, variants: [file] }, ...known.models] };
 }
 
 /** @throws CommandError that names the existing file */
