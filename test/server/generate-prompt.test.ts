@@ -11,7 +11,7 @@ describe('the prompt of a generate node', () => {
     await agent.turn('Why do bees dance, and what do glaciers grind?');
     expect(model.prompts[0]?.map(({ role }) => role)).toEqual(['user']);
     expect(lastPrompt(model)).toBe(
-      `Context:\n\n${strings[0]}\n\n${strings[1]}\n\nQuestion: Why do bees dance, and what do glaciers grind?\nAnswer:`,
+      `Context:\n${strings[0]}\n\n${strings[1]}\n\nQuestion: Why do bees dance, and what do glaciers grind?\nAnswer:`,
     );
   });
 
@@ -26,7 +26,7 @@ describe('the prompt of a generate node', () => {
       'Be brief.',
       'Why do bees dance?',
       'In the hive.',
-      `Context:\n\n${strings[0]}\n\nQuestion: bees dance\nAnswer:`,
+      `Context:\n${strings[0]}\n\nQuestion: bees dance\nAnswer:`,
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('the prompt of a generate node', () => {
   it('has the message as `prompt` renders it, also behind records', async () => {
     const { agentOf, model } = await setting();
     await (await agentOf([kb({ top_k: 1 }), talker({ prompt: '{{text}}' })])).turn('bees dance');
-    expect(lastPrompt(model)).toBe(`Context:\n\n${strings[0]}\n\nbees dance`);
+    expect(lastPrompt(model)).toBe(`Context:\n${strings[0]}\n\nbees dance`);
   });
 
   it('has the records in the system text with placement "system"', async () => {

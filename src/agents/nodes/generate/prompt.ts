@@ -96,8 +96,8 @@ export class PromptBuilder {
   #block(view: TemplateView, numbered: readonly Knowledge[]): string {
     if (numbered.length === 0) return '';
     const items = numbered.map((record, index) => this.item(view, record, index + 1));
-    const header = this.#templates.header === undefined ? defaultHeader : this.#render('header', view);
-    return joined([header, ...items, this.#render('footer', view)]);
+    const block = joined([this.#render('header', view), ...items, this.#render('footer', view)]);
+    return this.#templates.header === undefined ? `${defaultHeader}\n${block}` : block;
   }
 
   #asked(view: TemplateView, grounded: boolean): string {
