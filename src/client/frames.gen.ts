@@ -5,6 +5,8 @@ import type { ErrorFields } from '../protocol/errors.js';
 
 /** A record that a search found. */
 export interface Hit {
+  /** In a search of several storages: the name of its own. */
+  storage?: string | undefined;
   /** The record's id. */
   id: string;
   /** The record's text. */
@@ -663,8 +665,10 @@ export interface DestroyEmbeddedStringStorageFields {
 
 /** Fields of a SearchEmbeddedStringStorageRequest. */
 export interface SearchEmbeddedStringStorageFields {
-  /** Name of a storage, or path of a knowledge base config. */
-  name: string;
+  /** Name of a storage, or path of a knowledge base config; required without `names`. */
+  name?: string | undefined;
+  /** Several storages, 1 to 16, whose hits are merged by relevance: docs/search.md. */
+  names?: readonly string[] | undefined;
   /** Text to search for; required without `similar_to`. */
   text?: string | undefined;
   /**
@@ -926,6 +930,13 @@ export interface SearchEmbeddedStringStorageResponseFrame {
   hits: Hit[];
   /** How the search ran: docs/search.md. */
   plan: RetrievalPlan;
+  /** With `names`: the plan of each storage; `plan` is the first. */
+  plans?: ({
+    /** Name of the storage. */
+    storage: string;
+    /** How the search ran in it. */
+    plan: RetrievalPlan;
+  })[] | undefined;
   /** With `stale` `serve`: the files have changed since this build was loaded. */
   stale?: true | undefined;
 }

@@ -6,6 +6,11 @@ export interface Bytes {
 
 export const noBytes: Bytes = { heap: 0, native: 0 };
 
+export const sumOf = (one: Bytes, other: Bytes): Bytes => ({
+  heap: one.heap + other.heap,
+  native: one.native + other.native,
+});
+
 /** Held memory: stays until the client destroys the object. Requests above the limit are refused. */
 export const heldKinds = ['connections', 'sessions', 'storages', 'agents', 'turns'] as const;
 

@@ -9,8 +9,8 @@ const humanMessageSchema = z.object({
 
 const turnHitFields = {
   node: z.string().describe('Id of the node that found it.'),
-  storage: z.string().describe('The storage as the node names it.'),
   ...hitFields,
+  storage: z.string().describe('The storage as the node names it.'),
   stale: staleMark,
 };
 

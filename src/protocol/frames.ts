@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { smallObject, stringArray } from '../schema/bounded.js';
+import { boundedArray, smallObject, stringArray } from '../schema/bounded.js';
 import { anyComponentSchema, citationSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { type GraphInput, graphSchema, querySchema } from './graph.js';
@@ -40,13 +40,31 @@ function request<Type extends string, Fields extends z.ZodRawShape>(type: Type, 
   return z.strictObject({ type: z.literal(type), id: requestIdSchema, ...fields });
 }
 
-/** A search looks for a text or for records like one. */
+interface SearchSubject {
+  name?: string | undefined;
+  names?: readonly string[] | undefined;
+  text?: string | undefined;
+  similar_to?: string | undefined;
+  mode: string;
+  rerank?: unknown;
+}
+
+/** A search looks for a text or for records like one, in one storage or in several. */
 function requireText(
-  { text, similar_to, mode }: { text?: string | undefined; similar_to?: string | undefined; mode: string },
+  { name, names, text, similar_to, mode, rerank }: SearchSubject,
   context: z.RefinementCtx,
 ): void {
   const issue = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message });
+  if (name === undefined && names === undefined) issue('name', 'is missing');
+  if (name !== undefined && names !== undefined)
+    issue('names', 'it takes the place of name; give one of them');
+  if (names !== undefined && new Set(names).size < names.length)
+    issue('names', 'each storage is expected once');
+  if (names !== undefined && similar_to !== undefined)
+    issue('similar_to', 'a search of several storages has a text');
+  if (names !== undefined && rerank !== undefined)
+    issue('rerank', 'a search of several storages is not reranked');
   if (text === undefined && similar_to === undefined) issue('text', 'is missing');
   if (text !== undefined && similar_to !== undefined)
     issue('similar_to', 'it takes the place of text; give one of them');
@@ -91,7 +109,13 @@ export const requestSchemas = {
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
     session_id,
-    name: z.string().describe('Name of a storage, or path of a knowledge base config.'),
+    name: z
+      .string()
+      .optional()
+      .describe('Name of a storage, or path of a knowledge base config; required without `names`.'),
+    names: boundedArray(z.string(), 1, 16)
+      .optional()
+      .describe('Several storages, 1 to 16, whose hits are merged by relevance: docs/search.md.'),
     text: z.string().min(1).optional().describe('Text to search for; required without `similar_to`.'),
     similar_to: z
       .string()
@@ -334,6 +358,15 @@ export const serverSchemas = {
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
     hits: z.array(hitSchema).describe('The hits, best first.'),
     plan: retrievalPlanSchema.describe('How the search ran: docs/search.md.'),
+    plans: z
+      .array(
+        z.object({
+          storage: z.string().describe('Name of the storage.'),
+          plan: retrievalPlanSchema.describe('How the search ran in it.'),
+        }),
+      )
+      .optional()
+      .describe('With `names`: the plan of each storage; `plan` is the first.'),
     stale: staleMark,
   }),
   CreateAgentResponse: reply('CreateAgentResponse', { agent_id }),

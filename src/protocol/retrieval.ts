@@ -197,6 +197,7 @@ const contextRecordSchema = z.object({
 
 /** Fields of a hit, in search replies and knowledge components. */
 export const hitFields = {
+  storage: z.string().optional().describe('In a search of several storages: the name of its own.'),
   id: z.string().describe("The record's id."),
   text: z.string().describe("The record's text."),
   rank: z.int().describe('Position among the hits, from 1.'),

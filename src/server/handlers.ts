@@ -67,11 +67,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   async SearchEmbeddedStringStorageRequest({ sessions, send, waitForOutput, reserve }, request) {
     const type = 'SearchEmbeddedStringStorageResponse';
-    await sessions.get(request.session_id).search(request.name, request, {
+    await sessions.get(request.session_id).search(request, {
       waitForOutput,
       reserve,
-      send: ({ hits, plan, stale }) =>
-        send({ type, reply_to: request.id, hits, plan, ...(stale && { stale: true }) }),
+      send: ({ hits, plan, plans, stale }) =>
+        send({ type, reply_to: request.id, hits, plan, plans, ...(stale && { stale: true }) }),
     });
     return undefined;
   },

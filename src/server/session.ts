@@ -12,7 +12,7 @@ import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
-import type { Bytes } from '../limits/bytes.js';
+import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { agentBytes, turnBytes } from '../limits/estimates.js';
 import { withLogContext } from '../log/context.js';
@@ -22,7 +22,7 @@ import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import { StorageSearch, type WireOutcome } from '../storages/search.js';
+import { StorageSearch, searchTogether, type WireOutcome } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 import { SessionPulls } from './model-requests.js';
 
@@ -47,6 +47,9 @@ export interface SessionSources extends StorageSources {
 
 /** What to look for without an agent. */
 export interface SearchRequest extends Retrieval {
+  /** The storage, or several. */
+  name?: string | undefined;
+  names?: readonly string[] | undefined;
   text?: string | undefined;
   /** Id of a record, in place of the text. */
   similar_to?: string | undefined;
@@ -137,12 +140,11 @@ export class Session {
   }
 
   /** Searches a storage without an agent; resolves when the outcome is sent. */
-  search(name: string, request: SearchRequest, outlet: SearchOutlet): Promise<void> {
+  search(request: SearchRequest, outlet: SearchOutlet): Promise<void> {
     const template = new QueryTemplate(request.query, 'query', 1004);
     const { text: given } = request;
     const text = given === undefined ? '' : template.render(new Interaction(given, request.variables));
     const places = {
-      storage: { where: 'name', value: name },
       text: template.origin,
       filter: 'filter',
       rrf: 'rrf',
@@ -151,7 +153,10 @@ export class Session {
       lexical: 'lexical',
       invalid: 1004,
     } as const;
-    return this.#pending.track(this.#search(name, { ...request, text }, places, outlet));
+    const { name, names = [name as string] } = request;
+    const where = (index: number) => (name === undefined ? `names[${index}]` : 'name');
+    const named = names.map((value, index) => ({ where: where(index), value }));
+    return this.#pending.track(this.#search(named, { ...request, text }, places, outlet));
   }
 
   /**
@@ -217,25 +222,38 @@ export class Session {
   }
 
   async #search(
-    name: string,
+    named: readonly SearchPlaces['storage'][],
     request: SearchRequest,
-    places: SearchPlaces,
+    places: Omit<SearchPlaces, 'storage'>,
     outlet: SearchOutlet,
   ): Promise<void> {
-    const pin = await this.storages.pin(name, 'name', { unknown: 8005, stale: request.stale });
-    let releaseOutput = () => {};
-    let giveMemoryBack = () => {};
+    const releases: (() => unknown)[] = [];
     try {
-      const search = new StorageSearch(pin, request, places, this.#resources);
-      releaseOutput = await outlet.waitForOutput(this.signal);
-      giveMemoryBack = await outlet.reserve(search.resultBytes, this.signal);
-      const { text = '', similar_to, variables } = request;
-      outlet.send(await search.run(text, variables, this.signal, similar_to));
+      const searches: { name: string; search: StorageSearch }[] = [];
+      for (const storage of named) {
+        const { value: name, where } = storage;
+        const pin = await this.storages.pin(name, where, { unknown: 8005, stale: request.stale });
+        releases.push(() => pin.release());
+        const search = new StorageSearch(pin, request, { ...places, storage }, this.#resources);
+        searches.push({ name, search });
+      }
+      releases.push(await outlet.waitForOutput(this.signal));
+      // All at once: requests that wait for parts of their memory could wait for each other.
+      const bytes = searches.map(({ search }) => search.resultBytes).reduce(sumOf, noBytes);
+      releases.push(await outlet.reserve(bytes, this.signal));
+      outlet.send(await this.#run(searches, request));
     } finally {
-      giveMemoryBack();
-      releaseOutput();
-      await pin.release();
+      for (const release of releases.reverse()) await release();
     }
+  }
+
+  #run(
+    searches: readonly { name: string; search: StorageSearch }[],
+    { names, text = '', similar_to, variables }: SearchRequest,
+  ): Promise<WireOutcome> {
+    const [first] = searches as [(typeof searches)[number]];
+    if (names === undefined) return first.search.run(text, variables, this.signal, similar_to);
+    return searchTogether(searches, text, variables, this.signal, this.#resources.threads);
   }
 
   #refuseTurn(id: string): never {

@@ -8,9 +8,11 @@ import type {
   ResultOptions,
   SearchableStorage,
   SearchOutcome,
+  StoragesSearchOptions,
 } from '../knowledge/index.js';
 import { rerankCandidates } from '../knowledge/rerank.js';
 import { rankedHits } from '../knowledge/result-options.js';
+import { searchNamed } from '../knowledge/search-storages.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { loopTurn, mapInTurns } from '../lifecycle/loop-turn.js';
@@ -28,6 +30,8 @@ export interface WireOutcome extends Omit<SearchOutcome, 'hits' | 'plan' | 'rera
   /** Whether the request wants to know that the storage's files have changed, and they have. */
   stale: boolean;
   plan: RetrievalPlan;
+  /** Of a search of several storages. */
+  plans?: { storage: string; plan: RetrievalPlan }[];
 }
 
 /** What a client's searches share. */
@@ -98,45 +102,109 @@ export class StorageSearch {
     signal: AbortSignal,
     similarTo?: string,
   ): Promise<WireOutcome> {
+    const options = { ...this.options(text, variables, signal), rerank: this.#rerank, similarTo };
+    try {
+      const { rerank, hits, plan, ...rest } = await inThread(this.#threads, signal, (turn) =>
+        this.#pin.value.searchInTurns(options, turn),
+      );
+      const reranked = rerank && { rerank: wireRerank(this.#rerank, rerank) };
+      return {
+        ...rest,
+        stale: this.outdated,
+        hits: await mapInTurns(hits, wireHit),
+        plan: { ...plan, ...reranked },
+      };
+    } catch (error) {
+      throw this.wireError(error);
+    }
+  }
+
+  /** The storage that it searches. */
+  get storage(): SearchableStorage {
+    return this.#pin.value;
+  }
+
+  /** Whether the request wants to know that the storage's files have changed, and they have. */
+  get outdated(): boolean {
+    return this.#retrieval.stale === 'serve' && this.#pin.value.outdated;
+  }
+
+  wireError(error: unknown): unknown {
+    return searchError(error, this.#places);
+  }
+
+  /** The options of the library's search. @throws TextTooLong; `places.invalid` */
+  options(
+    text: string,
+    variables: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): StoragesSearchOptions {
     checkQueryLength(text, this.#places.text);
-    const { mode, threshold, rrf, scores, min_score: minScore, highlight } = this.#retrieval;
-    const lexical = lexicalOptions(this.#retrieval.lexical);
-    const fusion = this.#fusion;
+    const { mode, threshold, rrf, scores, min_score: minScore, highlight, lexical } = this.#retrieval;
     const filter = this.#filter;
-    const used = filter && usedVariables(filter, variables);
-    const fused = { fusion, rrf, scores, minScore };
-    const options = {
+    return {
       text,
       mode,
       threshold,
-      ...fused,
-      lexical,
+      fusion: this.#fusion,
+      rrf,
+      scores,
+      minScore,
+      lexical: lexicalOptions(lexical),
       highlight,
       filter,
-      variables: used,
-      rerank: this.#rerank,
+      variables: filter && usedVariables(filter, variables),
       ...resultOptions(this.#retrieval),
-      similarTo,
       signal,
     };
-    const leave = await this.#threads.enter(signal);
-    const turn = () => {
+  }
+}
+
+/** Runs a search with one of the client's threads, until it converts its hits. */
+async function inThread<T>(
+  threads: SlotShare,
+  signal: AbortSignal,
+  search: (turn: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const leave = await threads.enter(signal);
+  try {
+    return await search(() => {
       // The thread has found the hits; the event loop converts them.
       leave();
       return loopTurn();
+    });
+  } finally {
+    leave();
+  }
+}
+
+/** Searches several storages and merges their hits. @throws as StorageSearch.run() */
+export async function searchTogether(
+  searches: readonly { name: string; search: StorageSearch }[],
+  text: string,
+  variables: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  threads: SlotShare,
+): Promise<WireOutcome> {
+  const named = searches.map(({ name, search }) => ({
+    name,
+    storage: search.storage,
+    options: search.options(text, variables, signal),
+  }));
+  const [first] = searches as [(typeof searches)[number]];
+  try {
+    const { hits, outcomes } = await inThread(threads, signal, (turn) => searchNamed(named, turn));
+    const [{ plan, embedMs, searchMs }] = outcomes as [(typeof outcomes)[number]];
+    return {
+      embedMs,
+      searchMs,
+      stale: searches.some(({ search }) => search.outdated),
+      hits: await mapInTurns(hits, wireHit),
+      plan,
+      plans: outcomes.map((outcome) => ({ storage: outcome.storage, plan: outcome.plan })),
     };
-    try {
-      const outcome = await this.#pin.value.searchInTurns(options, turn);
-      leave();
-      const stale = this.#retrieval.stale === 'serve' && this.#pin.value.outdated;
-      const { rerank, hits, plan, ...rest } = outcome;
-      const reranked = rerank && { rerank: wireRerank(this.#rerank, rerank) };
-      return { ...rest, stale, hits: await mapInTurns(hits, wireHit), plan: { ...plan, ...reranked } };
-    } catch (error) {
-      throw searchError(error, this.#places);
-    } finally {
-      leave();
-    }
+  } catch (error) {
+    throw first.search.wireError(error);
   }
 }
 

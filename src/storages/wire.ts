@@ -11,10 +11,11 @@ export function wireRerank(
 }
 
 /** Converts a hit to its protocol form. */
-export function wireHit(hit: SearchHit): Hit {
+export function wireHit(hit: SearchHit & { storage?: string }): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
-  const { denseScore, lexicalScore, relevance, rerankScore, context } = hit;
+  const { storage, denseScore, lexicalScore, relevance, rerankScore, context } = hit;
   return {
+    storage,
     id,
     text,
     rank,

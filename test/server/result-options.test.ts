@@ -102,3 +102,35 @@ it('a retrieve node takes them, too', async () => {
   expect(hits?.map(({ id }) => id)).toEqual(await ids({ text, groupBy: 'path', offset: 1 }));
   expect(hits?.[0]).toHaveProperty('context.before');
 });
+
+it('several storages are searched in one request, and each hit names its own', async () => {
+  const { session } = await scene();
+  const strings = corpus.slice(6, 12).map((each) => each.text);
+  await session.createEmbeddedStringStorage({ name: 'notes', strings, embeddingModel: 'tiny' });
+  const names = ['kb.json', 'notes'];
+  for (const mode of ['dense', 'lexical', 'hybrid'] as const) {
+    const alone = await Promise.all(
+      names.map(async (name) => (await session.search({ name, text, mode, topK: 100 })).hits),
+    );
+    const { hits, plan, plans } = await session.search({ names, text, mode, topK: 100 });
+    expect(plans?.map(({ storage }) => storage)).toEqual(names);
+    expect(plans?.[0]?.plan).toEqual(plan);
+    for (const [index, storage] of names.entries()) {
+      const own = hits.filter((hit) => hit.storage === storage);
+      expect(own.map(({ id }) => id)).toEqual(alone[index]?.map(({ id }) => id));
+    }
+    expect(hits.map(({ rank }) => rank)).toEqual(hits.map((_, index) => index + 1));
+    const page = await session.search({ names, text, mode, topK: 3, offset: 2 });
+    const shown = (all: typeof hits) => all.map(({ storage, id }) => [storage, id]);
+    expect(shown(page.hits)).toEqual(shown(hits.slice(2, 5)));
+  }
+  const refused = (fields: object) => refusal(session.search({ text, ...fields } as never));
+  const at = (path: string, code = 1004) => ({ code, details: { path } });
+  expect(await refused({ names, name: 'notes' })).toMatchObject(at('names'));
+  expect(await refused({})).toMatchObject(at('name'));
+  expect(await refused({ names: [] })).toMatchObject(at('names'));
+  expect(await refused({ names: ['notes', 'notes'] })).toMatchObject(at('names'));
+  expect(await refused({ names: ['notes', 'absent'] })).toMatchObject(at('names[1]', 8005));
+  expect(await refused({ names, rerank: {} })).toMatchObject(at('rerank'));
+  expect(await refused({ names, groupBy: 'path' })).toMatchObject(at('group_by'));
+});

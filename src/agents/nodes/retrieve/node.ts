@@ -80,7 +80,7 @@ class RetrieveNode implements AgentNode {
     interaction.append(
       await mapInTurns(
         hits,
-        (hit): Knowledge => ({ _type: 'knowledge', node: this.id, storage, ...hit, ...mark }),
+        (hit): Knowledge => ({ _type: 'knowledge', node: this.id, ...hit, storage, ...mark }),
       ),
     );
     if (emit) interaction.emitting.add(this.id);
