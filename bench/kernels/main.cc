@@ -147,7 +147,7 @@ class Ours {
        const quant::QuantKernels& kernels)
       : case_(c), input_(input), work_(work), kernels_(kernels), out_(c.rows * c.shape.outputs) {
     for (std::size_t i = 0; i < c.copies; ++i)
-      matrices_.push_back(quant::PackedMatrix::pack(c.format, file, c.shape.outputs, c.shape.inputs, work));
+      matrices_.push_back(quant::PackedMatrix::pack(c.format, file, c.shape.outputs, c.shape.inputs, work, memory_));
     activations_.reset(input.data(), c.shape.inputs, c.shape.inputs, c.rows);
   }
   void run() {
@@ -178,6 +178,7 @@ class Ours {
   const std::vector<float>& input_;
   Work work_;
   const quant::QuantKernels& kernels_;
+  quant::PackedMemory memory_;
   std::vector<quant::PackedMatrix> matrices_;
   quant::Activations activations_;
   std::vector<float> out_;

@@ -142,7 +142,8 @@ class Tensors {
     need(inputs % quant::block_values(*format) == 0, "the tensor '" + name + "' has an odd width");
     need(tensor.bytes.size() == outputs * quant::row_bytes(*format, inputs), "the tensor '" + name + "' is cut");
     bytes_ += tensor.bytes.size();
-    return work_ == nullptr ? PackedMatrix() : PackedMatrix::pack(*format, tensor.bytes, outputs, inputs, *work_);
+    return work_ == nullptr ? PackedMatrix()
+                            : PackedMatrix::pack(*format, tensor.bytes, outputs, inputs, *work_, memory_);
   }
   std::vector<float> vector(const std::string& name, std::size_t size) {
     const GgufTensor& tensor = find(name, size, 1);
@@ -174,6 +175,7 @@ class Tensors {
 
   const GgufFile& file_;
   const Work* work_;
+  quant::PackedMemory memory_;
   std::set<std::string_view> used_;
   std::uint64_t bytes_ = 0;
 };

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
-#include "core/buffer.h"
 #include "core/work.h"
 #include "quant/format.h"
+#include "quant/packed_memory.h"
 
 namespace lorekeep::quant {
 
@@ -17,7 +18,10 @@ class PackedMatrix {
   PackedMatrix() = default;
   /// Packs `outputs` rows of `inputs` weights each, adjacent as in the file. `inputs` is a multiple of
   /// block_values(format) and `rows` holds outputs * row_bytes(format, inputs) bytes. Throws bad_alloc, and as
-  /// `work.cancel`, which is polled per panel.
+  /// `work.cancel`, which is polled per panel. The matrices of a model should share a `memory`.
+  static PackedMatrix pack(Format format, std::span<const std::byte> rows, std::size_t outputs, std::size_t inputs,
+                           const Work& work, PackedMemory& memory);
+  /// The same, in memory of its own.
   static PackedMatrix pack(Format format, std::span<const std::byte> rows, std::size_t outputs, std::size_t inputs,
                            const Work& work);
 
@@ -25,13 +29,13 @@ class PackedMatrix {
   std::size_t outputs() const noexcept { return outputs_; }
   std::size_t inputs() const noexcept { return inputs_; }
   /// Memory of the packed weights.
-  std::size_t bytes() const noexcept { return data_.size(); }
+  std::size_t bytes() const noexcept { return bytes_; }
 
   /// Writes the `inputs` weights of one output, exactly as dequantize_row() of the file's row.
   void row(std::size_t output, float* to) const noexcept;
 
   /// The weights of outputs 16 index to 16 index + 15.
-  const std::byte* panel(std::size_t index) const noexcept { return data_.data() + index * panel_bytes_; }
+  const std::byte* panel(std::size_t index) const noexcept { return data_.get() + index * panel_bytes_; }
   std::size_t panel_bytes() const noexcept { return panel_bytes_; }
 
  private:
@@ -39,7 +43,8 @@ class PackedMatrix {
   std::size_t outputs_ = 0;
   std::size_t inputs_ = 0;
   std::size_t panel_bytes_ = 0;
-  Buffer<std::byte> data_;
+  std::size_t bytes_ = 0;
+  std::shared_ptr<std::byte> data_;
 };
 
 }  // namespace lorekeep::quant

@@ -260,6 +260,7 @@ struct FloatTiles {
       const float* values = g.values + row * g.values_stride;
       const std::byte* weights = g.weights + panel * g.panel_bytes;
       for (std::size_t k = 0; k < g.count; ++k, weights += kLanes * sizeof(T), ++values) {
+        if constexpr (kRows <= Isa::kStreamRows) __builtin_prefetch(weights + Isa::kPrefetch);
         Isa::Floats of_panel[kPanels];
 #pragma GCC unroll 4
         for (int p = 0; p < kPanels; ++p) of_panel[p] = widen(weights + static_cast<std::size_t>(p) * g.panel_bytes);

@@ -1,7 +1,7 @@
 #include "quant/packed_matrix.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
 #include <vector>
 
 #include "harness.h"
@@ -53,6 +53,25 @@ TEST("packed matrix: several threads pack the same matrix, and cancelling stops 
   CancelToken cancel;
   cancel.cancel();
   CHECK_FAILS(Code::kCancelled, PackedMatrix::pack(Format::kQ4_K, rows, outputs, inputs, {&pool, 4, &cancel}));
+}
+
+TEST("packed matrix: matrices in shared memory are their own, and outlive it") {
+  const std::size_t outputs = 40, inputs = 96;
+  std::vector<PackedMatrix> matrices;
+  std::vector<std::vector<std::byte>> files;
+  {
+    PackedMemory memory(16384);  // a chunk for two of them
+    for (unsigned i = 0; i < 5; ++i) {
+      files.push_back(file_rows(Format::kQ8_0, outputs, inputs, i));
+      matrices.push_back(PackedMatrix::pack(Format::kQ8_0, files.back(), outputs, inputs, {}, memory));
+    }
+  }
+  matrices.erase(matrices.begin());
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    CHECK_EQ(reinterpret_cast<std::uintptr_t>(matrices[i].panel(0)) % 64, 0u);
+    const auto alone = PackedMatrix::pack(Format::kQ8_0, files[i + 1], outputs, inputs, {});
+    CHECK(std::equal(alone.panel(0), alone.panel(0) + alone.bytes(), matrices[i].panel(0)));
+  }
 }
 
 }  // namespace
