@@ -84,7 +84,7 @@ async function makePrebuild(files, folder) {
     for (const file of files) {
       const name = basename(file) === 'lorekeep.node' ? addonName() : basename(file);
       copyFileSync(file, join(beside, name));
-      symbols?.(file, name);
+      symbols?.(file);
       await strip(join(beside, name));
     }
     // The default GPU plugin of macOS is a part of the package: `node scripts/build-backend.mjs metal` builds it.
@@ -106,7 +106,7 @@ async function symbolWriter() {
   if (process.platform !== 'linux' || !isCheckout()) return undefined;
   const { dumpSyms } = await crashTools();
   rmSync(symbolsFolder, { recursive: true, force: true });
-  return (file, name) => writeSymbols(dumpSyms, file, symbolsFolder, name);
+  return (file) => writeSymbols(dumpSyms, file, symbolsFolder);
 }
 
 /** As sha256sum prints and checks them. */

@@ -28,6 +28,8 @@ const judgedMinutes = 10;
 const defaults = { minutes: 60, sessions: 500, active: 16, records: 2000, model: 'SmolLM2-135M', seed: 1 };
 
 await runTrial('soak', defaults, async (options) => {
+  if (options.sessions < 2 * options.active)
+    throw new Error('--sessions: at least twice --active is expected');
   const { folder, questions } = await knowledgeBase(options.records);
   const catalog = await writeCatalog(options.model);
   const server = await startServer(folder, {

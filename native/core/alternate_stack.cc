@@ -1,6 +1,15 @@
 #include "core/alternate_stack.h"
 
-#if defined(_WIN32) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LOREKEEP_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LOREKEEP_SANITIZED 1
+#endif
+
+#if defined(_WIN32) || defined(LOREKEEP_SANITIZED)
 #define LOREKEEP_ALTERNATE_STACKS 0
 #else
 #define LOREKEEP_ALTERNATE_STACKS 1

@@ -1,7 +1,7 @@
 // dump_syms and minidump_stackwalk, built from the vendored sources of breakpad: for tests and for releases.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { launcherOptions } from './ccache.mjs';
 import { findProgram } from './command.mjs';
 import { build, configure, requireToolchain } from './native-tree.mjs';
@@ -27,16 +27,16 @@ export async function crashTools() {
 }
 
 /**
- * Writes the symbol file of a library with its symbols to `into`/NAME/ID/NAME.sym, where minidump_stackwalk and `lorekeep
- * doctor --last-crash` look. `name` is the file's name where it crashes.
+ * Writes the symbol file of a library that is not stripped to `into`/NAME/ID/NAME.sym, where minidump_stackwalk and
+ * `lorekeep doctor --last-crash` look. NAME is the library's own (SONAME), as in dumps, whatever the file is called.
  */
-export function writeSymbols(dumpSyms, file, into, name = basename(file)) {
-  const text = execFileSync(dumpSyms, ['-n', name, file], {
+export function writeSymbols(dumpSyms, file, into) {
+  const text = execFileSync(dumpSyms, [file], {
     encoding: 'utf8',
     maxBuffer: mostBytes,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const id = /^MODULE \S+ \S+ (\w+) /.exec(text)[1];
+  const [, id, name] = /^MODULE \S+ \S+ (\w+) (.+)/.exec(text);
   const folder = join(into, name, id);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${name}.sym`), text);

@@ -4,7 +4,7 @@ import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
-import { startCrashDumps } from '../crash/crash-dumps.js';
+import { dumpFolder, startCrashDumps } from '../crash/crash-dumps.js';
 import { homeFolder } from '../files/home.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
@@ -88,6 +88,12 @@ function logDefects(log: Log): void {
 }
 
 /** Where a server with this config writes, as absolute paths. */
-function writtenFolders({ logs_dir, models_download_dir, storage_root }: ServerConfig): object {
-  return { logs: logs_dir || 'none', models: models_download_dir, storages: storage_root || homeFolder };
+function writtenFolders(config: ServerConfig): object {
+  const { logs_dir, models_download_dir, storage_root, crash_dump } = config;
+  return {
+    logs: logs_dir || 'none',
+    models: models_download_dir,
+    storages: storage_root || homeFolder,
+    dumps: crash_dump.enabled ? dumpFolder(config) : 'none',
+  };
 }

@@ -4,8 +4,9 @@ import type { OwnFiles } from '../storages/storage-root.js';
 
 /** `configFile`: where the config is, or would be. */
 export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {
-  const { access_token_file, models_catalog_path, models_download_dir, logs_dir } = config;
+  const { access_token_file, models_catalog_path, models_download_dir, logs_dir, crash_dump } = config;
   const downloads = join(models_download_dir, 'downloads.json');
-  const files = [configFile ?? '', access_token_file, models_catalog_path, downloads, logs_dir];
+  const folders = [logs_dir, crash_dump.dir];
+  const files = [configFile ?? '', access_token_file, models_catalog_path, downloads, ...folders];
   return { closed: files.filter((path) => path !== ''), logs: logs_dir };
 }

@@ -58,6 +58,8 @@ describe.runIf(dumpsExist)('lorekeep doctor --last-crash', () => {
     const logs = inFolder('explained', 'logs');
     const { dumps } = await runToItsEnd('crash.mjs', [logs, 'segmentation-fault', 'pool']);
     const flags = ['doctor', '--last-crash', '--config', config];
+    const { stdout: checked } = await lorekeep(['doctor', '--config', config]);
+    expect(checked).toContain(`an earlier run crashed: ${dumps[0]}`);
     const plain = await lorekeep(flags);
     expect(plain.stdout).toContain(dumps[0]);
     expect(plain.stdout).toMatch(/^signal +SIGSEGV at 0x0: /m);

@@ -189,12 +189,15 @@ describe("the server's own files", () => {
       linkSync(file('own', name), file(`own/links/hard${index}`));
     }
     symlinkSync('../logs', file('own/links/logs'));
+    write('own/dumps/crash-1.dmp', 'MDMP');
+    symlinkSync('../dumps', file('own/links/dumps'));
     write('own/plain.txt', 'Hello.');
     const config = {
       storage_root: file('own'),
       models_catalog_path: catalog,
       models_download_dir: file('own/downloads'),
       logs_dir: file('own/logs'),
+      crash_dump: { enabled: true, dir: file('own/dumps') },
       access_token_file: file('own/token'),
     };
     const { log } = keptLog();
@@ -211,6 +214,8 @@ describe("the server's own files", () => {
         ...names,
         ...names.flatMap((_, index) => [`links/soft${index}`, `links/hard${index}`]),
         'links/logs/service.1.log',
+        'dumps/crash-1.dmp',
+        'links/dumps/crash-1.dmp',
       ];
       for (const path of paths) {
         const absolute = file('own', path).slice(1);

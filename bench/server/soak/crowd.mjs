@@ -12,22 +12,29 @@ const classes = ['interactive_visible', 'interactive_buffered', 'background'];
 const generating = 4;
 const replyTokens = 16;
 
-/** What a worker does next, by how often. */
-const actions = { ask: 80, search: 8, cancel: 4, vanish: 3, stall: 2, replace: 3 };
+/** What a worker does next, by how often: those whose sessions retrieve, and those whose sessions generate. */
+const actions = {
+  retrieval: { ask: 78, search: 10, cancel: 4, vanish: 3, stall: 2, replace: 3 },
+  generation: { ask: 85, cancel: 6, vanish: 5, replace: 4 },
+};
+/** One worker in this many generates, so that slow replies do not keep retrieval from its share. */
+const generatingWorkers = 4;
 
 export class Crowd {
   requests = 0;
-  visits = Object.fromEntries(Object.keys(actions).map((name) => [name, 0]));
+  visits = Object.fromEntries(Object.keys(actions.retrieval).map((name) => [name, 0]));
   /** Replies that should not have come. */
   wrong = [];
   #options;
-  /** Free members: {client, session, agent, name}. */
-  #free = [];
+  /** Free members, by side: {client, session, agent, kind, name}. */
+  #free = { retrieval: [], generation: [] };
   #latencies = {};
-  #deck = Object.entries(actions).flatMap(([name, weight]) => Array(weight).fill(name));
+  #decks = {};
 
   constructor(options) {
     this.#options = options;
+    for (const [side, weights] of Object.entries(actions))
+      this.#decks[side] = Object.entries(weights).flatMap(([name, weight]) => Array(weight).fill(name));
   }
 
   /** Loads what the first request loads. */
@@ -45,27 +52,27 @@ export class Crowd {
       const batch = Array.from({ length: Math.min(25, sessions - made) }, (_, i) =>
         this.#join(this.#kind(made + i)),
       );
-      this.#free.push(...(await Promise.all(batch)));
+      for (const member of await Promise.all(batch)) this.#give(member);
     }
   }
 
   /** Works with `active` requests at a time until the clock says so. */
   async work(until) {
-    const workers = Array.from(
-      { length: Math.min(this.#options.active, this.#options.sessions) },
-      async () => {
-        while (performance.now() < until) {
-          const action = this.#pick(this.#deck);
-          await this[action]().catch((error) => this.wrong.push(`${action}: ${error.message}`));
-          this.visits[action]++;
-        }
-      },
-    );
+    const { active } = this.#options;
+    const workers = Array.from({ length: active }, async (_, index) => {
+      const side = index % generatingWorkers === 0 ? 'generation' : 'retrieval';
+      while (performance.now() < until) {
+        const action = this.#pick(this.#decks[side]);
+        await this[action](side).catch((error) => this.wrong.push(`${action}: ${error.message}`));
+        this.visits[action]++;
+      }
+    });
     await Promise.all(workers);
   }
 
   async close() {
-    await Promise.all(this.#free.splice(0).map(({ client }) => client.close()));
+    const all = Object.values(this.#free).flatMap((members) => members.splice(0));
+    await Promise.all(all.map(({ client }) => client.close()));
   }
 
   /** Latencies in ms by class since the last call. */
@@ -75,15 +82,15 @@ export class Crowd {
     return taken;
   }
 
-  async ask() {
-    await this.#with(async (member) => {
+  async ask(side) {
+    await this.#with(side, async (member) => {
       const { status } = await this.#timed(member.name, () => member.agent.turn(this.#question()));
       if (status !== 'completed') this.wrong.push(`a turn ended as ${status}`);
     });
   }
 
-  async search() {
-    await this.#with(({ session }) =>
+  async search(side) {
+    await this.#with(side, ({ session }) =>
       this.#timed('search', () =>
         session.search({ name: 'kb.json', text: this.#question(), mode: 'lexical' }),
       ),
@@ -91,8 +98,8 @@ export class Crowd {
   }
 
   /** Cancels a turn that has just begun. */
-  async cancel() {
-    await this.#with(async ({ agent }) => {
+  async cancel(side) {
+    await this.#with(side, async ({ agent }) => {
       const abort = new AbortController();
       this.requests++;
       const taken = agent.turn(this.#question(), { signal: abort.signal }).catch(() => {});
@@ -102,10 +109,11 @@ export class Crowd {
   }
 
   /** Takes an agent, asks, and is gone without a word. */
-  async vanish() {
+  async vanish(side) {
     const visitor = await RawVisitor.connect(this.#options.port);
     this.requests += 3;
-    await visitor.takeTurn(this.#graph(this.#kind(this.#below(100))), this.#question());
+    const kind = side === 'retrieval' ? 0 : 1 + this.#below(classes.length);
+    await visitor.takeTurn(this.#graph(kind), this.#question());
     visitor.destroy();
   }
 
@@ -119,11 +127,11 @@ export class Crowd {
   }
 
   /** A session ends properly, and another takes its place. */
-  async replace() {
-    const [member] = this.#free.splice(this.#below(this.#free.length), 1);
+  async replace(side) {
+    const member = this.#take(side);
     await member.client.close();
     this.requests += 2;
-    this.#free.push(await this.#join(member.kind));
+    this.#give(await this.#join(member.kind));
   }
 
   async #join(kind) {
@@ -145,16 +153,25 @@ export class Crowd {
   }
 
   /** Lends a free member to `use`; one whose use fails is replaced. */
-  async #with(use) {
-    const [member] = this.#free.splice(this.#below(this.#free.length), 1);
+  async #with(side, use) {
+    const member = this.#take(side);
     try {
       await use(member);
-      this.#free.push(member);
+      this.#give(member);
     } catch (error) {
       await member.client.close().catch(() => {});
-      this.#free.push(await this.#join(member.kind));
+      this.#give(await this.#join(member.kind));
       throw error;
     }
+  }
+
+  #take(side) {
+    const members = this.#free[side];
+    return members.splice(this.#below(members.length), 1)[0];
+  }
+
+  #give(member) {
+    this.#free[member.kind === 0 ? 'retrieval' : 'generation'].push(member);
   }
 
   async #timed(name, call) {

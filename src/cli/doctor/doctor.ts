@@ -8,6 +8,7 @@ import { counted } from '../terminal/amounts.js';
 import { padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
+import { checkCrashDumps } from './crash-dumps.js';
 import { checkEmbedding } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkGraphics } from './graphics.js';
@@ -56,6 +57,7 @@ async function checkInstallation(
       ...checkAccess(config),
       ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
       await checkWritable('models_download_dir', models_download_dir),
+      ...(await checkCrashDumps(config)),
     ];
   } catch (error) {
     options.signal.throwIfAborted();
