@@ -10,7 +10,7 @@ import {
 } from '../../lib/index.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
-import type { ModelMemory } from './model-memory.js';
+import { type ModelMemory, onCpu } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
@@ -219,7 +219,15 @@ export class LanguageModels {
         openModel({ catalog, entry, located, log, signal }, (path) =>
           this.#load(name, path, { ...settings, signal }),
         ),
-      need: () => languageModelNeed(located.path, { ...settings, placement: this.#allowed(placement) }),
+      need: async () => {
+        const need = await languageModelNeed(located.path, {
+          ...settings,
+          placement: this.#allowed(placement),
+        });
+        // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
+        return placement === 'vram' ? need : (memory?.placeable(need) ?? need);
+      },
+      taken: (model, need) => (model.facts.device === 'CPU' ? onCpu(need) : need),
       refuse: (why) => refusal(catalog.file, name, why),
       onUnloaded: (why) => {
         log.info({ model: name }, unloadedMessages[why]);

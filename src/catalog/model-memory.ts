@@ -13,6 +13,7 @@ export interface Resident {
 
 /** A model's part of the budget. */
 export interface MemoryLease {
+  readonly need: MemoryNeed;
   /** On all devices. */
   readonly bytes: number;
   /** The model is in memory from now on; `actual` replaces what was estimated. */
@@ -62,6 +63,11 @@ export class ModelTooLargeError extends LorekeepError {
   }
 }
 
+/** Returns the same bytes, all in main memory. */
+export function onCpu(need: MemoryNeed): MemoryNeed {
+  return { CPU: Object.values(need).reduce((sum, bytes) => sum + bytes, 0) };
+}
+
 interface Entry {
   readonly resident: Resident;
   need: MemoryNeed;
@@ -105,6 +111,15 @@ export class ModelMemory {
   /** Models that wait for room. */
   get waiting(): number {
     return this.#claims.length;
+  }
+
+  /** Returns the need on the CPU alone if a GPU could not hold its part even without other models. */
+  placeable(need: MemoryNeed): MemoryNeed {
+    const tooLarge = Object.entries(need).some(([device, bytes]) => {
+      const limit = device === 'CPU' ? undefined : this.#limit(device);
+      return limit !== undefined && bytes > limit;
+    });
+    return tooLarge ? onCpu(need) : need;
   }
 
   /** Waits for room for a model. @throws ModelTooLargeError if it does not fit even alone; the signal's reason */
@@ -220,6 +235,9 @@ export class ModelMemory {
     const entry: Entry = { resident, need, lastUsed: started, mayLeave: Number.POSITIVE_INFINITY };
     this.#entries.add(entry);
     return {
+      get need() {
+        return entry.need;
+      },
       get bytes() {
         return Object.values(entry.need).reduce((sum, bytes) => sum + bytes, 0);
       },

@@ -20,7 +20,7 @@ export interface SlotOptions<Model extends SlotModel> {
   /** What the model will take. Only asked with `memory`. */
   readonly need?: (() => Promise<MemoryNeed>) | undefined;
   /** What a loaded model takes. Default: as `need` said. */
-  readonly taken?: ((model: Model) => MemoryNeed) | undefined;
+  readonly taken?: ((model: Model, need: MemoryNeed) => MemoryNeed) | undefined;
   /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
   readonly refuse: (why: 'CLOSED' | 'CHANGED') => Error;
   /** Idle time in ms before the model is unloaded; 0: never. */
@@ -116,7 +116,7 @@ export class ModelSlot<Model extends SlotModel> {
       lease = await this.#admit(signal);
       const model = await this.#options.load(signal);
       await this.#check(model);
-      lease?.loaded(this.#options.taken?.(model));
+      lease?.loaded(this.#options.taken?.(model, lease.need));
       this.#lease = lease;
       this.#model = model;
       return model;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
+import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
@@ -116,8 +116,8 @@ export class LorekeepServer {
       configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
     const limit = new ModelLimit(config.models_cache_max_mb);
     const modelMemory = new ModelMemory({
-      // Of GPUs, only llama.cpp knows what is free, and says so when it loads.
-      limit: (device, loaded, quiet) => (device === 'CPU' ? limit.bytes(loaded, quiet) : undefined),
+      limit: (device, loaded, quiet) =>
+        device === 'CPU' ? limit.bytes(loaded, quiet) : gpuBytes(backend, device, config),
     });
     const shared = { log, memory: modelMemory };
     const models = new CatalogModels(catalog, { ...embeddingOptions(config), ...shared, buildFlags });
@@ -297,6 +297,12 @@ export class LorekeepServer {
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }
+}
+
+/** Returns what models may take of the GPU in use: what was free when it was found, less the reserve. */
+function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerConfig): number | undefined {
+  if (device === undefined || device.name !== name) return undefined;
+  return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);
 }
 
 /** @throws StartupError */

@@ -76,6 +76,32 @@ describe('the memory of models', () => {
     expect(memory.use).toEqual([{ device: 'CPU', used: 0, limit: 100 }]);
   });
 
+  test('knows when a GPU can never hold a part: the engine then uses the CPU', () => {
+    const memory = new ModelMemory({ limit: (device) => (device === 'CPU' ? 1000 : 50) });
+    expect(memory.placeable({ CPU: 10, GPU0: 50 })).toEqual({ CPU: 10, GPU0: 50 });
+    expect(memory.placeable({ CPU: 10, GPU0: 51 })).toEqual({ CPU: 61 });
+  });
+
+  test('of a GPU is made by unloading models there, not others', async () => {
+    const left: string[] = [];
+    const memory = new ModelMemory({ limit: (device) => (device === 'CPU' ? 1000 : 50) });
+    const admit = async (name: string, need: Record<string, number>) => {
+      const lease = await memory.admit(name, need, {
+        busy: () => false,
+        evict: async () => {
+          left.push(name);
+          lease.release();
+        },
+      });
+      lease.loaded();
+    };
+    await admit('plain', { CPU: 500 });
+    await admit('first', { CPU: 10, GPU0: 40 });
+    await finished(admit('second', { CPU: 10, GPU0: 40 }));
+    expect(left).toEqual(['first']);
+    await expect(admit('huge', { GPU0: 51 })).rejects.toThrow('memory of GPU0');
+  });
+
   test('refuses a model that can never fit, with both numbers', async () => {
     const mib = 1024 * 1024;
     const { slots, loads } = models(limited(100 * mib), ['large'], 101 * mib);
