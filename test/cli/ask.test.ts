@@ -41,6 +41,18 @@ describe('lorekeep ask', () => {
     expect(here.stdout, here.stderr).toMatch(/^1 .* r3 /m);
   });
 
+  it('reads the question as the lexical flags say', async () => {
+    const { question, text } = corpus[3];
+    const [word = ''] = /\p{L}{6,}/u.exec(text) ?? [];
+    const found = await asking(['kb.json', `+${word} ${question}`, '--extended', '--mode', 'lexical']);
+    expect(found.stdout, found.stderr).toMatch(/^1 .* r3 /m);
+    expect(found.stdout).toContain(`[${word}]`);
+    const none = await asking(['kb.json', `+${word} -${word}`, '--extended', '--mode', 'lexical']);
+    expect(none.stdout, none.stderr).toBe('no hits\n');
+    const dense = await asking(['kb.json', question, '--fuzzy', '--mode', 'dense']);
+    expect(dense).toMatchObject({ status: 2, stderr: expect.stringContaining('--fuzzy: it has no effect') });
+  });
+
   it('proves itself with the access token of a flag, of the environment or of the config, which is never an argument', async () => {
     const token = 'the token of this test';
     writeFileSync(inFolder('token'), `${token}\n`);

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { placeOf } from '../../src/cli/ask/place.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { type CommandOptions, lorekeep } from './command.js';
 
@@ -62,6 +63,13 @@ describe('lorekeep index', () => {
     expect((await id(['ice'], join(cwd, 'docs'))).id).toBe('ice.md#ice');
     const unknown = await run(['search', '..', 'ice']);
     expect(unknown.stderr).toContain('..: is a folder that is not indexed; run: lorekeep index ..');
+  });
+
+  it('makes what ask and chat open by the name of the folder', async () => {
+    process.env.LOREKEEP_STATE = join(env.XDG_DATA_HOME, 'lorekeep');
+    const place = await placeOf(join(cwd, 'docs'), '127.0.0.1');
+    expect(place).toMatchObject({ path: 'kb.json', tokenizer: 'enhanced' });
+    expect(place.folder).toContain(join(env.XDG_DATA_HOME, 'lorekeep', 'folders', 'docs-'));
   });
 
   it('names the flag that is wrong', async () => {

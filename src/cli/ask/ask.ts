@@ -106,6 +106,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
         fusion,
         minScore,
         lexical,
+        highlight: lexical !== undefined,
         filter,
         variables,
         rerank: rerankRequest(flags),
@@ -114,9 +115,16 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
       { signal },
     );
     if (json) return printJsonLine({ question, hits, plan });
-    showHits(question, hits, { mode, tokenizer });
+    // With lexical options the server knows which words matched.
+    showHits(lexical === undefined ? question : matchedWords(hits), hits, { mode, tokenizer });
     for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
   };
+}
+
+/** The words that the lexical leg found in the hits. */
+function matchedWords(hits: readonly Hit[]): string {
+  const pieces = hits.flatMap(({ snippet = [] }) => snippet.filter(({ match }) => match));
+  return [...new Set(pieces.map(({ text }) => text))].join(' ');
 }
 
 function showHits(
