@@ -5,11 +5,14 @@
 // FOLDER holds ggml's CPU plugin. Lists are separated by commas; shapes are OUTPUTSxINPUTS. For up to four rows, copies
 // of the matrix exceed the last-level cache, as the weights of a model do. Each line has our best and median speed in
 // GFLOP/s (2 operations per weight and row), or GB/s of the file's weights up to four rows, and the ratio to ggml's. A
-// loaded machine disturbs both sides alike; ratios of medians are the fairer ones.
+// loaded machine disturbs both sides alike; ratios of medians are the fairer ones. With one thread, on Linux, times are
+// processor time.
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
 #include <ggml-cpu.h>
 #include <ggml.h>
+
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -194,11 +197,23 @@ struct Times {
   }
 };
 
+/// Seconds: of the calling thread's processor time where it computes alone, so that waiting for a core does not count.
+double now(bool alone) {
+#if defined(__linux__)
+  if (alone) {
+    timespec spent{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+  }
+#endif
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
 template <class Side>
-double timed(Side& side) {
-  const auto begin = Clock::now();
+double timed(Side& side, bool alone) {
+  const double begin = now(alone);
   side.run();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+  return now(alone) - begin;
 }
 
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -221,12 +236,13 @@ void measure(ggml_backend_t backend, Case c, const Work& work, const quant::Quan
   Theirs theirs(backend, c, file, input);
   Ours ours(c, file, input, work, kernels);
   Times a, b;
-  timed(ours);
-  timed(theirs);
+  const bool alone = work.workers == 1;
+  timed(ours, alone);
+  timed(theirs, alone);
   double spent = 0;
   for (int round = 0; round < kMostRounds && (round < 5 || spent < kSecondsPerCase); ++round) {
-    a.add(timed(ours));
-    b.add(timed(theirs));
+    a.add(timed(ours, alone));
+    b.add(timed(theirs, alone));
     spent += a.all.back() + b.all.back();
   }
   const double weights = static_cast<double>(c.shape.outputs * c.shape.inputs * c.copies);
