@@ -96,7 +96,7 @@ function checked(given: GivenModel | undefined, name: string): KnowledgeModel | 
     const reason = `what it gives for ${JSON.stringify(name)}: ${what} is expected`;
     return LorekeepError.about('INVALID_ARGUMENT', { field: 'models', reason });
   };
-  const { model } = given as Partial<KnowledgeModel>;
+  const { model } = (given ?? {}) as Partial<KnowledgeModel>;
   const isModel = given instanceof EmbeddingModel || isEmbedder(given) || isEmbedder(model);
   if (!isModel && typeof model?.embedSettled !== 'function')
     throw refuse('{ model } with an EmbeddingModel, an embedder, or undefined,');

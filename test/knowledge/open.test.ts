@@ -83,7 +83,7 @@ describe('a knowledge base', () => {
   });
 
   test.each([
-    ['the model itself', () => model, /\{ model \} with an EmbeddingModel/],
+    ['a number', () => 5, /\{ model \} with an EmbeddingModel/],
     ['null', () => null, /\{ model \} with an EmbeddingModel/],
     ['a prefix that is no string', () => ({ model, queryPrefix: 5 }), /a string as queryPrefix/],
   ])('says what is wrong with %s from `models`', async (_, given, message) => {
