@@ -9,7 +9,7 @@ from wordpiece import CLS, PAD, SEP, SPECIAL, UNK
 # Everything else stays f32, biases must. The attention's matrices have at most one number per block, which four bits hold
 # exactly, and their product is the fastest that llama.cpp has.
 _KINDS = {
-    'token_embd.weight': 'q8_0',
+    'token_embd.weight': 'iq4_nl',
     'position_embd.weight': 'q4_0',
     'blk.0.attn_q.weight': 'q4_0', 'blk.0.attn_k.weight': 'q4_0', 'blk.0.attn_v.weight': 'q4_0',
     'blk.0.attn_output.weight': 'q4_0',
@@ -22,10 +22,10 @@ def metadata(pieces):
         'general.architecture': 'bert',
         'general.type': 'model',
         'general.name': 'lorekeep-mini',
-        'general.version': '1',
+        'general.version': '2',
         'general.license': 'apache-2.0',
-        'general.description': 'A small English text embedding model: a saturated bag of tokens in one BERT layer.',
-        'general.file_type': 7,
+        'general.description': 'A small English text embedding model: a saturated bag of tokens in one BERT layer, distilled from all-MiniLM-L6-v2.',
+        'general.file_type': 25,
         'general.quantization_version': 2,
         'bert.block_count': 1,
         'bert.context_length': CONTEXT,

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from quantise import from_q4_0, from_q8_0, q4_0, q8_0
+from quantise import from_iq4_nl, from_q4_0, from_q8_0, iq4_nl, q4_0, q8_0
 
 ALIGNMENT = 32
 _U32, _I32, _FLOAT, _BOOL, _STRING, _ARRAY = 4, 5, 6, 7, 8, 9
@@ -37,7 +37,7 @@ def _plain(dtype):
 
 # Per kind of tensor: its number, array -> bytes, (bytes, shape) -> array.
 _KINDS = {'f32': (0, *_plain('<f4')), 'f16': (1, *_plain('<f2')), 'q4_0': (2, q4_0, from_q4_0),
-          'q8_0': (8, q8_0, from_q8_0)}
+          'q8_0': (8, q8_0, from_q8_0), 'iq4_nl': (20, iq4_nl, from_iq4_nl)}
 
 
 def kept(array, kind):

@@ -23,8 +23,11 @@ from objective import SATURATION
 
 WIDTH = 512
 CONTROL = 8
-FREE = WIDTH - CONTROL  # numbers of a direction
-IDENTITY = 127
+FREE = WIDTH - CONTROL  # numbers of a direction: what a piece is, then what it means
+LEXICAL = 248
+MEANING = FREE - LEXICAL
+LEXICAL_SHARE = 0.15  # of a row's squared length
+IDENTITY = 127  # of the lexical numbers, those that the attention compares
 HEAD = 128
 HIDDEN = 64
 CONTEXT = 512
@@ -37,16 +40,18 @@ BALLAST = 100.0  # the constant that makes the second LayerNorm neutral
 COUNT_GAIN = 4.0  # m's value in its pair
 LARGEST = 0.5  # the largest share of a token's length that the last LayerNorm leaves
 ROOT = np.sqrt(WIDTH)
-IDENTITY_SHARE = IDENTITY / FREE
+IDENTITY_SHARE = LEXICAL_SHARE * IDENTITY / LEXICAL
+_BLOCKS = ((slice(0, IDENTITY), IDENTITY_SHARE), (slice(IDENTITY, LEXICAL), LEXICAL_SHARE - IDENTITY_SHARE),
+           (slice(LEXICAL, FREE), 1 - LEXICAL_SHARE))
 
 
 def balance(table):
-    """Rows of mean 0, as long as before, whose identity block holds the same share of the squared length in all."""
+    """Rows of mean 0, as long as before, whose blocks hold the same shares of the squared length in all."""
     length = np.linalg.norm(table, axis=1, keepdims=True)
     out = table.astype(np.float32, copy=True)
     for _ in range(3):
         out -= out.mean(axis=1, keepdims=True)
-        for block, share in ((slice(0, IDENTITY), IDENTITY_SHARE), (slice(IDENTITY, FREE), 1 - IDENTITY_SHARE)):
+        for block, share in _BLOCKS:
             size = np.linalg.norm(out[:, block], axis=1, keepdims=True)
             out[:, block] *= np.sqrt(share) * length / np.maximum(size, 1e-9)
     return out

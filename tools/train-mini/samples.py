@@ -1,6 +1,6 @@
 """Writes sample vectors, computed by network.forward, that the runtime's own are tested against.
 
-    python3 tools/train-mini/samples.py --steps 2000 > test/models/lorekeep-mini.samples.jsonl
+    python3 tools/train-mini/samples.py --steps 500 > test/models/lorekeep-mini.samples.jsonl
 """
 
 import argparse
@@ -28,7 +28,7 @@ TEXTS = [
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--work', default='.cache/train-mini')
-    parser.add_argument('--steps', type=int, default=2000, help='of the training that made the model')
+    parser.add_argument('--steps', type=int, default=500, help='of the training that made the model')
     arguments = parser.parse_args()
     work = arguments.work
     with open(os.path.join(work, 'vocabulary.txt'), encoding='utf-8') as file:
