@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { choiceArgument, integerArgument, mostThreads, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
@@ -18,9 +19,12 @@ import { Handle } from './handle.js';
 import type { NativeLanguageModel, NativeLanguageModelOptions } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from './native-call.js';
 import { Prefix } from './prefix.js';
+import { ComputeSettingsCache } from './settings-cache.js';
 
 export const placements = ['ram', 'vram', 'auto'] as const;
 const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
+/** Tokens of the prompt that a measurement computes. */
+const measuredTokens = 128;
 const mostContext = 1 << 24;
 const mostBatch = 1 << 16;
 
@@ -34,7 +38,7 @@ export interface LanguageModelOptions extends ProgressOptions {
   placement?: (typeof placements)[number] | undefined;
   /**
    * What computes: `decoder` is lorekeep's own runtime for common architectures on the CPU, and a load fails if it cannot
-   * compute the model; `llama.cpp` computes all models; `auto` (default) chooses.
+   * compute the model; `llama.cpp` computes all models; `auto` (default): the faster one, by a measurement of the first load on a machine.
    */
   runtime?: (typeof runtimes)[number] | undefined;
   /** On a GPU: keeps the KV cache there, too. Default: true. */
@@ -51,7 +55,7 @@ export interface LanguageModelOptions extends ProgressOptions {
   deterministic?: boolean | undefined;
 }
 
-function nativeOptions(options: LanguageModelOptions): NativeLanguageModelOptions {
+function nativeOptions(options: LanguageModelOptions): Omit<NativeLanguageModelOptions, 'known'> {
   return {
     contextSize: integerArgument('contextSize', options.contextSize, 0, 0, mostContext),
     kvCells: integerArgument('kvCells', options.kvCells, 0, 0, mostContext),
@@ -85,6 +89,10 @@ export interface LanguageModelFacts {
   readonly runtime: string;
   /** Why placement `auto` did not use the GPU; empty if it did, or if there is none. */
   readonly placementNote: string;
+  /** Runtimes that were measured, if `runtime: 'auto'` had a choice; else empty. */
+  readonly candidates: readonly string[];
+  /** Whether this process measured them. */
+  readonly measured: boolean;
   /** In use, in tokens. */
   readonly contextSize: number;
   readonly trainedContextSize: number;
@@ -126,11 +134,15 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   static async load(path: string, options: LanguageModelOptions = {}): Promise<LanguageModel> {
     const file = stringArgument('path', path);
     const native = nativeOptions(options);
-    return callNative(
-      options.signal,
-      async (cancel) =>
-        new LanguageModel(await binding.loadLanguageModel(file, native, cancel, options.onProgress)),
-    );
+    const cache = ComputeSettingsCache.ofUser('generation');
+    return callNative(options.signal, async (cancel) => {
+      const known = native.runtime === 0 ? await cache.read() : [];
+      const loaded = await binding.loadLanguageModel(file, { ...native, known }, cancel, options.onProgress);
+      const { facts } = loaded;
+      if (facts.candidates.length > 0)
+        await cache.keep({ ...facts, batchTokens: measuredTokens, path: resolve(file) }, known);
+      return new LanguageModel(loaded);
+    });
   }
 
   /**
@@ -141,7 +153,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
     const file = stringArgument('path', path);
     const native = nativeOptions(options);
     return callNative(options.signal, async (cancel) => {
-      const devices = await binding.estimateLanguageModel(file, native, cancel);
+      const devices = await binding.estimateLanguageModel(file, { ...native, known: [] }, cancel);
       const total = devices.reduce((sum, { model, context, compute }) => sum + model + context + compute, 0);
       return { devices, total };
     });

@@ -211,6 +211,9 @@ export interface NativeLanguageModelFacts {
   backend: string;
   runtime: string;
   placementNote: string;
+  /** Runtimes that were measured, if the choice was automatic. */
+  candidates: readonly string[];
+  measured: boolean;
   contextSize: number;
   trainedContextSize: number;
   vocabularySize: number;
@@ -306,6 +309,7 @@ export interface NativeLanguageModelOptions {
   /** 0 auto, 1 llama.cpp, 2 decoder. */
   runtime: number;
   offloadKqv: boolean;
+  known: NativeKnownSettings[];
   deterministic: boolean;
 }
 

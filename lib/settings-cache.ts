@@ -16,6 +16,9 @@ export interface ComputeSettings extends NativeKnownSettings {
   version: string;
 }
 
+/** Models whose loads measure. */
+export type MeasuredKind = 'embedding' | 'generation';
+
 /** The settings that a load reports. */
 type Measured = Omit<ComputeSettings, 'processor' | 'version'>;
 
@@ -59,12 +62,13 @@ export class ComputeSettingsCache {
     private readonly version: string,
   ) {}
 
-  static ofUser(): ComputeSettingsCache {
+  /** `kind`: each kind of model has a file of its own. */
+  static ofUser(kind: MeasuredKind = 'embedding'): ComputeSettingsCache {
     const { version } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
       version: string;
     };
     const processor = cpus()[0]?.model.trim() || process.arch;
-    return new ComputeSettingsCache(join(cacheFolder(), 'embedding-settings.json'), processor, version);
+    return new ComputeSettingsCache(join(cacheFolder(), `${kind}-settings.json`), processor, version);
   }
 
   /** Returns the entries for this processor and version, oldest first. */
@@ -108,8 +112,10 @@ export class ComputeSettingsCache {
 }
 
 /** Returns this version's entries for this machine, oldest first, and the path of their file. Never rejects. */
-export async function measuredSettings(): Promise<{ file: string; entries: ComputeSettings[] }> {
-  const cache = ComputeSettingsCache.ofUser();
+export async function measuredSettings(
+  kind: MeasuredKind = 'embedding',
+): Promise<{ file: string; entries: ComputeSettings[] }> {
+  const cache = ComputeSettingsCache.ofUser(kind);
   return { file: cache.file, entries: await cache.read() };
 }
 

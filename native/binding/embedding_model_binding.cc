@@ -6,6 +6,7 @@
 #include "binding/addon_folder.h"
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/known_settings.h"
 #include "binding/promise_task.h"
 
 namespace lorekeep::binding {
@@ -15,20 +16,6 @@ namespace {
 constexpr std::size_t kQuickTexts = 4;
 constexpr std::size_t kQuickBytes = 16 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;
-
-Napi::Array to_js_names(Napi::Env env, const std::vector<std::string>& names) {
-  Napi::Array array = Napi::Array::New(env, names.size());
-  for (std::uint32_t i = 0; i < names.size(); ++i) array.Set(i, names[i]);
-  return array;
-}
-
-std::vector<std::string> names_argument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array is expected");
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) names.push_back(string_argument(array.Get(i), name));
-  return names;
-}
 
 Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   Napi::Object object = Napi::Object::New(env);
@@ -47,21 +34,6 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   object.Set("measured", facts.measured);
   object.Set("device", facts.device);
   return object;
-}
-
-/// [{fingerprint, candidates, runtime, batchTokens}]
-std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& value) {
-  std::vector<engine::KnownSettings> known;
-  if (!value.IsArray()) fail(Code::kInvalidArgument, "known: an array is expected");
-  const auto entries = value.As<Napi::Array>();
-  for (std::uint32_t i = 0; i < entries.Length(); ++i) {
-    const Napi::Object entry = object_argument(entries.Get(i), "known[]");
-    const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMostContext);
-    known.push_back({string_argument(entry.Get("fingerprint"), "fingerprint"),
-                     names_argument(entry.Get("candidates"), "candidates"),
-                     {string_argument(entry.Get("runtime"), "runtime"), static_cast<std::uint32_t>(tokens)}});
-  }
-  return known;
 }
 
 Napi::Value to_js_embeddings(Napi::Env env, engine::EmbedResult&& found) {

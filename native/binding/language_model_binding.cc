@@ -5,6 +5,7 @@
 #include "binding/addon_folder.h"
 #include "binding/arguments.h"
 #include "binding/generation_task.h"
+#include "binding/known_settings.h"
 #include "binding/promise_task.h"
 #include "core/utf8_path.h"
 #include "lm/memory_estimate.h"
@@ -25,6 +26,8 @@ Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   object.Set("backend", facts.backend);
   object.Set("runtime", facts.runtime);
   object.Set("placementNote", facts.placement_note);
+  object.Set("candidates", to_js_names(env, facts.candidates));
+  object.Set("measured", facts.measured);
   object.Set("contextSize", facts.context_size);
   object.Set("trainedContextSize", facts.training_context);
   object.Set("vocabularySize", facts.vocabulary_size);
@@ -87,6 +90,7 @@ lm::LanguageModelOptions options_argument(const Napi::Object& given) {
   options.placement = static_cast<lm::Placement>(number("placement", 2));
   options.runtime = static_cast<lm::Runtime>(number("runtime", 2));
   options.offload_kqv = given.Get("offloadKqv").ToBoolean();
+  options.known = known_settings_argument(given.Get("known"));
   options.deterministic = given.Get("deterministic").ToBoolean();
   return options;
 }

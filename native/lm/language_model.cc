@@ -20,6 +20,7 @@
 #include "ggml-backend.h"
 #include "llama.h"
 #include "lm/memory_estimate.h"
+#include "lm/runtime_choice.h"
 #include "lm/shared_decoder.h"
 #include "lm/tokens.h"
 
@@ -78,10 +79,12 @@ LlamaModel load_weights(const std::filesystem::path& path, ggml_backend_dev_t de
   return model;
 }
 
-// LOREKEEP_RUNTIME replaces the choice of Runtime::kAuto, for comparisons.
+// LOREKEEP_RUNTIME, "llama.cpp" or "decoder", replaces the measurement of Runtime::kAuto, for comparisons.
 Runtime default_runtime() {
   const char* wanted = std::getenv("LOREKEEP_RUNTIME");
-  return wanted != nullptr && wanted == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
+  if (wanted == nullptr) return Runtime::kAuto;
+  if (wanted == kDecoderRuntime) return Runtime::kDecoder;
+  return wanted == engine::kLlamaRuntime ? Runtime::kLlama : Runtime::kAuto;
 }
 
 }  // namespace
@@ -97,7 +100,8 @@ struct LanguageModel::Impl {
   std::optional<Tokens> tokens;
 
   void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
-  engine::DecoderPlan choose_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
+  engine::DecoderPlan plan_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
+  void choose_runtime(const std::filesystem::path& path, Content content, const CancelToken* cancel);
   void resolve_options(const LanguageProfile& profile);
   ggml_backend_dev_t place(const std::filesystem::path& path, Content content, const CancelToken* cancel);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
@@ -110,15 +114,16 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
   try {
     ggml_backend_dev_t device = place(path, content, cancel);
     gpu = device != nullptr;
-    const engine::DecoderPlan plan = choose_runtime(file, device);
-    const bool ours = options.runtime == Runtime::kDecoder;
-    resolve_options(profile);
-    read_facts(file, profile, device);
+    const engine::DecoderPlan plan = plan_runtime(file, device);
     if (content == Content::kAll) {
       facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
         if (progress) progress(kHashShare * fraction);
       });
     }
+    choose_runtime(path, content, cancel);
+    const bool ours = options.runtime == Runtime::kDecoder;
+    resolve_options(profile);
+    read_facts(file, profile, device);
     llama = ours ? engine::load_llama(path, engine::LlamaContent::kVocabulary, cancel, {})
                  : load_weights(path, device, content, cancel, progress);
     if (llama_model_has_encoder(llama.get()) || !llama_model_has_decoder(llama.get()))
@@ -157,10 +162,12 @@ ggml_backend_dev_t LanguageModel::Impl::place(const std::filesystem::path& path,
   return device;
 }
 
-// Replaces Runtime::kAuto. Returns the plan of native/decoder if it computes the model.
-engine::DecoderPlan LanguageModel::Impl::choose_runtime(const engine::GgufFile& file, ggml_backend_dev_t device) {
+// Returns the plan of native/decoder if it may compute the model. Replaces Runtime::kAuto unless both may.
+engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& file, ggml_backend_dev_t device) {
   const bool forced = options.runtime == Runtime::kDecoder;
   if (options.runtime == Runtime::kAuto) options.runtime = default_runtime();
+  // What a deterministic model answers must not depend on a measurement of times.
+  if (options.runtime == Runtime::kAuto && options.deterministic) options.runtime = Runtime::kLlama;
   if (options.runtime == Runtime::kLlama) return {};
   engine::DecoderPlan plan;
   if (device == nullptr) {
@@ -170,8 +177,24 @@ engine::DecoderPlan LanguageModel::Impl::choose_runtime(const engine::GgufFile& 
   }
   if (forced && !plan.suited())
     fail(Code::kUnsupported, "the runtime 'decoder' cannot compute it: " + plan.obstacle + "; use 'auto'");
-  options.runtime = plan.suited() ? Runtime::kDecoder : Runtime::kLlama;
+  if (!plan.suited()) options.runtime = Runtime::kLlama;
   return plan;
+}
+
+// Replaces Runtime::kAuto of a model that both runtimes can compute.
+void LanguageModel::Impl::choose_runtime(const std::filesystem::path& path, Content content,
+                                         const CancelToken* cancel) {
+  if (options.runtime != Runtime::kAuto) return;
+  facts.candidates = runtime_candidates();
+  const std::optional<Runtime> known = known_runtime(facts.fingerprint, options.known);
+  if (known) {
+    options.runtime = *known;
+  } else if (content == Content::kShape) {
+    options.runtime = Runtime::kLlama;  // needs the more memory
+  } else {
+    options.runtime = measure_runtime(path, options, facts.fingerprint, backends, cancel);
+  }
+  facts.measured = runtime_measured(facts.fingerprint);
 }
 
 void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {

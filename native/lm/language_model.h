@@ -11,6 +11,7 @@
 
 #include "core/cancel_token.h"
 #include "engine/backends.h"
+#include "engine/compute_settings.h"
 #include "engine/placement.h"
 #include "lm/language_profile.h"
 #include "lm/token.h"
@@ -30,9 +31,11 @@ using Progress = std::function<void(float fraction)>;
 
 using engine::Placement;
 
-/// What computes a model. Results are the same up to rounding.
+/// What computes a model. Results are the same up to rounding, so one text may go on otherwise than the other.
 enum class Runtime {
-  kAuto,     // native/decoder if it can compute the model, else llama.cpp
+  // The faster one, if both can compute the model: the first load on a machine measures. llama.cpp if the model must be
+  // deterministic.
+  kAuto,
   kLlama,    // llama.cpp
   kDecoder,  // native/decoder
 };
@@ -55,6 +58,8 @@ struct LanguageModelOptions {
   Runtime runtime = Runtime::kAuto;
   /// On a GPU: keeps the KV cache there too.
   bool offload_kqv = true;
+  /// Runtimes measured earlier on this machine.
+  std::vector<engine::KnownSettings> known;
   /// Same request, same text, whatever runs beside it. Always so with native/decoder; llama.cpp computes one request
   /// per step for it, slower. load() resets it for native/decoder.
   bool deterministic = false;
@@ -66,14 +71,16 @@ struct LanguageModelOptions {
 struct LanguageModelFacts {
   std::string name;
   std::string architecture;
-  std::string fingerprint;         // 16 hexadecimal digits over the file
-  std::string device;              // "CPU", or a GPU's name
-  std::string backend;             // ggml's name: "CPU", "CUDA", "Vulkan"
-  std::string runtime;             // "llama.cpp" or "decoder"
-  std::string placement_note;      // why a model that could use the GPU does not; else empty
-  std::string chat_template;       // Jinja source; empty if the file has none
-  std::uint32_t context_size;      // in use
-  std::uint32_t training_context;  // tokens
+  std::string fingerprint;              // 16 hexadecimal digits over the file
+  std::string device;                   // "CPU", or a GPU's name
+  std::string backend;                  // ggml's name: "CPU", "CUDA", "Vulkan"
+  std::string runtime;                  // "llama.cpp" or "decoder"
+  std::string placement_note;           // why a model that could use the GPU does not; else empty
+  std::vector<std::string> candidates;  // runtimes that were measured, if the choice was Runtime::kAuto
+  bool measured = false;                // by this process
+  std::string chat_template;            // Jinja source; empty if the file has none
+  std::uint32_t context_size;           // in use
+  std::uint32_t training_context;       // tokens
   std::uint32_t vocabulary_size;
   std::uint32_t embedding_size;
   std::uint32_t layers;

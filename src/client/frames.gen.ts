@@ -1329,6 +1329,8 @@ export interface TurnCompleteFrame {
           fingerprint: string;
           /** Device that computes. */
           device: string;
+          /** What computes there: `llama.cpp` or `decoder`. */
+          runtime: string;
           /** Class of the scheduler. */
           class: 'interactive_visible' | 'interactive_buffered' | 'background';
           /** Context of this node, in tokens. */

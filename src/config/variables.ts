@@ -19,6 +19,8 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
+  LOREKEEP_RUNTIME:
+    'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([generation.md](generation.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
     '`1`: software rasterisers, such as llvmpipe, count as GPUs ([devices.md](devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing.md](indexing.md)).',

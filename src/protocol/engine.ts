@@ -21,6 +21,7 @@ const generationDiagnosticsSchema = z.object({
   model: z.string().describe('Catalog name.'),
   fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
   device: z.string().describe('Device that computes.'),
+  runtime: z.string().describe('What computes there: `llama.cpp` or `decoder`.'),
   class: z
     .enum(['interactive_visible', 'interactive_buffered', 'background'])
     .describe('Class of the scheduler.'),

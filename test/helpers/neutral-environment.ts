@@ -12,3 +12,6 @@ for (const name of Object.keys(process.env)) {
   const setting = name.startsWith('LOREKEEP_') && !ofTests.test(name);
   if (setting || name === 'DO_NOT_TRACK' || ofTheTerminal.includes(name)) delete process.env[name];
 }
+
+// Which runtime is faster must not decide what a test sees; tests of the choice unset it.
+process.env.LOREKEEP_RUNTIME ??= 'llama.cpp';

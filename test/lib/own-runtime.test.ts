@@ -2,6 +2,8 @@
  * lorekeep's own runtime of language models (native/decoder): everything that holds for llama.cpp, and what holds for it
  * alone. decoders.test.ts compares its log-probabilities with recordings of llama.cpp.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
@@ -116,6 +118,46 @@ describe('the own runtime', () => {
     expect(devices[0]?.context).toBe(256 * 2 * 2 * 2 * 16 * 2); // layers, keys and values, heads, dimensions, bytes
     expect(devices[0]?.model).toBeGreaterThan(0);
     expect(devices[0]?.compute).toBeGreaterThan(0);
+  });
+
+  test('is measured by the first load, and its result kept for the next ones', async () => {
+    const file = await writeDecoderModel('measured.gguf', { pooling: null, seed: 77 });
+    const cache = join(folder('cache'), 'generation-settings.json');
+    const { LOREKEEP_RUNTIME, LOREKEEP_CACHE } = process.env;
+    process.env.LOREKEEP_CACHE = folder('cache');
+    delete process.env.LOREKEEP_RUNTIME;
+    try {
+      const candidates = ['llama.cpp', 'decoder'];
+      const first = await LanguageModel.load(file, { threads: 1 });
+      const { fingerprint, runtime } = first.facts;
+      expect(first.facts).toMatchObject({ candidates, measured: true });
+      expect(candidates).toContain(runtime);
+      expect(JSON.parse(readFileSync(cache, 'utf8')).entries).toMatchObject([
+        { fingerprint, runtime, candidates },
+      ]);
+      await first.close();
+      // What was measured earlier decides, whichever it is.
+      for (const [seed, remembered] of [
+        [78, 'llama.cpp'],
+        [79, 'decoder'],
+      ] as const) {
+        const path = await writeDecoderModel(`measured-${seed}.gguf`, { pooling: null, seed });
+        const forced = await LanguageModel.load(path, own);
+        expect(forced.facts).toMatchObject({ candidates: [], measured: false });
+        const [entry] = JSON.parse(readFileSync(cache, 'utf8')).entries;
+        const entries = [{ ...entry, fingerprint: forced.facts.fingerprint, runtime: remembered }];
+        writeFileSync(cache, JSON.stringify({ entries }));
+        await forced.close();
+        const next = await LanguageModel.load(path, { threads: 1 });
+        expect(next.facts).toMatchObject({ runtime: remembered, candidates, measured: false });
+        await next.close();
+        writeFileSync(cache, JSON.stringify({ entries: [entry] }));
+      }
+    } finally {
+      Object.assign(process.env, { LOREKEEP_RUNTIME });
+      if (LOREKEEP_CACHE === undefined) delete process.env.LOREKEEP_CACHE;
+      else process.env.LOREKEEP_CACHE = LOREKEEP_CACHE;
+    }
   });
 
   test('is a choice of three', async () => {

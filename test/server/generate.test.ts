@@ -203,6 +203,7 @@ describe('engine diagnostics of a generate node', () => {
     expect(engine).toMatchObject({
       model: 'talker',
       device: 'fake device',
+      runtime: 'llama.cpp',
       class: 'interactive_visible',
       reusedTokens: 1,
       decodeTokens: 2,

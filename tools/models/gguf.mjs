@@ -12,6 +12,7 @@ export const tensorTypes = {
   F32: { id: 0, block: 1, bytes: 4 },
   F16: { id: 1, block: 1, bytes: 2 },
   Q4_0: { id: 2, block: 32, bytes: 18 },
+  Q4_1: { id: 3, block: 32, bytes: 20 },
   Q5_0: { id: 6, block: 32, bytes: 22 },
   Q8_0: { id: 8, block: 32, bytes: 34 },
   IQ4_NL: { id: 20, block: 32, bytes: 18 },

@@ -9,7 +9,7 @@ import { padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkCrashDumps } from './crash-dumps.js';
-import { checkEmbedding } from './embedding.js';
+import { checkEmbedding, checkGeneration } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkGraphics } from './graphics.js';
 import { checkAccess, checkPort, checkWritable } from './installation.js';
@@ -29,7 +29,11 @@ export async function doctor(file: string | undefined, flags: DoctorFlags): Prom
     const tryOut = machine.every(({ status }) => status !== 'failed');
     const installation = await checkInstallation(flags.config, { tryOut, signal });
     // Last, because trying a model measures it.
-    const findings = [...machine, ...installation, ...(tryOut ? await checkEmbedding() : [])];
+    const findings = [
+      ...machine,
+      ...installation,
+      ...(tryOut ? [...(await checkEmbedding()), ...(await checkGeneration())] : []),
+    ];
     if (file !== undefined && tryOut) findings.push(...(await checkRecall(file, flags.config, signal)));
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;

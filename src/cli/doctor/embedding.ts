@@ -24,6 +24,18 @@ export async function checkEmbedding(): Promise<Finding[]> {
   ];
 }
 
+/** Shows the runtimes of language models; nothing if none was measured. Precondition: the addon loads. */
+export async function checkGeneration(): Promise<Finding[]> {
+  const { measuredSettings } = await import('../../../lib/internal.js');
+  const { entries } = await measuredSettings('generation');
+  return latestOfEach(entries)
+    .filter(({ path }) => existsSync(path))
+    .slice(0, mostShown)
+    .map(({ name, fingerprint, runtime, path }) =>
+      ok('generation', `${name} (${fingerprint}): ${runtime} (${path})`),
+    );
+}
+
 /** The newest entry of each model, newest first. Several builds may have measured the same model. */
 function latestOfEach(entries: readonly ComputeSettings[]): ComputeSettings[] {
   const latest = new Map<string, ComputeSettings>();

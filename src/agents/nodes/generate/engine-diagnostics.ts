@@ -19,6 +19,7 @@ export function engineDiagnostics(
     model: name,
     fingerprint: model.facts.fingerprint,
     device: model.facts.device,
+    runtime: model.facts.runtime,
     class: consumer,
     context_size: contextSize,
     prepare_ms: milliseconds(prepareMs),
