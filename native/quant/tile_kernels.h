@@ -122,9 +122,10 @@ struct BlockTiles {
         groups[p] = reinterpret_cast<const Group*>(g.weights + (panel + static_cast<std::size_t>(p)) * g.panel_bytes);
       const ActivationBlock* inputs = g.blocks + row * g.blocks_stride;
       for (std::size_t done = 0; done < g.count; done += Group::kBlocks) {
-        prefetch(groups);
-        for (std::size_t block = 0; block < Group::kBlocks; ++block, ++inputs)
+        for (std::size_t block = 0; block < Group::kBlocks; ++block, ++inputs) {
+          prefetch(groups, block);
           add_block(g, groups, block, inputs, sums);
+        }
 #pragma GCC unroll 4
         for (int p = 0; p < kPanels; ++p) ++groups[p];
       }
@@ -160,14 +161,16 @@ struct BlockTiles {
       }
     }
 
-    // A few rows wait for memory. Panels are adjacent, so what follows the last is read next.
-    LOREKEEP_INLINE static void prefetch(const Group* const (&groups)[kPanels]) {
+    // A few rows wait for memory. Panels are adjacent, so what follows the last is read next. Each block requests its
+    // share, because many requests at once wait for each other.
+    LOREKEEP_INLINE static void prefetch(const Group* const (&groups)[kPanels], std::size_t block) {
       if constexpr (kRows <= Isa::kStreamRows) {
 #pragma GCC unroll 64
-        for (std::size_t at = 0; at < sizeof(Group); at += kLine) {
+        for (std::size_t at = 0; at < sizeof(Group) / Group::kBlocks; at += kLine) {
 #pragma GCC unroll 4
           for (int p = 0; p < kPanels; ++p)
-            __builtin_prefetch(reinterpret_cast<const char*>(groups[p]) + Isa::kPrefetch + at);
+            __builtin_prefetch(reinterpret_cast<const char*>(groups[p]) + Isa::kPrefetch +
+                               block * (sizeof(Group) / Group::kBlocks) + at);
         }
       }
     }
