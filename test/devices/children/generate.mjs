@@ -4,7 +4,7 @@ import { LanguageModel, setThrottle, useBackend } from 'lorekeep';
 
 const [path, backend] = process.argv.slice(2);
 const { device } = await useBackend(backend);
-const settings = { contextSize: 256, kvCells: 1024, threads: 1, batchThreads: 1 };
+const settings = { contextSize: 256, kvCells: 1024, threads: 1, batchThreads: 1, runtime: 'llama.cpp' };
 const greedy = (prompt, maxTokens = 24) => ({ prompt, maxTokens, sampling: { temperature: 0 } });
 const prompts = ['Once upon a time', 'The little dog', 'One day, a girl named Lily', 'There was a big tree'];
 

@@ -6,7 +6,7 @@ import { EmbeddingModel, LanguageModel, useBackend } from 'lorekeep';
 const [path, embeddings, backend, how] = process.argv.slice(2);
 const lost = process.env.STAND_IN_LOST;
 await useBackend(backend);
-const settings = { contextSize: 256, threads: 1, batchThreads: 1 };
+const settings = { contextSize: 256, threads: 1, batchThreads: 1, runtime: 'llama.cpp' };
 const gpu = await LanguageModel.load(path, { ...settings, placement: 'vram' });
 const cpu = await LanguageModel.load(path, { ...settings, placement: 'ram' });
 const words = await EmbeddingModel.load(embeddings, { placement: 'vram' });

@@ -4,7 +4,7 @@ import { LanguageModel, useBackend } from 'lorekeep';
 
 const [path, backend] = process.argv.slice(2);
 const { device } = await useBackend(backend, { reserveBytes: Number(process.env.RESERVE ?? 0) });
-const settings = { contextSize: 256, threads: 1, batchThreads: 1 };
+const settings = { contextSize: 256, threads: 1, batchThreads: 1, runtime: 'llama.cpp' };
 const memory = async (options) => {
   const { devices } = await LanguageModel.estimate(path, { ...settings, ...options });
   return Object.fromEntries(devices.map(({ device: name, ...bytes }) => [name, bytes]));
