@@ -238,6 +238,8 @@ void EmbeddingModel::replace_on_cpu(const std::shared_ptr<Impl>& old) {
   next->options = old->options;
   next->options.placement = Placement::kRam;
   next->open(nullptr, {});
+  if (next->facts.fingerprint != old->facts.fingerprint)
+    fail_file(Code::kCorrupt, utf8_path(old->path), "it was replaced while the model was in use");
   std::lock_guard lock(mutex_);
   facts_.push_back(next->facts);
   impl_ = std::move(next);
