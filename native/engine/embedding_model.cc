@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/thread_pool.h"
+#include "core/utf8_path.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
 #include "engine/embed_job.h"
