@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { distanceKernels } from '../../lib/index.js';
 import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';
@@ -5,20 +6,35 @@ import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
 import { dumpFolder, startCrashDumps } from '../crash/crash-dumps.js';
-import { homeFolder } from '../files/home.js';
+import { homeFolder, packageVersion } from '../files/home.js';
+import { ConsoleSink } from '../log/console-sink.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
 import type { LogTail } from '../monitor/log-tail.js';
+import { protocolVersion } from '../protocol/frames.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
+import { exitStatus } from './exit-status.js';
 import { ignoreOtherSignals } from './other-signals.js';
-import { warn } from './output.js';
+import { printJsonLine, warn } from './output.js';
+import { watchParent } from './parent-process.js';
 import { onReloadSignal } from './reload-signal.js';
 import { withConfigHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 
-/** Starts the server and resolves. A signal or the idle timeout stops it later. @throws StartupError */
-export async function serve(flags: FlagValues): Promise<void> {
+/** Longest wait for work under way after the parent's end, in ms. */
+const orphanDrainMs = 1000;
+
+/** The process ends this long after it has seen the parent's end, in ms, even if the server does not stop. */
+const orphanEndMs = 1500;
+
+/**
+ * Starts the server and resolves. A signal or the idle timeout stops it later, and so does the end of the process
+ * `parentPid`. @throws StartupError, or UsageError if there is no such process
+ */
+export async function serve(flags: FlagValues, parentPid?: number): Promise<void> {
+  let stopOrphan = (): void => process.exit(exitStatus.done);
+  if (parentPid !== undefined) watchParent(parentPid, () => stopOrphan());
   const useLog = ignoreOtherSignals();
   const useServer = onReloadSignal();
   const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
@@ -29,7 +45,15 @@ export async function serve(flags: FlagValues): Promise<void> {
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
   const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
-  const { log, fileLog, file: logFile } = openLog(config, logTail === undefined ? [] : [logTail]);
+  const {
+    log,
+    fileLog,
+    file: logFile,
+  } = openLog(
+    config,
+    logTail === undefined ? [] : [logTail],
+    new ConsoleSink(parentPid === undefined ? 'stdout' : 'stderr'),
+  );
   useLog(log);
   logDefects(log);
   startCrashDumps(config, log);
@@ -39,13 +63,20 @@ export async function serve(flags: FlagValues): Promise<void> {
   if (withoutEffect !== undefined) log.warn(withoutEffect);
   log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
   log.info(writtenFolders(config), 'folders that the server writes to');
+  const accessToken = parentPid === undefined || config.access_token_file ? undefined : randomToken();
   const starting = startServer();
   // Before it listens: whoever sees the server start may stop it at once.
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
     await (await starting).stop();
   });
+  stopOrphan = () => {
+    log.info({ parentPid }, 'stopping: the parent process has ended');
+    setTimeout(() => process.exit(exitStatus.done), orphanEndMs);
+    exitAfter(starting.then((server) => server.stop(orphanDrainMs)));
+  };
   const server = await starting;
+  if (parentPid !== undefined) printReady(server, config, accessToken);
   useServer(server, flags, log);
 
   async function startServer(): Promise<LorekeepServer> {
@@ -56,6 +87,7 @@ export async function serve(flags: FlagValues): Promise<void> {
         configSources: sources,
         log,
         logTail,
+        accessToken,
         onIdle,
       });
     } catch (error) {
@@ -69,6 +101,19 @@ export async function serve(flags: FlagValues): Promise<void> {
     exitAfter(server.stop());
   }
 }
+
+/** One JSON line for the program that started the server. `token` is absent if the config names a file with one. */
+function printReady({ port }: LorekeepServer, { access_token_file }: ServerConfig, token?: string): void {
+  printJsonLine({
+    port,
+    ...(token === undefined ? { access_token_file } : { token }),
+    pid: process.pid,
+    version: packageVersion,
+    protocol: protocolVersion,
+  });
+}
+
+const randomToken = () => randomBytes(32).toString('base64url');
 
 async function openLogTail({ include_interaction_in_diagnostics }: ServerConfig): Promise<LogTail> {
   const { LogTail } = await import('../monitor/log-tail.js');

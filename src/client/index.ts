@@ -8,4 +8,11 @@ export type { RequestFields, TurnDiagnostics } from './frames.js';
 export type { CallOptions, ConnectionState } from './link.js';
 export type { ReconnectPolicy } from './reconnect.js';
 export { ServerError } from './server-error.js';
+export type { ServerExit } from './server-process.js';
 export { ClientSession, type PullOptions } from './session.js';
+export {
+  ServerStartError,
+  type StartedServer,
+  type StartServerOptions,
+  startServer,
+} from './start-server.js';

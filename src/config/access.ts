@@ -18,10 +18,13 @@ export interface AccessNote {
   remedy?: string;
 }
 
-/** Returns what is open, and to whom. `root`: the storage root. */
-export function accessNotes(config: AccessConfig, root: string): AccessNote[] {
+/** Returns what is open, and to whom. `root`: the storage root. `secret`: whether clients need an access token. */
+export function accessNotes(
+  config: AccessConfig,
+  root: string,
+  secret = config.access_token_file !== '',
+): AccessNote[] {
   const network = config.network_access === 'local_network';
-  const secret = config.access_token_file !== '';
   const folders = sessionFolders(config);
   const clients = `${network ? 'clients on the local network' : 'clients on this machine'}${secret ? ' with the access token' : ''}`;
   const message = `${clients} may read storages and text files in ${openPlaces(folders, root)}`;

@@ -2,21 +2,23 @@ import { writeSync } from 'node:fs';
 import { prettyLine } from './pretty.js';
 import type { LogSink } from './sink.js';
 
-const standardOutput = 1;
+const descriptors = { stdout: 1, stderr: 2 } as const;
 
 /** After a pipe has accepted nothing for this long, in ms, lines are dropped until one gets through. */
 const longestWait = 20;
 
 /**
- * Standard output: readable lines on a terminal, else JSON lines. Writes are synchronous, so that the last line before a
+ * Standard output or standard error: readable lines on a terminal, else JSON lines. Writes are synchronous, so that the last line before a
  * crash is not lost. A closed pipe or a full disk only loses lines.
  */
 export class ConsoleSink implements LogSink {
   readonly #format: (line: string) => string;
+  readonly #descriptor: number;
   #stuck = false;
 
-  constructor() {
-    const { isTTY } = process.stdout;
+  constructor(stream: keyof typeof descriptors = 'stdout') {
+    this.#descriptor = descriptors[stream];
+    const { isTTY } = process[stream];
     const colors = isTTY && !process.env.NO_COLOR;
     this.#format = isTTY ? (line) => prettyLine(line, colors) : (line) => line;
   }
@@ -26,7 +28,7 @@ export class ConsoleSink implements LogSink {
     const started = Date.now();
     for (let written = 0; written < bytes.length; ) {
       try {
-        written += writeSync(standardOutput, bytes, written);
+        written += writeSync(this.#descriptor, bytes, written);
       } catch (error) {
         // The pipe is non-blocking, and its reader is slow.
         const busy = (error as NodeJS.ErrnoException).code === 'EAGAIN';

@@ -28,8 +28,11 @@ export interface OpenLog {
  * Opens the server's log: the console, and a file in `logs_dir`. If the file cannot be written, warns and uses the console
  * alone. Pending lines are written when the process exits. `others` get every line, too.
  */
-export function openLog(config: LogConfig, others: readonly LogSink[] = []): OpenLog {
-  const console = new ConsoleSink();
+export function openLog(
+  config: LogConfig,
+  others: readonly LogSink[] = [],
+  console: LogSink = new ConsoleSink(),
+): OpenLog {
   const consoleLog = createLog(config.log_level, console, ...others);
   const consoleOnly = { log: consoleLog, fileLog: silentLog(), close: () => {} };
   if (config.logs_dir === '') return consoleOnly;

@@ -13,19 +13,21 @@ const mostTrusted = 4096;
 /** Admits clients that know the server's access token. */
 export class AccessGate {
   #token: Buffer | undefined;
+  readonly #spare: string | undefined;
   readonly #failures: FailureBudget;
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
 
-  /** Without `token` every client is admitted. `now`: a clock in ms. */
-  constructor(token: string | undefined, now: () => number = () => performance.now()) {
-    this.#token = token === undefined ? undefined : digest(token);
+  /** Without `token` it is `spare`; without both every client is admitted. `now`: a clock in ms. */
+  constructor(token: string | undefined, now: () => number = () => performance.now(), spare?: string) {
+    this.#spare = spare;
+    this.replace(token);
     this.#failures = new FailureBudget(perAddress, now);
     this.#allFailures = new FailureBudget(ofAll, now);
   }
 
-  /** Wants another token from now on. Sessions stay open. */
-  replace(token: string | undefined): void {
+  /** Wants another token from now on; without one, the spare token. Sessions stay open. */
+  replace(token = this.#spare): void {
     this.#token = token === undefined ? undefined : digest(token);
   }
 

@@ -62,6 +62,8 @@ export interface ServerOptions {
   configSources?: ReadonlyMap<string, string>;
   /** The latest lines of the log, for the monitor. */
   logTail?: LogTail | undefined;
+  /** What clients must send while no `access_token_file` is configured. */
+  accessToken?: string | undefined;
   /** Called after `idle_shutdown_timeout` without a session and without a download. */
   onIdle?: () => void;
   /** Loads language models. Default: the library's. */
@@ -99,6 +101,7 @@ export class LorekeepServer {
     limits,
     configSources = new Map(),
     logTail,
+    accessToken,
     onIdle = () => {},
     loadLanguageModel,
   }: ServerOptions): Promise<LorekeepServer> {
@@ -107,7 +110,7 @@ export class LorekeepServer {
     );
     for (const warning of catalog.warnings) log.warn(warning);
     const storageRoot = config.storage_root || homeFolder;
-    reportAccess(config, storageRoot, log);
+    reportAccess(config, storageRoot, log, accessToken);
     setSearchThreads(config.thread_count);
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
@@ -158,7 +161,7 @@ export class LorekeepServer {
         own: ownFiles(config, configFile),
         readOnly: config.read_only_storages,
       }),
-      gate: new AccessGate(await accessToken(config, log)),
+      gate: new AccessGate(await configuredToken(config, log), undefined, accessToken),
       log,
       version: packageVersion,
       nextSessionId: () => `s${++sessions}`,
@@ -232,7 +235,7 @@ export class LorekeepServer {
    */
   async reload(next: Pick<LoadedConfig, 'config' | 'sources'>): Promise<ConfigChanges> {
     const { config, gate, log } = this.#services;
-    const token = await accessToken(next.config, log);
+    const token = await configuredToken(next.config, log);
     const changes = configChanges(config, this.#sources, next);
     takeOver(changes.taken, next.config, config);
     gate.replace(token);
@@ -262,17 +265,18 @@ export class LorekeepServer {
   }
 
   /**
-   * Refuses new clients and new work, waits at most `drain_timeout_ms` for work under way, and closes. A second call and
-   * close() do not wait.
+   * Refuses new clients and new work, waits at most `drain_timeout_ms`, and at most `longestDrainMs`, for work under way,
+   * and closes. A second call and close() do not wait.
    */
-  async stop(): Promise<void> {
+  async stop(longestDrainMs = Number.POSITIVE_INFINITY): Promise<void> {
     const { activity, config, log, pulls } = this.#services;
+    const limitMs = Math.min(config.limits.drain_timeout_ms, longestDrainMs);
     if (activity.stopping) return this.close();
     void this.#listener.close();
     void pulls.stop();
     const { running } = activity;
-    if (running > 0) log.info({ running, limitMs: config.limits.drain_timeout_ms }, 'draining');
-    const drained = await activity.drain(config.limits.drain_timeout_ms);
+    if (running > 0) log.info({ running, limitMs }, 'draining');
+    const drained = await activity.drain(limitMs);
     if (!drained) log.warn({ running: activity.running }, 'cancelling what did not end in time');
     return this.close();
   }
@@ -306,7 +310,7 @@ function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerCo
 }
 
 /** @throws StartupError */
-async function accessToken({ access_token_file }: ServerConfig, log: Log): Promise<string | undefined> {
+async function configuredToken({ access_token_file }: ServerConfig, log: Log): Promise<string | undefined> {
   if (access_token_file === '') return undefined;
   const { token, warnings } = await readAccessToken(access_token_file, 'access_token_file');
   for (const warning of warnings) log.warn(warning);
@@ -314,10 +318,11 @@ async function accessToken({ access_token_file }: ServerConfig, log: Log): Promi
 }
 
 /** Logs which access is open to whom, and warns of probable mistakes. */
-function reportAccess(config: ServerConfig, storageRoot: string, log: Log): void {
+function reportAccess(config: ServerConfig, storageRoot: string, log: Log, token?: string): void {
   const problem = storageRootProblem(storageRoot);
   if (problem !== undefined) log.warn(`storage_root: ${storageRoot} ${problem}`);
-  for (const { field, message, remedy } of accessNotes(config, storageRoot)) {
+  const secret = config.access_token_file !== '' || token !== undefined;
+  for (const { field, message, remedy } of accessNotes(config, storageRoot, secret)) {
     if (remedy === undefined) log.info(`${field}: ${message}`);
     else log.warn(`${field}: ${message}; ${remedy}`);
   }

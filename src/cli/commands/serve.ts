@@ -1,4 +1,8 @@
 import type { Command } from 'commander';
+import { integer } from '../arguments.js';
+
+/** Of any system. */
+const largestPid = 2 ** 31 - 1;
 
 /** Adds the command. Its flags come from the config's schema, which is slow to load, so they are added only if `args` may need them. */
 export async function addServe(program: Command, args: readonly string[]): Promise<void> {
@@ -8,14 +12,19 @@ export async function addServe(program: Command, args: readonly string[]): Promi
   if (!mayBeMeant(args)) return;
   const { addConfigFlags, configFlagValues } = await import('../config-flags.js');
   addConfigFlags(command)
+    .option(
+      '--parent-pid <pid>',
+      'for programs that start the server: prints one JSON line with port and access token, logs to stderr, and ends with the process of this pid',
+      integer(1, largestPid),
+    )
     .addHelpText(
       'after',
       '\nEach flag is also an environment variable, named in brackets. A flag beats its variable, which beats the file.' +
-        '\n\nExit status: 0 stopped by a signal or for want of sessions, 1 could not start or\nbroke, 2 wrong command line, 128 + signal on a second signal.',
+        '\n\nExit status: 0 stopped by a signal, with its parent or for want of sessions, 1 could not start or\nbroke, 2 wrong command line, 128 + signal on a second signal.',
     )
-    .action(async () => {
+    .action(async ({ parentPid }: { parentPid?: number }) => {
       const { serve } = await import('../serve.js');
-      await serve(configFlagValues(command));
+      await serve(configFlagValues(command), parentPid);
     });
 }
 

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from './failure.js';
+
+/** Time between two looks at the parent, in ms. */
+const lookEveryMs = 250;
+
+/** A process by its pid, and by its start time where the system tells it: a pid is used again after its process has ended. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** In clock ticks since boot. Linux only. */
+  readonly startTime?: string | undefined;
+}
+
+/** Returns the process that has the pid now; undefined if there is none, or if it has ended and is only not reaped yet. */
+export function findProcess(pid: number): ProcessIdentity | undefined {
+  const stat = readStat(pid);
+  if (stat === 'none' || (stat === 'unknown' && !exists(pid))) return undefined;
+  return stat === 'unknown' ? { pid } : { pid, startTime: stat.startTime };
+}
+
+/** Whether the process runs. Another process with the same pid does not count. */
+export function isRunning({ pid, startTime }: ProcessIdentity): boolean {
+  if (startTime === undefined) return exists(pid);
+  const stat = readStat(pid);
+  if (stat === 'none') return false;
+  return stat === 'unknown' ? exists(pid) : stat.startTime === startTime;
+}
+
+/**
+ * Calls `onEnd` once when the process `pid` has ended, however it ended. Never keeps this process alive.
+ * @throws UsageError if no process has the pid
+ */
+export function watchParent(pid: number, onEnd: () => void): void {
+  const parent = pid === process.pid ? undefined : findProcess(pid);
+  if (parent === undefined)
+    throw new UsageError(
+      `--parent-pid: no other process has the pid ${pid}; the pid of the program is expected`,
+    );
+  const timer = setInterval(() => {
+    if (isRunning(parent)) return;
+    clearInterval(timer);
+    onEnd();
+  }, lookEveryMs);
+  timer.unref();
+}
+
+/**
+ * Reads /proc/PID/stat. 'none': no process runs there. 'unknown': the system has no such file, or it cannot be read now,
+ * as when this process is out of descriptors.
+ */
+function readStat(pid: number): { startTime: string } | 'none' | 'unknown' {
+  if (process.platform !== 'linux') return 'unknown';
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses, and may contain both. The third is the state.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, startTime] = [fields[0], fields[19]];
+    if (startTime === undefined) return 'unknown';
+    return state === 'Z' || state === 'X' ? 'none' : { startTime };
+  } catch (error) {
+    // Also absent where /proc is not mounted, or hides the processes of others: exists() decides.
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ESRCH' ? 'none' : 'unknown';
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
