@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { packageFolder } from './binding.js';
-import { platform } from './load-failure.js';
+import { packageFolder, platform } from './addon-files.js';
 
 /** GPU backends by the names of their plugins. Metal exists on macOS only. */
 export const gpuBackends = ['cuda', 'metal', 'vulkan', 'hip'] as const;

@@ -1,11 +1,9 @@
 /** Explains why the addon does not load: which files were tried, which one is missing, and what to do. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { platform } from './addon-files.js';
 import { LorekeepError } from './errors.js';
 import { nativeExports } from './native.js';
-
-/** Platform and architecture, as in the names of prebuild folders. */
-export const platform = `${process.platform}-${process.arch}`;
 
 /** Returns a clause that explains the dynamic linker's message; undefined if the message is unknown. */
 export function explainLinkerError(message: string): string | undefined {
@@ -14,6 +12,12 @@ export function explainLinkerError(message: string): string | undefined {
   if (version) return `it needs a newer libstdc++ (${version[1]}_${version[2]}) than this system has`;
   const library = /(?:^|\s)([\w.+-]+\.(?:so[\w.]*|dylib|dll)): cannot open shared object file/.exec(message);
   if (library) return `the shared library ${library[1]} is missing`;
+  const built = /NODE_MODULE_VERSION (\d+)/.exec(message);
+  if (built) {
+    const own = process.versions.modules;
+    return `it was built for another Node.js (NODE_MODULE_VERSION ${built[1]}, and this Node.js has ${own})`;
+  }
+  if (/did not self-register/.test(message)) return 'it is no addon of this Node.js';
   if (/Library not loaded/.test(message)) return 'a shared library that it needs is missing';
   if (
     /wrong ELF class|invalid ELF header|file too short|incompatible architecture|not a valid Win32/.test(
@@ -31,7 +35,7 @@ export function explainLinkerError(message: string): string | undefined {
  * best first; `cause`: the error of the attempt.
  */
 export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
-  const linker = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0] ?? '';
+  const linker = linkerMessage(cause);
   const facts = { field: 'native addon', remedy: remedy(root), platform, tried, linker };
   const [first] = tried;
   if (first === undefined) {
@@ -43,10 +47,17 @@ export function loadFailure(root: string, tried: readonly string[], cause: unkno
   return LorekeepError.about('UNSUPPORTED', { ...facts, reason }, { cause });
 }
 
+/** Returns the error of an attempt to load a library, on one line. */
+export function linkerMessage(cause: unknown): string {
+  const lines = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  // Node.js wraps its message about NODE_MODULE_VERSION over several lines.
+  return /NODE_MODULE_VERSION/.test(lines[1] ?? '') ? lines.slice(0, 2).join(' ') : (lines[0] ?? '');
+}
+
 const remedy = (root: string) =>
   existsSync(join(root, 'biome.json')) // a checkout; published packages do not have it
-    ? 'run `npm run build`'
-    : 'reinstall the package with a C++20 compiler and CMake on PATH and without --ignore-scripts, so that it builds from the sources it carries';
+    ? 'run `npm run build`; `lorekeep doctor` tells more'
+    : 'reinstall the package with a C++20 compiler and CMake on PATH and without --ignore-scripts, so that it builds from the sources it carries; `npx lorekeep doctor` tells more';
 
 /** Throws if `exports` lacks a name: an addon built from other sources would otherwise fail later, during a call. */
 export function checkExports(exports: object, file: string): void {
@@ -55,7 +66,7 @@ export function checkExports(exports: object, file: string): void {
   throw LorekeepError.about('UNSUPPORTED', {
     field: 'native addon',
     reason: `${file} is of another build than the JavaScript that loads it: it lacks ${missing.join(', ')}`,
-    remedy: 'run `npm run build` or reinstall the package',
+    remedy: 'run `npm run build` or reinstall the package; `npx lorekeep doctor` tells more',
     platform,
     tried: [file],
     missing,

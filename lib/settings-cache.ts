@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageFolder } from './binding.js';
+import { packageFolder } from './addon-files.js';
 import type { NativeKnownSettings } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
 

@@ -7,7 +7,13 @@ export const typeScriptFolders = ['lib', 'src'];
 const packagesOfLib = ['node-gyp-build'];
 
 /** What src/ may import of lib/: all that is public, what is for src/ alone, and what does not load the addon. */
-const doorsOfLib = ['lib/index.js', 'lib/internal.js', 'lib/errors.js', 'lib/search-mode.js'];
+const doorsOfLib = [
+  'lib/index.js',
+  'lib/internal.js',
+  'lib/errors.js',
+  'lib/search-mode.js',
+  'lib/addon-attempts.js',
+];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.
 const specifier = /(?:\bfrom\s+|\bimport\s+|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])([^'"]+)\1/g;

@@ -4,5 +4,6 @@ import { watchOutput } from './output.js';
 import { runCommandLine } from './program.js';
 
 watchOutput();
-await importOneByOne();
+// A module that cannot be imported fails the command that needs it, with a message.
+await importOneByOne().catch(() => {});
 await runCommandLine(process.argv.slice(2));

@@ -1,18 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { installCrashHandler } from '../../lib/internal.js';
-import type { ServerConfig } from '../config/schema.js';
-import { homeFolder } from '../files/home.js';
 import { makeFolder } from '../files/make-folder.js';
 import type { Log } from '../log/log.js';
 import { dumpName, makeRoom, ownDumps } from './dump-files.js';
-
-export type CrashConfig = Pick<ServerConfig, 'crash_dump' | 'logs_dir'>;
-
-/** The folder of the crash dumps: `crash_dump.dir`, else `logs_dir`, else the folder of the package. */
-export function dumpFolder({ crash_dump: { dir }, logs_dir }: CrashConfig): string {
-  return dir || logs_dir || homeFolder;
-}
+import { type CrashConfig, dumpFolder } from './dump-folder.js';
 
 /**
  * Makes a crash of this process leave a dump, if the config asks for it, and reports the dump of an earlier crash. Never

@@ -62,7 +62,7 @@ describe('lorekeep', () => {
       [['doctor', '--config', '.'], 'is a folder; a file is expected'],
       [['ask', '', 'x'], 'the name of the knowledge base is empty'],
       [['ask', 'kb.json', 'x', '--host', '127.0.0.1:9100'], 'an address is expected, without the port'],
-      [['search', kb, '--', '--json', 'x'], 'too many arguments'],
+      [['search', kb, '--', '--json', 'x'], 'put quotes around the text'],
       [['search', 'kb.json', 'x', '--filter', '@'], '--filter: the name of the file is empty'],
       [['search', 'kb.json', 'x', '--filter', '@.'], '--filter: .: is a folder; a file is expected'],
     ];

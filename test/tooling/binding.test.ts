@@ -13,7 +13,8 @@ const platform = `${process.platform}-${process.arch}`;
 function emptyPackage(name: string): string {
   const place = folder(name);
   mkdirSync(join(place, 'dist', 'lib'), { recursive: true });
-  for (const file of ['binding.js', 'errors.js', 'load-failure.js', 'native.js']) {
+  const files = ['addon-files', 'binding', 'errors', 'load-failure', 'native', 'whole-library'];
+  for (const file of files.map((name) => `${name}.js`)) {
     cpSync(join(root, 'dist', 'lib', file), join(place, 'dist', 'lib', file));
   }
   writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'lorekeep', type: 'module' }));
@@ -67,7 +68,7 @@ describe('the loader', () => {
   test('tells a developer in a checkout to build', () => {
     const place = emptyPackage('checkout');
     writeFileSync(join(place, 'biome.json'), '{}');
-    expect(loadError(place).message).toMatch(/; run `npm run build`$/);
+    expect(loadError(place).message).toMatch(/; run `npm run build`; `lorekeep doctor` tells more$/);
   });
 
   test('looks at prebuilds alone when told so', () => {

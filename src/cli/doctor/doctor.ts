@@ -15,7 +15,6 @@ import { checkGraphics } from './graphics.js';
 import { checkAccess, checkPort, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
-import { checkRecall } from './recall.js';
 
 export interface DoctorFlags {
   config?: string;
@@ -25,7 +24,8 @@ export interface DoctorFlags {
 /** `lorekeep doctor`: checks everything that the server needs, and continues after a failed check. */
 export async function doctor(file: string | undefined, flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
-    const machine = [checkNode(), ...(await checkAddon())];
+    const addon = await checkAddon();
+    const machine = [checkNode(), ...addon.findings];
     const tryOut = machine.every(({ status }) => status !== 'failed');
     const installation = await checkInstallation(flags.config, { tryOut, signal });
     // Last, because trying a model measures it.
@@ -34,10 +34,14 @@ export async function doctor(file: string | undefined, flags: DoctorFlags): Prom
       ...installation,
       ...(tryOut ? [...(await checkEmbedding()), ...(await checkGeneration())] : []),
     ];
-    if (file !== undefined && tryOut) findings.push(...(await checkRecall(file, flags.config, signal)));
+    if (file !== undefined && tryOut) {
+      // It needs the addon.
+      const { checkRecall } = await import('./recall.js');
+      findings.push(...(await checkRecall(file, flags.config, signal)));
+    }
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ ok: failures === 0, findings });
+    if (flags.json) return printJson({ ok: failures === 0, findings, addon: addon.report });
     printFindings(findings, new Screen(process.stdout));
   });
 }
@@ -57,7 +61,7 @@ async function checkInstallation(
       ),
       ...(options.tryOut ? await checkGraphics(config) : []),
       ...(await checkModels(config, options)),
-      await checkPort(config),
+      await checkPort(config, options),
       ...checkAccess(config),
       ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
       await checkWritable('models_download_dir', models_download_dir),

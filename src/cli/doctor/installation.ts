@@ -2,7 +2,6 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { connect } from '../../client/index.js';
 import { accessNotes } from '../../config/access.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { storageRootProblem } from '../../config/storage-root-problem.js';
@@ -14,7 +13,10 @@ import { type Finding, failed, ok, warning } from './finding.js';
 const greetingMs = 1000;
 
 /** Checks whether a server could listen. */
-export async function checkPort({ port, network_access }: ServerConfig): Promise<Finding> {
+export async function checkPort(
+  { port, network_access }: ServerConfig,
+  { tryOut }: { tryOut: boolean },
+): Promise<Finding> {
   const code = await listenAsServer(hostsOf(network_access), port);
   if (code === undefined) return ok('port', port === 0 ? 'any free one' : `${port} is free`);
   if (code === 'EACCES')
@@ -24,13 +26,17 @@ export async function checkPort({ port, network_access }: ServerConfig): Promise
       'choose one from 1024 on with --port',
     );
   if (code !== 'EADDRINUSE') return failed('port', `${port}: ${code}`, 'choose another one with --port');
+  const used = `${port} is in use`;
+  // The client needs the addon, for its list of node types.
+  if (!tryOut) return warning('port', used, 'stop the program there, unless it is a lorekeep server');
   try {
+    const { connect } = await import('../../client/index.js');
     await using client = await connect({ port, signal: AbortSignal.timeout(greetingMs) });
     return ok('port', `${port}: a lorekeep server is running, version ${client.hello.version}`);
   } catch {
     return failed(
       'port',
-      `${port} is in use by another program`,
+      `${used} by another program`,
       'stop that program, or choose another port with --port',
     );
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { dumpFolder } from '../../crash/crash-dumps.js';
 import { ownDumps } from '../../crash/dump-files.js';
+import { dumpFolder } from '../../crash/dump-folder.js';
 import { type CodePlace, type Explanation, explainCrash } from '../../crash/explain.js';
 import { NotADump, readMinidump } from '../../crash/minidump.js';
 import { Symbols } from '../../crash/symbols.js';

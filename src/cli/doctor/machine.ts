@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { whyNotLoadable } from '../../../lib/addon-attempts.js';
 import { LorekeepError } from '../../../lib/errors.js';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
 import { unknownKernels } from '../../config/variables.js';
 import { homeFolder } from '../../files/home.js';
+import { type AddonReport, explainAddon } from './addon.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** Compares Node's version with the package's requirement. */
@@ -17,16 +19,23 @@ export function checkNode(): Finding {
   return failed('Node.js', what, `install Node.js ${wanted} or newer`);
 }
 
-/** The addon, the processor, and the backends that the addon finds. */
-export async function checkAddon(): Promise<Finding[]> {
+/** The addon, the processor, and the backends that the addon finds. Without an addon: why it does not load. */
+export async function checkAddon(): Promise<{ findings: Finding[]; report?: AddonReport }> {
+  // Loading a defective library can end the process, so a child process tries first.
+  const refusal = whyNotLoadable();
+  if (refusal !== undefined) return explainAddon(refusal);
   try {
     const { backends, distanceKernels } = await import('../../../lib/index.js');
     const { addonFile } = await import('../../../lib/internal.js');
-    return [ok('addon', addonFile), ...checkBackends(backends()), ...checkKernels(distanceKernels())];
+    const findings = [
+      ok('addon', addonFile),
+      ...checkBackends(backends()),
+      ...checkKernels(distanceKernels()),
+    ];
+    return { findings };
   } catch (error) {
-    const { reason = (error as Error).message, remedy = 'reinstall lorekeep' } =
-      error instanceof LorekeepError ? error.detail : {};
-    return [failed('addon', String(reason), String(remedy))];
+    const { reason = (error as Error).message } = error instanceof LorekeepError ? error.detail : {};
+    return explainAddon(String(reason));
   }
 }
 

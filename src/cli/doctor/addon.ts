@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type AddonAttempts, attemptAddon } from '../../../lib/addon-attempts.js';
+import { type Finding, failed, ok, warning } from './finding.js';
+
+/** The facts about an addon that does not load, for programs. */
+export interface AddonReport {
+  platform: string;
+  arch: string;
+  libc: string;
+  node: string;
+  /** The first line of `--version`; null if there is none on PATH. */
+  compiler: string | null;
+  cmake: string | null;
+  tried: { file: string; reason: string | null }[];
+  remedy: string;
+}
+
+/** Explains why the addon does not load. `reason`: the loader's. */
+export function explainAddon(reason: string): { findings: Finding[]; report: AddonReport } {
+  const found = attemptAddon();
+  const libc = libcName();
+  const compiler = versionOf(compilers());
+  const cmake = versionOf(['cmake']);
+  const remedy = remedyOf(found, { compiler, cmake });
+  const report = {
+    platform: process.platform,
+    arch: process.arch,
+    libc,
+    node: process.versions.node,
+    compiler,
+    cmake,
+    tried: found.attempts.map(({ file, reason: why }) => ({ file, reason: why ?? null })),
+    remedy,
+  };
+  const findings = [
+    failed('addon', reason, remedy),
+    ...attemptFindings(found),
+    ok('platform', found.platform),
+    ok('libc', libc),
+    toolFinding('compiler', compiler, 'a C++20 compiler, such as g++ or clang++'),
+    toolFinding('CMake', cmake, 'CMake'),
+    ...variableFindings(),
+  ];
+  return { findings, report };
+}
+
+function attemptFindings({ attempts, root, platform, prebuilds }: AddonAttempts): Finding[] {
+  if (attempts.length === 0) {
+    const others = prebuilds.length === 0 ? 'the package has no prebuilds' : `it has ${prebuilds.join(', ')}`;
+    const why = `${root} has no file for ${platform}: ${others}`;
+    return [{ subject: 'tried', status: 'failed', message: why }];
+  }
+  return attempts.map(({ file, reason }) =>
+    reason === undefined
+      ? ok('tried', `${file} loads`)
+      : { subject: 'tried', status: 'failed', message: `${file}: ${reason}` },
+  );
+}
+
+interface Tools {
+  compiler: string | null;
+  cmake: string | null;
+}
+
+/** Returns the shortest way to an addon that loads. */
+function remedyOf({ attempts, root, platform, hasSources, isCheckout }: AddonAttempts, tools: Tools): string {
+  const [first] = attempts;
+  const whole = attempts.find(({ reason }) => reason === undefined);
+  if (first !== undefined && whole !== undefined && whole !== first)
+    return `remove ${dirname(first.file)}: ${whole.file} loads`;
+  if (first?.missingLibrary !== undefined && !isOwnLibrary(first.missingLibrary))
+    return `install the package of this system that has ${first.missingLibrary}`;
+  const missing = missingTools(tools);
+  const prepare = missing === '' ? '' : `install ${missing}, then `;
+  if (isCheckout) return `${prepare}run \`npm run build\``;
+  // A prebuild was packed for this platform, and did not arrive whole.
+  if (first !== undefined && isDamage(first.reason))
+    return `remove ${root} and run \`npm install\` again: the files are damaged`;
+  if (!hasSources)
+    return `install a package of lorekeep with a prebuild for ${platform}: this one has no sources`;
+  return `${prepare}run \`npm rebuild lorekeep --foreground-scripts --ignore-scripts=false\`, which builds it from source`;
+}
+
+const isOwnLibrary = (name: string) => /^lib(?:llama|ggml)/.test(name);
+
+const isDamage = (reason: string | undefined) =>
+  /truncated|damaged|different builds|another build|ends the process|lib(?:llama|ggml)/.test(reason ?? '');
+
+const missingTools = ({ compiler, cmake }: Tools) =>
+  [...(compiler === null ? ['a C++20 compiler'] : []), ...(cmake === null ? ['CMake'] : [])].join(' and ');
+
+function toolFinding(subject: string, version: string | null, what: string): Finding {
+  if (version !== null) return ok(subject, version);
+  return warning(subject, 'not on PATH', `install ${what}, if the addon has to be built from source`);
+}
+
+/** Names under which a C++ compiler may be on PATH. CMake finds Visual Studio by itself. */
+function compilers(): string[] {
+  const { CXX } = process.env;
+  return [...(CXX ? [CXX] : []), 'c++', 'g++', 'clang++', ...(process.platform === 'win32' ? ['cl'] : [])];
+}
+
+const toolLimitMs = 10_000;
+
+/** Returns the first line that the first of these programs prints about its version; null if none runs. */
+function versionOf(programs: readonly string[]): string | null {
+  for (const program of programs) {
+    const { error, stdout, stderr } = spawnSync(program, ['--version'], {
+      encoding: 'utf8',
+      timeout: toolLimitMs,
+      windowsHide: true,
+    });
+    const [line] = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n');
+    if (error === undefined && line) return line.trim();
+  }
+  return null;
+}
+
+/** Returns the C library and its version: `glibc 2.36`. */
+function libcName(): string {
+  if (process.platform !== 'linux') return "the system's own";
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  if (header.glibcVersionRuntime !== undefined) return `glibc ${header.glibcVersionRuntime}`;
+  const isMusl = existsSync('/lib') && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
+  return isMusl ? 'musl' : 'unknown';
+}
+
+/** Variables that change which files the loader tries. */
+function variableFindings(): Finding[] {
+  return ['LOREKEEP_PREBUILD', 'PREBUILDS_ONLY', 'LIBC']
+    .filter((name) => process.env[name])
+    .map((name) => warning('variable', `${name}=${process.env[name]}`, 'unset it to load the usual files'));
+}
