@@ -37,7 +37,7 @@ describe('lorekeep search', () => {
     const [titles, first] = stdout.split('\n');
     expect(titles?.trim().split(/\s+/)).toEqual(['#', 'score', 'distance', 'bm25', 'id', 'text']);
     expect(first).toMatch(
-      /^1 +0\.\d{4} +0\.\d{4} +\d+\.\d{4} +bees .*\[Bees\] \[find\] \[flowers\] by colour/,
+      /^1 +[01]\.\d{4} +0\.\d{4} +\d+\.\d{4} +bees .*\[Bees\] \[find\] \[flowers\] by colour/,
     );
   });
 

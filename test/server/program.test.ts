@@ -138,7 +138,7 @@ describe('lorekeep serve', () => {
     expect((await help.ended).code).toBe(0);
     expect(help.stdout).toContain('--port <n>');
     expect(help.stdout.replace(/\s+/g, ' ')).toContain(
-      'No effect yet: crash dumps. [LOREKEEP_CRASH_DUMP_DIR]',
+      'else the folder of the package. [LOREKEEP_CRASH_DUMP_DIR]',
     );
     const version = Program.run(cli, '--version');
     expect((await version.ended).code).toBe(0);
