@@ -35,6 +35,12 @@ export class UsageError extends CommandError {
   }
 }
 
+/** Returns the one text among the words of the command line. @throws UsageError if the shell has split it */
+export function oneText(words: readonly string[], command: string): string | undefined {
+  if (words.length < 2) return words[0];
+  throw new UsageError(`put quotes around the text: ${command} "${words.join(' ')}"`);
+}
+
 /** The user pressed Ctrl-C. */
 export class Interrupted extends CommandError {
   override readonly name = 'Interrupted';

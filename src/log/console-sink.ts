@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { hasColours } from './colours.js';
 import { prettyLine } from './pretty.js';
 import type { LogSink } from './sink.js';
 
@@ -19,7 +20,7 @@ export class ConsoleSink implements LogSink {
   constructor(stream: keyof typeof descriptors = 'stdout') {
     this.#descriptor = descriptors[stream];
     const { isTTY } = process[stream];
-    const colors = isTTY && !process.env.NO_COLOR;
+    const colors = hasColours(process[stream]);
     this.#format = isTTY ? (line) => prettyLine(line, colors) : (line) => line;
   }
 

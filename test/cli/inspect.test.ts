@@ -38,6 +38,15 @@ describe('lorekeep inspect', () => {
     expect(stdout.match(/checksums +right in all/g)).toHaveLength(3);
   });
 
+  it('lists sections and stored checksums with --all only', async () => {
+    const kb = await builtSample();
+    const detail = /^ +(?:section \d+|texts fingerprint|records checksum) /m;
+    expect((await lorekeep(['inspect', kb])).stdout).not.toMatch(detail);
+    const { stdout } = await lorekeep(['inspect', kb, '--all']);
+    for (const name of ['section 1', 'texts fingerprint', 'records checksum'])
+      expect(stdout).toMatch(new RegExp(`^ +${name} `, 'm'));
+  });
+
   it('describes index files, text index files, embeddings and models', async () => {
     await builtSample();
     const [index, words, embeddings, gguf] = await Promise.all(

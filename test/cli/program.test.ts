@@ -65,6 +65,11 @@ describe('lorekeep', () => {
       [['search', kb, '--', '--json', 'x'], 'put quotes around the text'],
       [['search', 'kb.json', 'x', '--filter', '@'], '--filter: the name of the file is empty'],
       [['search', 'kb.json', 'x', '--filter', '@.'], '--filter: .: is a folder; a file is expected'],
+      [
+        ['ask', 'kb.json', 'who', 'lights', 'it?'],
+        'put quotes around the text: lorekeep ask kb.json "who lights it?"',
+      ],
+      [['run', 'm.gguf', 'a', 'rhyme'], 'put quotes around the text: lorekeep run m.gguf "a rhyme"'],
     ];
     const results = await Promise.all(cases.map(([args]) => lorekeep(args)));
     for (const [index, { status, stderr, stdout }] of results.entries()) {

@@ -210,6 +210,14 @@ describe('lorekeep search', () => {
     }
   });
 
+  it('colours a pipe where FORCE_COLOR asks for it', async () => {
+    const shown = async (env: NodeJS.ProcessEnv) =>
+      (await lorekeep(['search', kb, 'honey', '--top-k', '1'], { env })).stdout;
+    expect(await shown({ FORCE_COLOR: '1' })).toContain('\u001b[33mHoney\u001b[39m');
+    expect(await shown({ FORCE_COLOR: '0' })).not.toContain('\u001b');
+    expect(await shown({})).not.toContain('\u001b');
+  });
+
   it.skipIf(withoutTerminal)(
     'highlights with colours on a terminal, and without where NO_COLOR is set',
     async () => {

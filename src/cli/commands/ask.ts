@@ -2,17 +2,19 @@ import { type Command, Option } from 'commander';
 import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
+import { oneText } from '../failure.js';
 import { addRetrievalFlags } from '../flags/retrieval.js';
 
 export function addAsk(program: Command): void {
   const command = program
     .command('ask')
     .description('Ask a running server about a knowledge base.')
+    .usage('[options] <kb.json> [question]')
     .argument(
       '<kb.json>',
       "a path in the server's storage root, or a file here if the server is on this machine",
     )
-    .argument('[question]', 'without one: a line after the other from the terminal or from stdin')
+    .argument('[question...]', 'without one: a line after the other from the terminal or from stdin')
     .option('--host <name>', 'where the server runs', host, '127.0.0.1')
     .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
     .option(
@@ -45,8 +47,8 @@ export function addAsk(program: Command): void {
     )
     .option('--json', 'one JSON result per question, a line each')
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
-    .action(async (kb: string, question: string | undefined, flags: AskFlags) => {
+    .action(async (kb: string, words: string[], flags: AskFlags) => {
       const { ask } = await import('../ask/ask.js');
-      await ask(kb, question, flags);
+      await ask(kb, oneText(words, `lorekeep ask ${kb}`), flags);
     });
 }

@@ -8,6 +8,7 @@ export function addInspect(program: Command): void {
     .description('Say what a file is, what it holds and whether it is whole.')
     .argument('<file>', 'knowledge base config, index, text index, hnswlib file or GGUF model')
     .option('--no-verify', 'do not read the whole file to compare checksums')
+    .option('--all', 'also list the sections of the files and the checksums stored in them')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', `\n${exitStatusHelp} A file that is damaged is a failure.`)
     .action(async (file: string, flags: InspectFlags) => {

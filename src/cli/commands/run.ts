@@ -1,14 +1,16 @@
 import { type Command, Option } from 'commander';
 import { integer, number } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
+import { oneText } from '../failure.js';
 import type { RunFlags } from '../run/run.js';
 
 export function addRun(program: Command): void {
   program
     .command('run')
     .description('Generate text with a language model, without a server.')
+    .usage('[options] <model.gguf> [prompt]')
     .argument('<model.gguf>', 'a language model')
-    .argument('[prompt]', 'what to reply to; without one: the text of stdin')
+    .argument('[prompt...]', 'what to reply to; without one: the text of stdin')
     .option('--system <text>', 'the system text, or @FILE')
     .option('--raw', "the prompt as it is, without the model's chat template")
     .option('--max-tokens <n>', 'most tokens of the reply', integer(1, 1_048_576), 512)
@@ -28,8 +30,8 @@ export function addRun(program: Command): void {
     .option('--stats', 'print tokens and times on stderr')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', `\nCtrl-C ends the reply.\n${exitStatusHelp}`)
-    .action(async (model: string, prompt: string | undefined, flags: RunFlags) => {
+    .action(async (model: string, words: string[], flags: RunFlags) => {
       const { run } = await import('../run/run.js');
-      await run(model, prompt, flags);
+      await run(model, oneText(words, `lorekeep run ${model}`), flags);
     });
 }

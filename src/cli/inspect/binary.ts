@@ -23,10 +23,8 @@ export async function describeIndexFile(
     ['checksums', checksumText(found)],
     ...found.sections.map(({ id, name, offset, bytes, checksum }): Fact => {
       const state = checksum === 'right' ? '' : `, checksum ${checksum}`;
-      return [
-        `section ${id}`,
-        `${name || 'unknown'}: ${bytesText(bytes)} from byte ${count(offset)}${state}`,
-      ];
+      const text = `${name || 'unknown'}: ${bytesText(bytes)} from byte ${count(offset)}${state}`;
+      return checksum === 'wrong' ? [`section ${id}`, text] : [`section ${id}`, text, 'detail'];
     }),
     ...problems.map((problem): Fact => ['problem', problem]),
   ];
@@ -50,11 +48,15 @@ const titles: Readonly<Record<string, string>> = {
   textsFingerprint: 'texts fingerprint',
 };
 
+/** Keys that matter to a developer of lorekeep. */
+const details: ReadonlySet<string> = new Set(['recordsFileBytes', 'recordsFileChecksum', 'textsFingerprint']);
+
 function statedFacts(found: FileInspection): Fact[] {
   return Object.entries(found).flatMap(([key, value]): Fact[] => {
     if (shownElsewhere.has(key) || (typeof value !== 'number' && typeof value !== 'string')) return [];
     const title = key === 'rows' ? rowTitles[found.kind] : titles[key];
-    return [[title ?? key, typeof value === 'number' ? count(value) : value]];
+    const shown = typeof value === 'number' ? count(value) : value;
+    return [details.has(key) ? [title ?? key, shown, 'detail'] : [title ?? key, shown]];
   });
 }
 

@@ -2,8 +2,8 @@ import { ellipsize, padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import type { Screen } from '../terminal/screen.js';
 
-/** A line of a description: a title, and the value for people. */
-export type Fact = readonly [name: string, value: string];
+/** A line of a description: a title, and the value for people. A `detail` is shown by --all only. */
+export type Fact = readonly [name: string, value: string, rank?: 'detail'];
 
 export interface Description {
   facts: Fact[];
@@ -15,7 +15,13 @@ export interface Description {
   files?: { title: string; path: string; description: Description }[];
 }
 
-export function factLines({ facts, files = [] }: Description, screen: Screen, indent = ''): string[] {
+export function factLines(
+  { facts: known, files = [] }: Description,
+  screen: Screen,
+  all: boolean,
+  indent = '',
+): string[] {
+  const facts = known.filter(([, , rank]) => all || rank !== 'detail');
   const width = Math.max(0, ...facts.map(([name]) => name.length));
   const room = screen.width - indent.length - width - 2;
   return [
@@ -26,7 +32,7 @@ export function factLines({ facts, files = [] }: Description, screen: Screen, in
     ...files.flatMap(({ title, path, description }) => [
       '',
       `${indent}${screen.bold(title)}  ${printable(path)}`,
-      ...factLines(description, screen, `${indent}  `),
+      ...factLines(description, screen, all, `${indent}  `),
     ]),
   ];
 }

@@ -13,6 +13,7 @@ import { describeKnowledgeBase } from './knowledge-base.js';
 
 export interface InspectFlags {
   verify: boolean;
+  all?: boolean;
   json?: boolean;
 }
 
@@ -24,7 +25,7 @@ export async function inspect(file: string, flags: InspectFlags): Promise<void> 
     const { problems, data } = description;
     if (problems.length > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ file, ok: problems.length === 0, problems, ...data });
-    for (const line of factLines(description, new Screen(process.stdout))) print(line);
+    for (const line of factLines(description, new Screen(process.stdout), flags.all === true)) print(line);
     for (const problem of problems) printFailure(new CommandError('CORRUPT', `${file}: ${problem}`));
   });
 }

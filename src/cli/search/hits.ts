@@ -93,6 +93,7 @@ function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolea
     {
       title: 'id',
       align: 'left',
+      cut: 'middle',
       widest: Math.max(8, Math.floor(screen.width * 0.3)),
       cell: ({ id }) => printableLine(id),
     },

@@ -28,6 +28,25 @@ export function ellipsize(text: string, width: number): string {
   return columns(text) <= width ? text : `${taken}…`;
 }
 
+/** Truncates a text to `width` columns in the middle: ids often differ at their ends. */
+export function ellipsizeMiddle(text: string, width: number): string {
+  if (text.length <= width && columns(text) <= width) return text;
+  if (width < 1) return '';
+  if (columns(text) <= width) return text;
+  const all = [...graphemes(text)];
+  const take = (part: typeof all, room: number) => {
+    let used = 0;
+    const end = part.findIndex((grapheme) => {
+      used += grapheme.width;
+      return used > room;
+    });
+    return part.slice(0, end < 0 ? undefined : end).map((grapheme) => grapheme.text);
+  };
+  const tail = take(all.toReversed(), Math.floor((width - 1) / 2)).toReversed();
+  const head = take(all, Math.ceil((width - 1) / 2));
+  return `${head.join('')}…${tail.join('')}`;
+}
+
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - columns(text)));
 }

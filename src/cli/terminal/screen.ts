@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { hasColours } from '../../log/colours.js';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -10,13 +11,12 @@ const narrowest = 20;
 export class Screen {
   readonly width: number;
   readonly isTerminal: boolean;
-  /** Whether to use colours: the terminal has them, and NO_COLOR is unset. */
+  /** Whether to use colours. */
   readonly colours: boolean;
 
   constructor(stream: NodeJS.WriteStream) {
     this.isTerminal = stream.isTTY === true;
-    // getColorDepth() respects NO_COLOR, FORCE_COLOR and TERM=dumb.
-    this.colours = this.isTerminal && stream.getColorDepth() > 1;
+    this.colours = hasColours(stream);
     this.width = Math.max(narrowest, stream.columns || Number(process.env.COLUMNS) || defaultWidth);
   }
 

@@ -1,10 +1,12 @@
-import { columns, ellipsize, padEnd, padStart } from './columns.js';
+import { columns, ellipsize, ellipsizeMiddle, padEnd, padStart } from './columns.js';
 
 export interface Column {
   title: string;
   align: 'left' | 'right';
   /** Cells are truncated to this many columns. */
   widest?: number | undefined;
+  /** Where cells are truncated. Default: the end. */
+  cut?: 'end' | 'middle';
 }
 
 /** Printable cells in aligned columns, separated by two blanks, below a line of titles. */
@@ -12,9 +14,10 @@ export function tableLines(layout: readonly Column[], rows: readonly (readonly s
   const widths = tableWidths(layout, rows);
   const line = (cells: readonly string[]) =>
     layout
-      .map(({ align }, index) => {
+      .map(({ align, cut }, index) => {
         const width = widths[index] ?? 0;
-        const text = ellipsize(cells[index] ?? '', width);
+        const shorten = cut === 'middle' ? ellipsizeMiddle : ellipsize;
+        const text = shorten(cells[index] ?? '', width);
         return align === 'left' ? padEnd(text, width) : padStart(text, width);
       })
       .join('  ');
