@@ -9,8 +9,8 @@ const descriptors = { stdout: 1, stderr: 2 } as const;
 const longestWait = 20;
 
 /**
- * Standard output or standard error: readable lines on a terminal, else JSON lines. Writes are synchronous, so that the last line before a
- * crash is not lost. A closed pipe or a full disk only loses lines.
+ * Standard output or standard error: readable lines on a terminal, else JSON lines. Writes are synchronous, so that the
+ * last line before a crash is not lost. A closed pipe or a full disk only loses lines.
  */
 export class ConsoleSink implements LogSink {
   readonly #format: (line: string) => string;
