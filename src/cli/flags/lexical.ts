@@ -1,7 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LexicalOptions } from '../../../lib/index.js';
-import { lexicalOptions, lexicalSchema } from '../../lexical/fields.js';
-import { plainMessage } from '../../schema/messages.js';
 import { UsageError } from '../failure.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
 
@@ -45,6 +43,9 @@ export async function lexicalRequest(
     ...(stopwords && { stopwords }),
     ...(groups && { synonyms: groups }),
   };
+  // Imported when used: flags are defined before the command is known, and zod is large.
+  const { lexicalOptions, lexicalSchema } = await import('../../lexical/fields.js');
+  const { plainMessage } = await import('../../schema/messages.js');
   const parsed = lexicalSchema.safeParse(fields, { error: plainMessage });
   if (parsed.success) return lexicalOptions(parsed.data);
   const [issue] = parsed.error.issues;
