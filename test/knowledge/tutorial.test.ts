@@ -60,13 +60,14 @@ describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/know
   });
 
   test('have scripts that run', () => {
-    const others = blocks('knowledge-bases.md', 'js');
-    expect(others).toHaveLength(3);
+    // The first is an example with arguments: example.test.ts runs it.
+    const [, ...others] = blocks('knowledge-bases.md', 'js');
+    expect(others).toHaveLength(4);
     const printed = others.map((text) => {
       save('other.mjs', text);
       return shell('node other.mjs');
     });
-    expect(printed).toEqual(['', 'Bees dance.\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
+    expect(printed).toEqual(['', 'Bees dance.\n', '2\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
   });
 
   test('agree with the example of a knowledge base', () => {
