@@ -402,7 +402,7 @@ export async function startPrefix(
     const [promise, stop] = model.prefix(native, () => {});
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      return new Prefix(await promise);
+      return new Prefix(await promise, model);
     } catch (error) {
       throw signal?.aborted ? new AbortError(signal.reason) : translateError(error);
     } finally {

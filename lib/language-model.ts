@@ -211,7 +211,10 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
    */
   async loadPrefix(path: string, { signal }: CallOptions = {}): Promise<Prefix> {
     const file = stringArgument('path', path);
-    return this.run(signal, async (native, cancel) => new Prefix(await native.loadPrefix(file, cancel)));
+    return this.run(
+      signal,
+      async (native, cancel) => new Prefix(await native.loadPrefix(file, cancel), native),
+    );
   }
 
   /**

@@ -1,13 +1,17 @@
 import { stringArgument } from './arguments.js';
+import { LorekeepError } from './errors.js';
 import { Handle } from './handle.js';
-import type { NativePrefix } from './native.js';
+import type { NativeHandle, NativePrefix } from './native.js';
 import type { CallOptions } from './native-call.js';
 
 /** A computed prompt in the KV cache of a LanguageModel. It stays there until close(), or until the model closes. */
 export class Prefix extends Handle<NativePrefix> {
+  readonly #model: NativeHandle;
+
   /** @internal */
-  constructor(native: NativePrefix) {
+  constructor(native: NativePrefix, model: NativeHandle) {
     super(native);
+    this.#model = model;
   }
 
   /** The prompt as tokens. */
@@ -21,6 +25,8 @@ export class Prefix extends Handle<NativePrefix> {
    */
   async save(path: string, { signal }: CallOptions = {}): Promise<void> {
     const file = stringArgument('path', path);
+    // The addon may still hold the memory of a closed model for a moment.
+    if (this.#model.closed) throw new LorekeepError('CLOSED', 'Prefix: used after close() of its model');
     return this.run(signal, (native, cancel) => native.save(file, cancel));
   }
 }

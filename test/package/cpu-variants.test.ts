@@ -26,7 +26,6 @@ const needs: Record<string, string[]> = {
   haswell: ['avx2', 'bmi2', 'f16c', 'fma'],
   alderlake: ['avx2', 'bmi2', 'f16c', 'fma', 'avx_vnni'],
   skylakex: ['avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'],
-  cannonlake: ['avx512bw', 'avx512vbmi'],
   cascadelake: ['avx512bw', 'avx512_vnni'],
   icelake: ['avx512bw', 'avx512vbmi', 'avx512_vnni'],
   cooperlake: ['avx512bw', 'avx512_vnni', 'avx512_bf16'],
