@@ -34,12 +34,16 @@ export class EventStream {
     response.on('error', () => {});
     for (const event of first) response.write(encoded(event));
     this.#readers.set(response, response.writableLength + stalledBytes);
-    this.#heartbeat ??= setInterval(() => this.#write(':\n\n', false), heartbeatMs).unref();
+    this.#heartbeat ??= setInterval(() => this.#write(':\n\n'), heartbeatMs).unref();
     return true;
   }
 
-  send(event: StreamEvent): void {
-    if (this.#readers.size > 0) this.#write(encoded(event), event.replaceable === true);
+  /** Sends events in one piece. */
+  send(...events: readonly StreamEvent[]): void {
+    if (this.#readers.size === 0) return;
+    const needed = events.filter(({ replaceable }) => replaceable !== true);
+    const text = events.map(encoded).join('');
+    this.#write(text, needed.length === events.length ? text : needed.map(encoded).join(''));
   }
 
   close(): void {
@@ -47,11 +51,13 @@ export class EventStream {
     clearInterval(this.#heartbeat);
   }
 
-  #write(text: string, replaceable: boolean): void {
+  /** Readers that lag behind get `needed` instead. */
+  #write(text: string, needed: string = text): void {
     for (const [reader, allowed] of this.#readers) {
       if (reader.writableLength === 0) this.#readers.set(reader, stalledBytes);
+      const sent = reader.writableLength > laggingBytes ? needed : text;
       if (reader.writableLength > allowed) reader.destroy();
-      else if (!replaceable || reader.writableLength <= laggingBytes) reader.write(text);
+      else if (sent !== '') reader.write(sent);
     }
   }
 

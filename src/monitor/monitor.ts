@@ -7,9 +7,10 @@ import type { Log } from '../log/log.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
 import { inspect, inspectionSchema } from './inspector.js';
+import { LiveTurns } from './live-turns.js';
 import type { LogTail } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
-import { TurnRing } from './turn-ring.js';
+import { type TurnRecord, TurnRing } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
@@ -36,6 +37,7 @@ export class Monitor {
   readonly #options: MonitorOptions;
   readonly #ring: TurnRing;
   readonly #stream = new EventStream();
+  readonly #live = new LiveTurns((turns) => this.#stream.send(...turns.map(turnEvent)));
   readonly #samples: MemorySample[] = [];
   readonly #assets: ReadonlyMap<string, Asset>;
   #server: LocalServer | undefined;
@@ -60,7 +62,7 @@ export class Monitor {
 
   turn(facts: TurnFacts): void {
     const record = this.#ring.add(facts);
-    this.#stream.send({ name: 'turn', id: record.seq, data: record });
+    if (this.#stream.readers > 0) this.#live.add(record);
   }
 
   async close(): Promise<void> {
@@ -107,11 +109,12 @@ export class Monitor {
 
   /** A page that reconnects gets the turns that it missed and are still kept. */
   #openStream(request: IncomingMessage, response: ServerResponse): void {
+    this.#live.flush();
     const last = Number(request.headers['last-event-id'] ?? 0);
     const turns = this.#ring.after(Number.isSafeInteger(last) && last > 0 ? last : 0).slice(-replayedTurns);
     const lines = last > 0 ? [] : (this.#options.logTail?.lines ?? []);
     const first: StreamEvent[] = [
-      ...turns.map((turn) => ({ name: 'turn', id: turn.seq, data: turn })),
+      ...turns.map(turnEvent),
       ...lines.map((line) => ({ name: 'log', data: line })),
     ];
     if (!this.#stream.open(response, first)) sendText(response, 503, 'too many pages are open');
@@ -143,6 +146,8 @@ export class Monitor {
     else response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
   }
 }
+
+const turnEvent = (turn: TurnRecord): StreamEvent => ({ name: 'turn', id: turn.seq, data: turn });
 
 /** Returns the JSON of a body; undefined if it is too long or not JSON. */
 async function readBody(request: IncomingMessage): Promise<unknown> {

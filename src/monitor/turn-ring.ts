@@ -32,6 +32,7 @@ const mostComponents = 100;
 export class TurnRing {
   readonly #size: number;
   readonly #withComponents: boolean;
+  /** Turn n is at n - 1 modulo the size. */
   readonly #turns: TurnRecord[] = [];
   #seq = 0;
 
@@ -42,13 +43,15 @@ export class TurnRing {
 
   /** Oldest first. */
   get turns(): readonly TurnRecord[] {
-    return this.#turns;
+    if (this.#seq <= this.#turns.length) return this.#turns;
+    const oldest = this.#size === 0 ? 0 : this.#seq % this.#size;
+    return [...this.#turns.slice(oldest), ...this.#turns.slice(0, oldest)];
   }
 
   /** The turns after `seq` that are still there. */
   after(seq: number): readonly TurnRecord[] {
-    const first = this.#turns[0]?.seq ?? 0;
-    return this.#turns.slice(Math.max(0, seq - first + 1));
+    const missed = Math.min(Math.max(0, this.#seq - seq), this.#turns.length);
+    return this.turns.slice(this.#turns.length - missed);
   }
 
   add(facts: TurnFacts): TurnRecord {
@@ -69,8 +72,7 @@ export class TurnRing {
       replyLength: facts.reply.length,
       ...(this.#withComponents && keptComponents(facts.components)),
     };
-    this.#turns.push(record);
-    if (this.#turns.length > this.#size) this.#turns.shift();
+    if (this.#size > 0) this.#turns[(record.seq - 1) % this.#size] = record;
     return record;
   }
 }

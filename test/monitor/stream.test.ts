@@ -4,7 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { isLoopback } from '../../src/http/guard.js';
 import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
-import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { LiveTurns } from '../../src/monitor/live-turns.js';
+import { type TurnRecord, TurnRing } from '../../src/monitor/turn-ring.js';
 import { TestServer } from '../server/test-server.js';
 
 const facts = (turn: string, text = 'an answer') =>
@@ -164,6 +165,26 @@ it('a reader that lags gets no memory samples, one that does not read is disconn
   }
   expect(stream.readers).toBe(1);
   stream.close();
+});
+
+it('a page gets turns several at a time, in order, and of too many the failed and the slowest', () => {
+  const shown: (readonly TurnRecord[])[] = [];
+  const live = new LiveTurns((turns) => shown.push(turns));
+  const ring = new TurnRing(1, false);
+  const add = (fields: object) => live.add(ring.add({ ...facts('t'), ...fields }));
+  live.flush();
+  expect(shown).toEqual([]);
+  for (let n = 0; n < 50; n++) add({});
+  expect(shown).toEqual([]);
+  live.flush();
+  expect(shown.at(-1)?.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, n) => n + 1));
+  add({ status: 'failed', durationMs: 0 });
+  for (let n = 0; n < 1000; n++) add({ durationMs: 1, queuedMs: n });
+  live.flush();
+  expect(shown.at(-1)?.map(({ queuedMs }) => queuedMs)).toEqual([
+    0,
+    ...Array.from({ length: 49 }, (_, n) => 951 + n),
+  ]);
 });
 
 it('a ring keeps the latest turns, without texts unless they are allowed', () => {

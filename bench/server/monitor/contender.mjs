@@ -34,10 +34,11 @@ export class Contender {
     this.#agents = agents;
   }
 
-  /** Turns a second that all clients together get answered. */
+  /** Returns how many turns a second all clients together get answered, and the server's processor time per turn in µs. */
   async load(seconds, ask) {
     const begin = performance.now();
     const until = begin + seconds * 1000;
+    const processor = this.#server.processorMs();
     let turns = 0;
     const loops = this.#agents.map(async (agent) => {
       while (performance.now() < until) {
@@ -47,15 +48,18 @@ export class Contender {
       }
     });
     await Promise.all(loops);
-    return (turns * 1000) / (performance.now() - begin);
+    const rate = (turns * 1000) / (performance.now() - begin);
+    return { rate, processorUs: ((this.#server.processorMs() - processor) * 1000) / turns };
   }
 
   /** Opens the monitor's event stream and asks for its state every two seconds, as its page does. */
   async watch() {
     const [, address] = /(http:\/\/[\d.]+:\d+\/)/.exec(this.#server.printed()) ?? [];
     if (address === undefined) throw new Error('the server did not say where its monitor is');
-    const page = { events: 0, close: () => {} };
-    const stream = await openStream(new URL('api/stream', address), () => page.events++);
+    const page = { bytes: 0, close: () => {} };
+    const stream = await openStream(new URL('api/stream', address), (length) => {
+      page.bytes += length;
+    });
     const poll = setInterval(() => {
       fetch(new URL('api/state', address))
         .then((response) => response.arrayBuffer())
@@ -74,14 +78,12 @@ export class Contender {
   }
 }
 
-/** Resolves with the request once the stream is open; `onEvent` is called with each event. */
-function openStream(address, onEvent) {
+/** Resolves with the request once the stream is open; `onData` is called with the length of each chunk. */
+function openStream(address, onData) {
   return new Promise((opened, failed) => {
     const stream = request(address, (response) => {
       if (response.statusCode !== 200) failed(new Error(`the monitor answers ${response.statusCode}`));
-      response.on('data', (chunk) => {
-        for (let events = chunk.toString().split('\n\n').length - 1; events > 0; events--) onEvent();
-      });
+      response.on('data', ({ length }) => onData(length));
       response.on('error', () => {}); // it ends with destroy()
       opened(stream);
     });
