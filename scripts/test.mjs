@@ -1,8 +1,9 @@
 // `npm test`: sets everything up on a fresh clone, runs every check and test, and ends with `N passed, N failed`.
-// npm test -- [--only checks,native,ts,package] [part of the name of a vitest file or of a native test ...]
+// npm test -- [--only checks,native,ts,package,soak] [part of the name of a vitest file or of a native test ...]
 import { parseArgs } from 'node:util';
 import { checks } from './testing/checks.mjs';
 import { nativeTests } from './testing/native.mjs';
+import { soak } from './testing/soak.mjs';
 import { packageTests, typeScriptTests } from './testing/vitest.mjs';
 import { crashTools } from './tool/crash-tools.mjs';
 import { buildNative } from './tool/native-build.mjs';
@@ -12,7 +13,7 @@ import { runScript, Stop } from './tool/stop.mjs';
 import { compileTypeScript } from './tool/typescript.mjs';
 import { vendor } from './vendor/vendor.mjs';
 
-const groups = ['checks', 'native', 'ts', 'package'];
+const groups = ['checks', 'native', 'ts', 'package', 'soak'];
 
 await runScript('test', async (args) => {
   const { values, positionals } = parseArgs({
@@ -24,8 +25,8 @@ await runScript('test', async (args) => {
   const only = values.only?.split(',') ?? (positionals.length > 0 ? ['ts'] : groups);
   const unknown = only.find((group) => !groups.includes(group));
   if (unknown) throw new Stop(`--only ${unknown}: ${groups.join(', ')} are expected`);
-  if (positionals.length > 0 && only.every((group) => group === 'checks')) {
-    throw new Stop(`${positionals[0]}: names select tests, and --only checks has none`);
+  if (positionals.length > 0 && only.every((group) => group === 'checks' || group === 'soak')) {
+    throw new Stop(`${positionals[0]}: names select tests, and --only ${only.join(',')} has none`);
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const step of steps(only, positionals)) {
@@ -44,13 +45,14 @@ function steps(only, filters) {
   if (only.includes('native')) list.push(...nativeTests(filters));
   if (only.includes('ts')) list.push({ name: 'TypeScript tests', run: () => typeScriptTests(filters) });
   if (only.includes('package')) list.push(...packageTests(filters));
+  if (only.includes('soak')) list.push(soak);
   return list;
 }
 
 async function setUp(only) {
   requireNode();
   await installPackages();
-  if (only.includes('ts') || only.includes('package')) {
+  if (['ts', 'package', 'soak'].some((group) => only.includes(group))) {
     await buildNative('native');
     await phase('typescript', compileTypeScript);
     if (process.platform === 'linux') await phase('crash tools', async () => void (await crashTools()));
