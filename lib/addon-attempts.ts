@@ -4,8 +4,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { addonCandidates, packageFolder, platform } from './addon-files.js';
 import { LorekeepError } from './errors.js';
-import { checkExports, explainLinkerError, linkerMessage } from './load-failure.js';
+import { checkExports, explainLinkerError, isCheckout, linkerMessage } from './load-failure.js';
+import { compileCommand } from './source-package.js';
 import { truncatedLibrary } from './whole-library.js';
+
+export { isDamage } from './load-failure.js';
 
 /** One .node file, and why it does not load; `reason` is undefined if it loads. */
 export interface AddonAttempt {
@@ -21,8 +24,8 @@ export interface AddonAttempts {
   /** Platform and architecture of this Node.js. */
   platform: string;
   isCheckout: boolean;
-  /** Whether the package has the sources of the addon. */
-  hasSources: boolean;
+  /** The command that compiles the addon for an installed package. */
+  compileCommand: string;
   /** Platforms that the package has prebuilds for. */
   prebuilds: string[];
   /** The files for this platform, in the order of the loader. */
@@ -48,8 +51,8 @@ export function attemptAddon(): AddonAttempts {
   return {
     root,
     platform,
-    isCheckout: existsSync(join(root, 'biome.json')),
-    hasSources: existsSync(join(root, 'CMakeLists.txt')) && existsSync(join(root, 'native', 'binding')),
+    isCheckout: isCheckout(root),
+    compileCommand: compileCommand(root),
     prebuilds: foldersOf(join(root, 'prebuilds')),
     attempts: addonCandidates(root).map(attempt),
   };

@@ -1,13 +1,14 @@
-/** Loads the .node file from build/Release (a local build), else from prebuilds/ (part of the package). */
+/** Loads the .node file: of a local build, else of the source package, else of prebuilds/ (part of the package). */
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { addonCandidates, packageFolder } from './addon-files.js';
+import { addonCandidates, addonFolder, packageFolder } from './addon-files.js';
 import { checkExports, loadFailure } from './load-failure.js';
 import type { NativeBinding } from './native.js';
+import { moduleFolder } from './own-package.js';
 import { truncatedLibrary } from './whole-library.js';
 
-const require = createRequire(import.meta.url);
+const require = createRequire(join(moduleFolder(import.meta.url), 'binding.js'));
 
 function load(): { file: string; binding: NativeBinding } {
   const root = packageFolder();
@@ -15,7 +16,7 @@ function load(): { file: string; binding: NativeBinding } {
   let exports: object;
   try {
     const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
-    file = nodeGypBuild.resolve(root);
+    file = nodeGypBuild.resolve(addonFolder(root));
     const truncated = truncatedLibrary(dirname(file));
     if (truncated !== undefined) throw new Error(truncated);
     exports = require(file) as object;

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { platform } from './addon-files.js';
 import { LorekeepError } from './errors.js';
 import { nativeExports } from './native.js';
+import { bundledError, versionOfPackage } from './own-package.js';
+import { compileCommand } from './source-package.js';
 
 /** Returns a clause that explains the dynamic linker's message; undefined if the message is unknown. */
 export function explainLinkerError(message: string): string | undefined {
@@ -35,17 +37,27 @@ export function explainLinkerError(message: string): string | undefined {
  * best first; `cause`: the error of the attempt.
  */
 export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
+  if (!isCheckout(root) && versionOfPackage(root) === undefined) return bundledError(root, cause);
   const linker = linkerMessage(cause);
-  const facts = { field: 'native addon', remedy: remedy(root), platform, tried, linker };
+  const why = explainLinkerError(linker) ?? linker;
   const [first] = tried;
+  const facts = { field: 'native addon', remedy: remedy(root, first && why), platform, tried, linker };
   if (first === undefined) {
     const places = process.env.PREBUILDS_ONLY ? 'prebuilds/' : 'build/Release/ or prebuilds/';
     const reason = `there is none for ${platform} in ${places} of ${root}`;
     return LorekeepError.about('UNSUPPORTED', { ...facts, reason }, { cause });
   }
-  const reason = `${first} does not load: ${explainLinkerError(linker) ?? linker}`;
+  const reason = `${first} does not load: ${why}`;
   return LorekeepError.about('UNSUPPORTED', { ...facts, reason }, { cause });
 }
+
+/** Whether a reason for which an addon does not load says that its files are not whole, as opposed to not made for this system. */
+export function isDamage(reason: string): boolean {
+  return /truncated|damaged|different builds|another build|ends the process|lib(?:llama|ggml)/.test(reason);
+}
+
+/** A published package has no biome.json. */
+export const isCheckout = (root: string): boolean => existsSync(join(root, 'biome.json'));
 
 /** Returns the error of an attempt to load a library, on one line. */
 export function linkerMessage(cause: unknown): string {
@@ -54,10 +66,13 @@ export function linkerMessage(cause: unknown): string {
   return /NODE_MODULE_VERSION/.test(lines[1] ?? '') ? lines.slice(0, 2).join(' ') : (lines[0] ?? '');
 }
 
-const remedy = (root: string) =>
-  existsSync(join(root, 'biome.json')) // a checkout; published packages do not have it
-    ? 'run `npm run build`; `lorekeep doctor` tells more'
-    : 'reinstall the package with a C++20 compiler and CMake on PATH and without --ignore-scripts, so that it builds from the sources it carries; `npx lorekeep doctor` tells more';
+/** `why`: the reason for which an addon that is there does not load. */
+function remedy(root: string, why: string | undefined): string {
+  if (isCheckout(root)) return 'run `npm run build`; `lorekeep doctor` tells more';
+  const compile = `\`${compileCommand(root)}\` compiles it from source, with a C++20 compiler and CMake on PATH`;
+  const steps = why !== undefined && isDamage(why) ? `install lorekeep again, or: ${compile}` : compile;
+  return `${steps}; \`npx lorekeep doctor\` tells more`;
+}
 
 /** Throws if `exports` lacks a name: an addon built from other sources would otherwise fail later, during a call. */
 export function checkExports(exports: object, file: string): void {

@@ -1,16 +1,14 @@
 // An edition of the package: node scripts/pack.mjs [--edition development|production] [--without-models] [--to FOLDER]
 // development is what is published; production is what products embed. docs/editions.md says what is in each.
-import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { editionFiles, editions, isIn } from './pack/editions.mjs';
 import { sbom } from './pack/sbom.mjs';
-import { npmCommand, run } from './tool/command.mjs';
+import { packFolder, place } from './pack/staging.mjs';
 import { packageJson, root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
-
-const [npm, ...first] = npmCommand();
 
 await runScript('pack', async (args) => {
   const { values } = parseArgs({
@@ -30,7 +28,7 @@ await runScript('pack', async (args) => {
   try {
     await stage(edition, withoutModels, folder);
     mkdirSync(to, { recursive: true });
-    const name = (await pack(folder, ['--pack-destination', to])).trim().split('\n').at(-1);
+    const name = (await packFolder(folder, ['--pack-destination', to])).trim().split('\n').at(-1);
     console.log(join(to, name));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -39,7 +37,7 @@ await runScript('pack', async (args) => {
 
 /** Puts the files of an edition into `folder`. */
 async function stage(edition, withoutModels, folder) {
-  const output = await pack(root, ['--dry-run', '--json']);
+  const output = await packFolder(root, ['--dry-run', '--json']);
   const [{ files }] = JSON.parse(output.slice(output.indexOf('[')));
   const isModel = (path) => path.startsWith('data/models/') && path.endsWith('.gguf');
   for (const { path } of files) {
@@ -53,28 +51,9 @@ async function stage(edition, withoutModels, folder) {
   write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-function place(from, to) {
-  mkdirSync(dirname(to), { recursive: true });
-  try {
-    linkSync(from, to);
-  } catch {
-    copyFileSync(from, to);
-  }
-}
-
 /** Replaces a link by a file of its own, so that the checkout keeps its file. */
 function write(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { force: true });
   writeFileSync(path, text);
-}
-
-async function pack(folder, options) {
-  let output = '';
-  const onLine = (line) => {
-    output += `${line}\n`;
-  };
-  const args = [...first, 'pack', folder, '--ignore-scripts', ...options];
-  await run(npm, args, { quiet: true, onLine });
-  return output;
 }

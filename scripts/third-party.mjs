@@ -30,7 +30,7 @@ function compose() {
     '# Third-party software',
     'Made by `node scripts/third-party.mjs --write`; do not edit. lorekeep itself is under the Apache License 2.0 (LICENSE).',
     '## In the native addon',
-    'Compiled into the addon, or into the libraries beside it. Their sources and licence texts travel in the package.',
+    'Compiled into the addon, or into the libraries beside it. Their licence texts are in the package, their sources in @lorekeep/source.',
     nativeTable(),
     '## In the packages of GPU plugins',
     'Each package holds one plugin and the licence text. Built from:',
@@ -61,7 +61,7 @@ function compose() {
     'Fetched for the tests of a git checkout; not part of the published package.',
     testDataTable(),
     '## Tools of the development alone',
-    'Not part of the published package and not installed with it.',
+    'Not part of the published package and not installed with it. cmake-js and node-addon-api are installed with @lorekeep/source.',
     table(['package', 'version', 'licence', 'used in'], direct(packages, devDependencies)),
   ].join('\n\n')}\n`;
 }
@@ -76,7 +76,7 @@ function nativeTable() {
       part.version,
       part.license,
       part.use,
-      `${place}/${part.licenseFile}`,
+      part.licenseText ?? `${place}/${part.licenseFile}`,
     ]);
     return [own, ...parts];
   });

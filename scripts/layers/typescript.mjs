@@ -13,6 +13,7 @@ const doorsOfLib = [
   'lib/errors.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
+  'lib/own-package.js',
 ];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.

@@ -72,10 +72,14 @@ export class ServerProcess {
 }
 
 function commandFile(): string {
-  const file = join(dirname(fileURLToPath(import.meta.url)), '..', 'cli', 'lorekeep.cjs');
-  if (existsSync(file)) return file;
+  // Bundlers that emit CommonJS leave import.meta.url undefined.
+  const url = import.meta.url as string | undefined;
+  if (url?.startsWith('file:')) {
+    const file = join(dirname(fileURLToPath(url)), '..', 'cli', 'lorekeep.cjs');
+    if (existsSync(file)) return file;
+  }
   throw new Error(
-    `startServer: ${file} does not exist: lorekeep/client was bundled or copied without its package; keep lorekeep external`,
+    'startServer: lorekeep/client was bundled or copied without its package, so there is no server to start; keep lorekeep out of the bundle (docs/bundlers.md)',
   );
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -26,6 +26,17 @@ export function npm(args: string[], cwd: string, env: NodeJS.ProcessEnv = proces
   });
 }
 
+/** Runs an npm command that must fail; returns all that it printed. */
+export function npmFails(args: string[], cwd: string, env: NodeJS.ProcessEnv): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [npmProgram(), ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
+  if (status === 0) throw new Error(`npm ${args.join(' ')} did not fail`);
+  return stdout + stderr;
+}
+
 export interface Tarball {
   path: string;
   version: string;
@@ -41,10 +52,11 @@ export function pack(destination: string, folder: string = root): Tarball {
   return { ...packed, path: join(destination, packed.filename) };
 }
 
-/** An environment in which only Node can be found: no compiler, no CMake, no make. */
+/** An environment in which only Node and the shell can be found: no compiler, no CMake, no make. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-bin-'));
   symlinkSync(process.execPath, join(folder, 'node'));
+  if (process.platform !== 'win32') symlinkSync('/bin/sh', join(folder, 'sh'));
   const env: NodeJS.ProcessEnv = { ...process.env, PATH: folder };
   for (const name of ['CC', 'CXX', 'LOREKEEP_PREBUILD', 'PREBUILDS_ONLY', 'NODE_PATH']) delete env[name];
   return env;

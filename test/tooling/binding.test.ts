@@ -13,11 +13,22 @@ const platform = `${process.platform}-${process.arch}`;
 function emptyPackage(name: string): string {
   const place = folder(name);
   mkdirSync(join(place, 'dist', 'lib'), { recursive: true });
-  const files = ['addon-files', 'binding', 'errors', 'load-failure', 'native', 'whole-library'];
-  for (const file of files.map((name) => `${name}.js`)) {
+  const files = [
+    'addon-files',
+    'binding',
+    'errors',
+    'load-failure',
+    'native',
+    'own-package',
+    'source-package',
+  ];
+  for (const file of [...files, 'whole-library'].map((name) => `${name}.js`)) {
     cpSync(join(root, 'dist', 'lib', file), join(place, 'dist', 'lib', file));
   }
-  writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'lorekeep', type: 'module' }));
+  writeFileSync(
+    join(place, 'package.json'),
+    JSON.stringify({ name: 'lorekeep', version: '1.2.3', type: 'module' }),
+  );
   cpSync(join(root, 'node_modules', 'node-gyp-build'), join(place, 'node_modules', 'node-gyp-build'), {
     recursive: true,
   });
@@ -61,7 +72,7 @@ describe('the loader', () => {
     const { code, message, detail } = loadError(emptyPackage('absent'));
     expect(code).toBe('UNSUPPORTED');
     expect(message).toContain(`there is none for ${platform} in build/Release/ or prebuilds/`);
-    expect(message).toContain('reinstall the package with a C++20 compiler and CMake');
+    expect(message).toContain('`npm install @lorekeep/source@1.2.3` compiles it from source');
     expect(detail).toMatchObject({ platform, tried: [] });
   });
 
@@ -69,6 +80,42 @@ describe('the loader', () => {
     const place = emptyPackage('checkout');
     writeFileSync(join(place, 'biome.json'), '{}');
     expect(loadError(place).message).toMatch(/; run `npm run build`; `lorekeep doctor` tells more$/);
+  });
+
+  test('names the settings of bundlers when its code was copied out of the package', () => {
+    const place = emptyPackage('bundled');
+    writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'product', type: 'module' }));
+    const { code, message } = loadError(place);
+    expect(code).toBe('UNSUPPORTED');
+    expect(message).toContain(`lorekeep runs from ${place}, outside its package`);
+    expect(message).toContain('`--external:lorekeep`');
+  });
+
+  test('tells to install again when a file of the package is damaged', () => {
+    const place = emptyPackage('damaged');
+    const prebuild = join(place, 'prebuilds', platform);
+    mkdirSync(prebuild, { recursive: true });
+    writeFileSync(join(prebuild, 'lorekeep.node'), 'this is not a library '.repeat(10));
+    expect(loadError(place).message).toContain('install lorekeep again, or: `npm install @lorekeep/source');
+  });
+
+  test('prefers the addon that the source package has compiled to a prebuild, and names it', () => {
+    const place = emptyPackage('compiled');
+    const source = join(place, 'node_modules', '@lorekeep', 'source');
+    for (const at of [join(source, 'build', 'Release'), join(place, 'prebuilds', platform)]) {
+      mkdirSync(at, { recursive: true });
+      writeFileSync(join(at, 'lorekeep.node'), 'this is not a library '.repeat(10));
+    }
+    const manifest = (version: string) => JSON.stringify({ name: '@lorekeep/source', version });
+    writeFileSync(join(source, 'package.json'), manifest('1.2.3'));
+    expect(loadError(place).message).toContain(
+      `${join(source, 'build', 'Release', 'lorekeep.node')} does not`,
+    );
+    expect(loadError(place).message).toContain('`npx @lorekeep/source` compiles it');
+    writeFileSync(join(source, 'package.json'), manifest('1.2.4'));
+    expect(loadError(place).message).toContain(
+      `${join(place, 'prebuilds', platform, 'lorekeep.node')} does not`,
+    );
   });
 
   test('looks at prebuilds alone when told so', () => {

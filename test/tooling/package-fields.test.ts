@@ -31,3 +31,9 @@ it('package.json names files that the tarball holds, also for tools that do not 
   expect(named.length).toBeGreaterThan(6);
   for (const file of named) expect(listed).toContain(file);
 });
+
+it('the source package is an optional peer in the version of the package', () => {
+  const { version, peerDependencies, peerDependenciesMeta } = manifest;
+  expect(peerDependencies['@lorekeep/source']).toBe(version);
+  expect(peerDependenciesMeta['@lorekeep/source']).toEqual({ optional: true });
+});

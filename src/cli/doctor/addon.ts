@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AddonAttempts, attemptAddon } from '../../../lib/addon-attempts.js';
+import { type AddonAttempts, attemptAddon, isDamage } from '../../../lib/addon-attempts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** The facts about an addon that does not load, for programs. */
@@ -65,7 +65,8 @@ interface Tools {
 }
 
 /** Returns the shortest way to an addon that loads. */
-function remedyOf({ attempts, root, platform, hasSources, isCheckout }: AddonAttempts, tools: Tools): string {
+function remedyOf(found: AddonAttempts, tools: Tools): string {
+  const { attempts, root, isCheckout } = found;
   const [first] = attempts;
   const whole = attempts.find(({ reason }) => reason === undefined);
   if (first !== undefined && whole !== undefined && whole !== first)
@@ -76,17 +77,12 @@ function remedyOf({ attempts, root, platform, hasSources, isCheckout }: AddonAtt
   const prepare = missing === '' ? '' : `install ${missing}, then `;
   if (isCheckout) return `${prepare}run \`npm run build\``;
   // A prebuild was packed for this platform, and did not arrive whole.
-  if (first !== undefined && isDamage(first.reason))
+  if (first !== undefined && isDamage(first.reason ?? ''))
     return `remove ${root} and run \`npm install\` again: the files are damaged`;
-  if (!hasSources)
-    return `install a package of lorekeep with a prebuild for ${platform}: this one has no sources`;
-  return `${prepare}run \`npm rebuild lorekeep --foreground-scripts --ignore-scripts=false\`, which builds it from source`;
+  return `${prepare}run \`${found.compileCommand}\`, which builds it from source`;
 }
 
 const isOwnLibrary = (name: string) => /^lib(?:llama|ggml)/.test(name);
-
-const isDamage = (reason: string | undefined) =>
-  /truncated|damaged|different builds|another build|ends the process|lib(?:llama|ggml)/.test(reason ?? '');
 
 const missingTools = ({ compiler, cmake }: Tools) =>
   [...(compiler === null ? ['a C++20 compiler'] : []), ...(cmake === null ? ['CMake'] : [])].join(' and ');

@@ -42,6 +42,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
   const lexical = await lexicalRequest(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
+  if (name !== undefined) refuseWordAsPlace(name, text);
   const file = await findKnowledgeBase(name);
   await interruptible(async (signal) => {
     const started = performance.now();
@@ -98,6 +99,13 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     print(`records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`);
     print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
   });
+}
+
+/** Two words without quotes look like a knowledge base and a text. @throws CommandError */
+function refuseWordAsPlace(name: string, text: string): void {
+  if (existsSync(name) || name === '' || /[\\/]|\.json$/i.test(name)) return;
+  const message = `${name}: the file does not exist; if it is a word of the text, put quotes around the text: lorekeep search "${name} ${text}"`;
+  throw new CommandError('NOT_FOUND', message);
 }
 
 /** The words that the lexical leg found in the hits. */
