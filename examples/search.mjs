@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { EmbeddingModel, TextIndex, VectorIndex } from 'lorekeep';
 
-const file = process.argv[2] ?? new URL('../docs/protocol.md', import.meta.url);
-const question = process.argv[3] ?? 'Which replies may come in any order?';
+const file = process.argv[2] ?? new URL('lighthouse.txt', import.meta.url);
+const question = process.argv[3] ?? 'Who stays awake at night?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 
 // A model that comes with the package; any other GGUF embedding model will do.

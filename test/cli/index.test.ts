@@ -97,6 +97,12 @@ describe('lorekeep search', () => {
     expect((await run(['search', 'who', 'dances', 'here'])).stderr).toContain(
       'lorekeep search "who dances here"',
     );
+    expect(await run(['search', 'nothing', 'here'])).toMatchObject({
+      status: 1,
+      stderr:
+        'lorekeep: nothing: the file does not exist; if it is a word of the text, put quotes around the text: lorekeep search "nothing here"\n',
+    });
+    expect((await run(['search', 'no/kb.json', 'here'])).stderr).not.toContain('quotes');
     write('some.json', '{}');
     expect((await run(['search', 'some.json'])).stderr).toContain('the text to look for is missing');
   });
