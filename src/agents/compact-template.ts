@@ -9,6 +9,16 @@ enum Op {
   inverted,
 }
 
+/** Where a template finds the values of its names: Mustache's Context, or one like it. */
+export interface LookupContext {
+  lookup(name: string): unknown;
+  /** The context inside a section. */
+  push(view: unknown): LookupContext;
+}
+
+/** Returns the text of a value. */
+type Show = (value: unknown) => string;
+
 /** Numbers per token: its op, where its text or name begins and ends in the source, and `next`. */
 const numbersPerToken = 4;
 
@@ -44,16 +54,16 @@ export class CompactTemplate {
     return this.#numbers.byteLength;
   }
 
-  /** `show` makes the text of a `{{value}}`. */
-  render(context: Mustache.Context, show: (value: unknown) => string): string {
-    return this.#renderTokens(0, this.#numbers.length / numbersPerToken, context, show);
+  /** `show` makes the text of a `{{value}}`, `raw` that of a `{{{value}}}`. */
+  render(context: LookupContext, show: Show, raw: Show = String): string {
+    return this.#renderTokens(0, this.#numbers.length / numbersPerToken, context, { show, raw });
   }
 
   #renderTokens(
     begin: number,
     end: number,
-    context: Mustache.Context,
-    show: (value: unknown) => string,
+    context: LookupContext,
+    texts: { show: Show; raw: Show },
   ): string {
     let text = '';
     for (let token = begin; token < end; ) {
@@ -65,10 +75,11 @@ export class CompactTemplate {
       if (op === Op.text) text += name;
       else if (op === Op.section) {
         for (const inner of sectionContexts(value, context))
-          text += this.#renderTokens(token + 1, next, inner, show);
+          text += this.#renderTokens(token + 1, next, inner, texts);
       } else if (op === Op.inverted) {
-        if (isEmpty(value)) text += this.#renderTokens(token + 1, next, context, show);
-      } else if (value !== undefined && value !== null) text += op === Op.raw ? value : show(value);
+        if (isEmpty(value)) text += this.#renderTokens(token + 1, next, context, texts);
+      } else if (value !== undefined && value !== null)
+        text += op === Op.raw ? texts.raw(value) : texts.show(value);
       token = next;
     }
     return text;
@@ -81,10 +92,9 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** The contexts in which a section is rendered, one after the other. */
-function* sectionContexts(value: unknown, context: Mustache.Context): Generator<Mustache.Context> {
+function* sectionContexts(value: unknown, context: LookupContext): Generator<LookupContext> {
   if (!value) return;
-  // Indices, because the list may have no prototype.
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) yield context.push(value[i]);
+  if (Array.isArray(value)) for (const item of value) yield context.push(item);
   else if (value === true) yield context;
   else yield context.push(value);
 }
