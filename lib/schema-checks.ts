@@ -62,10 +62,24 @@ export function hasType(value: unknown, type: string): boolean {
   return typeof value === type;
 }
 
+/** Most alternatives of one oneOf: each is compared with each. */
+const mostAlternatives = 256;
+
+/** What tells an alternative from others. */
+interface Alternative {
+  readonly type: unknown;
+  /** As JSON. */
+  readonly constants: ReadonlySet<string> | undefined;
+  /** Constants of the properties that it needs. */
+  readonly properties: ReadonlyMap<string, ReadonlySet<string> | undefined>;
+}
+
 /** Refuses overlapping alternatives: a grammar cannot enforce that exactly one of them matches. */
 export function refuseOverlap(options: readonly unknown[], at: string): void {
-  for (const [index, one] of options.entries())
-    for (const other of options.slice(index + 1))
+  if (options.length > mostAlternatives) refuse(at, `more than ${mostAlternatives} alternatives; use anyOf`);
+  const alternatives = options.map(alternativeOf);
+  for (const [index, one] of alternatives.entries())
+    for (const other of alternatives.slice(index + 1))
       if (!areDisjoint(one, other))
         refuse(
           at,
@@ -73,32 +87,47 @@ export function refuseOverlap(options: readonly unknown[], at: string): void {
         );
 }
 
-function areDisjoint(one: unknown, other: unknown): boolean {
-  const [a, b] = [constantsOf(one), constantsOf(other)];
-  if (a !== undefined && b !== undefined) return !a.some((value) => b.includes(value));
-  const [left, right] = [one, other].map((schema) => (schema as Schema | null)?.type);
+function alternativeOf(schema: unknown): Alternative {
+  const { type, required, properties } = (schema ?? {}) as Schema;
+  const needed = Array.isArray(required) ? (required as string[]) : [];
+  const constants = (name: string) => constantsOf((properties as Schema | undefined)?.[name]);
+  return {
+    type,
+    constants: constantsOf(schema),
+    properties: new Map(needed.map((name) => [name, constants(name)])),
+  };
+}
+
+function areDisjoint(one: Alternative, other: Alternative): boolean {
+  if (one.constants !== undefined && other.constants !== undefined)
+    return haveNothingInCommon(one.constants, other.constants);
+  const [left, right] = [one.type, other.type];
   if (typeof left === 'string' && typeof right === 'string' && left !== right)
     return !(['integer', 'number'].includes(left) && ['integer', 'number'].includes(right));
-  return haveDisjointProperty(one as Schema, other as Schema);
+  return haveDisjointProperty(one, other);
 }
 
-/** Whether both are objects that need a property which has different constants. */
-function haveDisjointProperty(one: Schema | null, other: Schema | null): boolean {
-  const needed = Array.isArray(one?.required) ? (one.required as string[]) : [];
-  return needed.some((name) => {
-    if (!Array.isArray(other?.required) || !other.required.includes(name)) return false;
-    const [a, b] = [one, other].map((schema) =>
-      constantsOf((schema?.properties as Schema | undefined)?.[name]),
-    );
-    return a !== undefined && b !== undefined && !a.some((value) => b.includes(value));
-  });
+function haveNothingInCommon(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const [fewer, more] = one.size < other.size ? [one, other] : [other, one];
+  for (const value of fewer) if (more.has(value)) return false;
+  return true;
 }
 
-function constantsOf(schema: unknown): string[] | undefined {
+/** Whether both need a property that has different constants. */
+function haveDisjointProperty(one: Alternative, other: Alternative): boolean {
+  for (const [name, constants] of one.properties) {
+    const others = other.properties.get(name);
+    if (constants !== undefined && others !== undefined && haveNothingInCommon(constants, others))
+      return true;
+  }
+  return false;
+}
+
+function constantsOf(schema: unknown): ReadonlySet<string> | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   const { const: only, enum: list } = schema as Schema;
-  if (only !== undefined) return [JSON.stringify(only)];
-  return Array.isArray(list) ? list.map((value) => JSON.stringify(value)) : undefined;
+  if (only !== undefined) return new Set([JSON.stringify(only)]);
+  return Array.isArray(list) ? new Set(list.map((value) => JSON.stringify(value))) : undefined;
 }
 
 export function bounds(schema: Schema, low: string, high: string, at: string): [number, number] {
@@ -118,27 +147,44 @@ export function bounds(schema: Schema, low: string, high: string, at: string): [
 
 export const escapePointer = (key: string) => key.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
 
+/** Most characters of a pointer. */
+const longestPointer = 4096;
+
+/** Returns what a pointer leads to; undefined if that is nothing, or the pointer is malformed or too long. */
 export function targetOf(root: unknown, pointer: string): unknown {
+  if (pointer.length > longestPointer) return undefined;
   let at = root;
   for (const part of pointer.split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = decoded(part)?.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (key === undefined) return undefined;
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     at = (at as Record<string, unknown>)[key];
   }
   return at;
 }
 
-/** Whether following references alone, without a value in between, comes back to the first one. */
-export function leadsToItself(root: unknown, pointer: string): boolean {
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** References that a schema leads to without a value in between, by its pointer. */
+export type Leads = Map<string, readonly string[]>;
+
+/**
+ * Whether following references alone, without a value in between, comes back to the first one. `leads`: what was found
+ * before, of the same root.
+ */
+export function leadsToItself(root: unknown, pointer: string, leads: Leads): boolean {
   const pending = [pointer];
   const seen = new Set<string>();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const target = targetOf(root, next) as Schema | undefined;
-    if (typeof target !== 'object' || target === null) continue;
-    const options = [target, ...[target.anyOf, target.oneOf, target.allOf].filter(Array.isArray).flat()];
-    for (const option of options) {
-      const reference = (option as Schema | null)?.$ref;
-      if (typeof reference !== 'string') continue;
+    const found = leads.get(next) ?? referencesOf(targetOf(root, next));
+    leads.set(next, found);
+    for (const reference of found) {
       if (reference === pointer) return true;
       if (seen.has(reference)) continue;
       seen.add(reference);
@@ -146,4 +192,12 @@ export function leadsToItself(root: unknown, pointer: string): boolean {
     }
   }
   return false;
+}
+
+function referencesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { anyOf, oneOf, allOf } = schema as Schema;
+  const options = [schema, ...[anyOf, oneOf, allOf].filter(Array.isArray).flat()];
+  const references = options.map((option) => (option as Schema | null)?.$ref);
+  return [...new Set(references.filter((reference) => typeof reference === 'string'))];
 }

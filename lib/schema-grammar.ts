@@ -6,6 +6,7 @@ import {
   escapePointer,
   hasType,
   keywordsOf,
+  type Leads,
   leadsToItself,
   only,
   refuse,
@@ -23,6 +24,13 @@ const unenforced: Readonly<Record<string, string>> = {
   exclusiveMaximum: 'number',
   multipleOf: 'number or integer',
 };
+
+const knownKeywords: ReadonlySet<string> = new Set([
+  ...annotations,
+  'type',
+  ...Object.values(keywordsOf).flat(),
+  ...Object.keys(unenforced),
+]);
 
 /** Most subschemas of one schema and within each other, and most characters of its grammar. */
 const mostSchemas = 5000;
@@ -66,6 +74,9 @@ class Converter {
   readonly #rules = new Map<string, string>();
   /** Rules of `$ref` targets, by pointer. */
   readonly #references = new Map<string, string>();
+  readonly #leads: Leads = new Map();
+  /** Expressions of shared rules, with the names of this grammar. */
+  readonly #used = new Map<string, string>();
   #schemas = 0;
   #depth = 0;
   #characters = 0;
@@ -100,7 +111,11 @@ class Converter {
   }
 
   #use(body: string): string {
-    return this.#renamed(body);
+    const known = this.#used.get(body);
+    if (known !== undefined) return known;
+    const renamed = this.#renamed(body);
+    this.#used.set(body, renamed);
+    return renamed;
   }
 
   #add(name: string, body: string): string {
@@ -150,7 +165,7 @@ class Converter {
     if (known !== undefined) return known;
     const target = targetOf(this.#root, pointer);
     if (target === undefined) refuse(place, `${JSON.stringify(pointer.slice(0, 128))} is not in the schema`);
-    if (leadsToItself(this.#root, pointer)) refuse(place, 'the reference leads back to itself');
+    if (leadsToItself(this.#root, pointer, this.#leads)) refuse(place, 'the reference leads back to itself');
     const rule = this.#add(`${this.#name}-ref-${this.#references.size + 1}`, '');
     this.#references.set(pointer, rule);
     return this.#add(rule, this.#value(target, pointer.slice(1)));
@@ -184,14 +199,8 @@ class Converter {
   }
 
   #typed(schema: Schema, at: string): string {
-    const known = new Set([
-      ...annotations,
-      'type',
-      ...Object.values(keywordsOf).flat(),
-      ...Object.keys(unenforced),
-    ]);
     for (const keyword of Object.keys(schema))
-      if (!known.has(keyword)) refuse(`${at}/${escapePointer(keyword)}`, 'cannot be enforced');
+      if (!knownKeywords.has(keyword)) refuse(`${at}/${escapePointer(keyword)}`, 'cannot be enforced');
     const wanted = typesOf(schema, at);
     for (const [keyword, type] of Object.entries(unenforced)) {
       const concerned = keyword === 'multipleOf' ? ['number', 'integer'] : ['number'];
@@ -218,7 +227,8 @@ class Converter {
     if (!Array.isArray(required) || required.some((name) => typeof name !== 'string'))
       refuse(`${at}/required`, 'an array of strings is expected');
     const named = new Map(Object.entries(properties as Schema));
-    for (const name of required as string[]) {
+    const needed = new Set(required as string[]);
+    for (const name of needed) {
       if (named.has(name)) continue;
       if (additionalProperties === false)
         refuse(`${at}/required`, `${JSON.stringify(name)} is not a property`);
@@ -229,7 +239,7 @@ class Converter {
       const value = this.#value(schema, `${at}/properties/${escapePointer(name)}`);
       return {
         pair: `${literal(`${JSON.stringify(name)}:`)} ${this.#use('space')} ${value}`,
-        needed: required.includes(name),
+        needed: needed.has(name),
       };
     });
     return `${literal('{')} ${this.#use('space')} ${this.#members(members)} ${this.#use('space')} ${literal('}')}`;

@@ -95,6 +95,11 @@ export class Agent {
     return this.#history.export();
   }
 
+  /** Bytes of the turns that it remembers. */
+  get historyBytes(): number {
+    return this.#history.heap;
+  }
+
   /** Its id, the types of its nodes, and its turns that have not ended. */
   get state(): { id: string; nodes: string[]; turns: number } {
     return { id: this.id, nodes: this.#nodes.map(({ type }) => type), turns: this.#turns.size };

@@ -1,12 +1,14 @@
 import type { Holding } from '../limits/client-memory.js';
 import { historyTurnBytes } from '../limits/estimates.js';
 import { fail, ServerError } from '../protocol/errors.js';
-import { type History, type HistoryTurn, historyVersion } from '../protocol/history.js';
+import { type History, type HistoryTurn, historyVersion, mostHistoryValues } from '../protocol/history.js';
+import { countValues } from '../schema/bounded.js';
 
 interface Remembered {
   readonly turn: HistoryTurn;
   /** Bytes in the heap. */
   readonly heap: number;
+  readonly values: number;
 }
 
 /**
@@ -16,7 +18,10 @@ interface Remembered {
 export class AgentHistory {
   readonly #most: number;
   readonly #memory: Holding;
-  #remembered: readonly Remembered[] = [];
+  readonly #remembered: Remembered[] = [];
+  /** Of all remembered turns. */
+  #heap = 0;
+  #values = 0;
   #forgotten = 0;
 
   /**
@@ -26,9 +31,8 @@ export class AgentHistory {
   constructor(most: number, memory: Holding, earlier: readonly HistoryTurn[] = []) {
     this.#most = most;
     this.#memory = memory;
-    const kept = most === 0 ? [] : earlier.slice(-most).map(remember);
-    memory.add({ heap: heapOf(kept) }, 'history: the agent is not made');
-    this.#remembered = kept;
+    for (const turn of most === 0 ? [] : earlier.slice(-most)) this.#push(remember(turn));
+    memory.add({ heap: this.#heap }, 'history: the agent is not made');
   }
 
   /** The turns at this time. */
@@ -41,6 +45,11 @@ export class AgentHistory {
     return this.#forgotten;
   }
 
+  /** Bytes of all turns in the heap. */
+  get heap(): number {
+    return this.#heap;
+  }
+
   /** @throws InvalidField for the result of an action that the last turn did not ask for */
   checkResult(actionResult: unknown): void {
     if (actionResult === undefined || this.#remembered.at(-1)?.turn.action !== undefined) return;
@@ -51,12 +60,16 @@ export class AgentHistory {
   /** Remembers a turn. */
   add(turn: HistoryTurn): void {
     if (this.#most === 0) return;
-    const all = [...this.#remembered, remember(turn)];
-    let kept = all.slice(-this.#most);
-    while (kept.length > 0 && !this.#fits(heapOf(kept))) kept = kept.slice(1);
-    this.#memory.settle({ heap: heapOf(kept) });
-    this.#forgotten += Math.min(all.length, this.#most) - kept.length;
-    this.#remembered = kept;
+    const next = remember(turn);
+    const held = this.#heap;
+    while (this.#remembered.length >= this.#most) this.#shift();
+    // What is exported can be restored.
+    while (this.#remembered.length > 0 && this.#values + next.values > mostHistoryValues) this.#forget();
+    const room = held + this.#room(this.#heap + next.heap - held);
+    while (this.#remembered.length > 0 && this.#heap + next.heap > room) this.#forget();
+    if (this.#heap + next.heap <= room) this.#push(next);
+    else this.#forgotten++;
+    this.#memory.settle({ heap: this.#heap });
   }
 
   export(): History {
@@ -65,27 +78,41 @@ export class AgentHistory {
 
   release(): void {
     this.#memory.release();
-    this.#remembered = [];
+    this.#remembered.length = 0;
+    this.#heap = 0;
+    this.#values = 0;
   }
 
-  /** Whether turns of this size may replace those held. */
-  #fits(heap: number): boolean {
-    const more = heap - heapOf(this.#remembered);
-    if (more <= 0) return true;
+  #push(turn: Remembered): void {
+    this.#remembered.push(turn);
+    this.#heap += turn.heap;
+    this.#values += turn.values;
+  }
+
+  #forget(): void {
+    this.#shift();
+    this.#forgotten++;
+  }
+
+  #shift(): void {
+    const { heap, values } = this.#remembered.shift() as Remembered;
+    this.#heap -= heap;
+    this.#values -= values;
+  }
+
+  /** Takes `heap` more bytes if the budget has them. Returns how many more may be held: `heap`, or none. */
+  #room(heap: number): number {
+    if (heap <= 0) return 0;
     try {
-      this.#memory.add({ heap: more }, 'the turn is not remembered');
-      return true;
+      this.#memory.add({ heap }, 'the turn is not remembered');
+      return heap;
     } catch (error) {
-      if (error instanceof ServerError) return false;
+      if (error instanceof ServerError) return 0;
       throw error;
     }
   }
 }
 
 function remember(turn: HistoryTurn): Remembered {
-  return { turn, heap: historyTurnBytes(turn).heap };
-}
-
-function heapOf(remembered: readonly Remembered[]): number {
-  return remembered.reduce((sum, { heap }) => sum + heap, 0);
+  return { turn, heap: historyTurnBytes(turn).heap, values: countValues(turn, mostHistoryValues).values };
 }

@@ -30,6 +30,9 @@ export interface InteractionOptions {
   dryRun?: boolean | undefined;
 }
 
+/** Most records that the nodes of one turn may find together: several nodes sort and copy them at once. */
+export const mostRecords = 10_000;
+
 /** The data of one turn: the user's message, the variables, and the components that nodes have appended. */
 export class Interaction {
   readonly text: string;
@@ -49,6 +52,7 @@ export class Interaction {
   readonly #onText: (piece: TextPiece) => void;
   readonly #limit: number;
   #size = 0;
+  #records = 0;
   #replyText = '';
   #finish: Finish | undefined;
   #usage: Usage | undefined;
@@ -109,14 +113,20 @@ export class Interaction {
 
   /** @throws InteractionTooLarge, then nothing is appended */
   append(components: readonly Component[]): void {
+    const records = this.#records + components.filter(isKnowledge).length;
+    if (records > mostRecords) {
+      const most = `the nodes of one turn may find ${mostRecords} records together`;
+      fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: mostRecords });
+    }
     this.#grow(sizeOf(components));
+    this.#records = records;
     for (const component of components) this.components.push(component);
   }
 
   /** Puts these records in the place of all knowledge so far. @throws as append() */
   replaceKnowledge(knowledge: readonly Component[]): void {
-    const isKnowledge = ({ _type }: Component) => _type === 'knowledge';
     this.#grow(sizeOf(knowledge) - sizeOf(this.components.filter(isKnowledge)));
+    this.#records = knowledge.length;
     const at = this.components.findIndex(isKnowledge);
     const others = this.components.filter((component) => !isKnowledge(component));
     const place = at < 0 ? others.length : at;
@@ -172,6 +182,8 @@ export class Interaction {
     fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: this.#limit });
   }
 }
+
+const isKnowledge = ({ _type }: Component) => _type === 'knowledge';
 
 /** Approximate bytes of a value and its key, besides their text. */
 const valueBytes = 16;

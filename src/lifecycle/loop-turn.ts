@@ -5,6 +5,8 @@ import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 export interface LoopTurns {
   /** Resolves when the client may use the event loop; what runs until the next `await` of something slow counts as its use. */
   turn(): Promise<void>;
+  /** How long the client may work before it waits for its next turn, in ms. */
+  readonly sliceMs: number;
 }
 
 const current = new AsyncLocalStorage<LoopTurns>();
@@ -22,25 +24,31 @@ export function loopTurn(): Promise<void> {
   return current.getStore()?.turn() ?? nextTurnOfLoop();
 }
 
-/** Items converted at once. More are converted in slices. */
-const itemsAtOnce = 64;
+/** Items converted between two looks at the clock, unless the caller says otherwise. */
+const usualGrain = 64;
 
-/** Time in ms that mapInTurns() works before it waits for the next turn. */
-const sliceMs = 0.5;
+/** Time in ms that mapInTurns() works outside of requests before it waits for the next turn. */
+const usualSliceMs = 0.5;
 
-/** Like Array.map(), but converts a long list in slices, each in a turn of the client. */
+const nextSliceEnd = () => performance.now() + (current.getStore()?.sliceMs ?? usualSliceMs);
+
+/**
+ * Like Array.map(), but converts a long list in slices, each in a turn of the client. `grain`: items between two looks at the
+ * clock; 1 for items that may take long.
+ */
 export async function mapInTurns<From, To>(
   items: readonly From[],
-  convert: (item: From) => To,
+  convert: (item: From, index: number) => To,
+  grain = usualGrain,
 ): Promise<To[]> {
   const converted: To[] = [];
-  let due = performance.now() + sliceMs;
+  let due = nextSliceEnd();
   for (const [at, item] of items.entries()) {
-    if (at % itemsAtOnce === 0 && performance.now() >= due) {
+    if (at % grain === 0 && performance.now() >= due) {
       await loopTurn();
-      due = performance.now() + sliceMs;
+      due = nextSliceEnd();
     }
-    converted.push(convert(item));
+    converted.push(convert(item, at));
   }
   return converted;
 }

@@ -7,6 +7,9 @@ export const historyVersion = 1;
 /** Most turns of one history. */
 export const mostHistoryTurns = 10_000;
 
+/** Most values of all turns together: the turns, their fields, and the values in those. */
+export const mostHistoryValues = 100_000;
+
 /** Most values of an action's arguments or result. */
 const mostValues = 1000;
 
@@ -39,7 +42,7 @@ type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<type
 export const historySchema = z.strictObject({
   version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
   // boundedArray() checks the length before the items, and so takes anything as an item.
-  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns).describe(
+  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns, { values: mostHistoryValues }).describe(
     'The turns, oldest first.',
   ) as unknown as HistoryTurns,
 });

@@ -235,6 +235,12 @@ describe('the grammar of a JSON Schema', () => {
     [{ anyOf: [{ type: 'string' }], type: 'string' }, '/type'],
     [{ $ref: 'https://example.com/x' }, '/$ref'],
     [{ $ref: '#/$defs/x' }, '/$ref'],
+    [{ $ref: '#/%' }, '/$ref'],
+    [{ $ref: `#${'/a'.repeat(3000)}` }, '/$ref'],
+    [{ oneOf: Array.from({ length: 257 }, (_, n) => ({ const: n })) }, '/oneOf'],
+    [{ oneOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }, '/oneOf'],
+    [{ oneOf: [{ type: 'object' }, { enum: ['b'] }] }, '/oneOf'],
+    [{ oneOf: [true, { enum: ['b'] }] }, '/oneOf'],
     [{ $ref: '#/$defs/x', $defs: { x: { $ref: '#/$defs/x' } } }, '/$ref'],
     [{ $ref: '#/$defs/x', $defs: { x: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/x' }] } } }, '/$ref'],
     [{ type: 'text' }, '/type'],
@@ -269,6 +275,22 @@ describe('the grammar of a JSON Schema', () => {
     expect(() => schemaGrammar(deep)).toThrow(/nested deeper/);
     const long = { enum: Array.from({ length: 3000 }, (_, i) => `${i}${'x'.repeat(500)}`) };
     expect(() => schemaGrammar(long)).toThrow(/characters/);
+    // References that lead to each other on every way through a net.
+    const net = Object.fromEntries(
+      Array.from({ length: 50 * 20 }, (_, n) => {
+        const next = 20 * (Math.floor(n / 20) + 1);
+        const targets = Array.from({ length: 20 }, (_, at) => ({ $ref: `#/$defs/n${next + at}` }));
+        return [`n${n}`, next === 1000 ? { type: 'null' } : { anyOf: targets }];
+      }),
+    );
+    expect(() => schemaGrammar({ $ref: '#/$defs/n0', $defs: net })).toThrow(/schemas/);
+    const names = Array.from({ length: 2000 }, (_, n) => `p${n}`);
+    const needed = {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])),
+      required: names,
+    };
+    expect(schemaGrammar(needed)).toContain('p1999');
     // Each definition used twice by the next one: not copied, but shared.
     const $defs = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [

@@ -57,4 +57,11 @@ describe('marks in a reply', () => {
       expect(filtered(pieces), `seed ${testSeed}: ${JSON.stringify(pieces)}`).toEqual(filtered([reply]));
     }
   });
+
+  it('are found in linear time: a long run of blanks is looked at once', () => {
+    const blanks = ' \t'.repeat(200_000);
+    expect(filtered([`Bees${blanks}x [1]`])).toMatchObject({ text: `Bees${blanks}x [1]`, removed: 0 });
+    expect(filtered([`Bees${blanks}`, 'x', `[${blanks}1]`]).text).toBe(`Bees${blanks}x[${blanks}1]`);
+    expect(filtered([`Bees${blanks}`, '[9', '].'])).toMatchObject({ text: 'Bees.', removed: 1 });
+  });
 });

@@ -36,10 +36,22 @@ describe('params of a generate node are refused with their path', () => {
     [{ system: '{{#open}}' }, 'system'],
     [{ prompt: '{{' }, 'prompt'],
     [{ knowledge: { item: '{{/a}}' } }, 'knowledge.item'],
+    [{ json_schema: { enum: Array.from({ length: 5000 }, (_, n) => n) } }, 'json_schema'],
+    [{ json_schema: { const: 'x'.repeat(300_000) } }, 'json_schema'],
+    [
+      { actions: [{ name: 'a', parameters: { enum: Array.from({ length: 5000 }, (_, n) => n) } }] },
+      'actions',
+    ],
   ];
   it.each(invalid)('%j at %s', (params, path, code = 4003) => {
     const error = refused(() => plan(params));
     expect(error).toMatchObject({ code, details: { path: `${where}.params.${path}` } });
+  });
+
+  it('are checked in linear time: 500 templates of blanks take no longer than their parsing', () => {
+    const system = `{{${' '.repeat(16_000)}`;
+    const params = { system: `${system}x}}`, prompt: `${system}y}}`, knowledge: { placement: 'template' } };
+    for (let node = 0; node < 250; node++) expect(refused(() => plan(params)).code).toBe(4003);
   });
 
   const contradictory: [params: Record<string, unknown>, path: string][] = [

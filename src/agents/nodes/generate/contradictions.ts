@@ -71,4 +71,5 @@ function* ofKnowledge({ knowledge, system = '', prompt = '' }: GenerateParams): 
   yield { path: 'knowledge.placement', problem };
 }
 
-const mentionsKnowledge = (template: string) => /\{\{\s*[#&{^]?\s*knowledge/.test(template);
+/** Whether a tag begins with "knowledge". In linear time: blanks are matched once. */
+const mentionsKnowledge = (template: string) => /\{\{\s*(?:[#&{^]\s*)?knowledge/.test(template);

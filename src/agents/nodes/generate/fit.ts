@@ -5,7 +5,7 @@ import { fail } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import { interactionView } from '../../template.js';
 import { type CountedPrompt, countPrompt } from './chat-form.js';
-import { leaveOut, withinBudget } from './overflow.js';
+import { type Kept, leaveOut, withinBudget } from './overflow.js';
 import type { PromptBuilder, PromptMessages, PromptParts } from './prompt.js';
 
 /** What a prompt may take. */
@@ -54,10 +54,13 @@ export class PromptFitter {
   ): Promise<FittedPrompt> {
     const { historyTurns, context, reserved } = this.#limits;
     const all = historyTurns === 0 ? [] : interaction.history.slice(-historyTurns);
-    let parts: PromptParts = { history: all, knowledge: await this.#withinBudget(interaction, knowledge) };
+    let parts: PromptParts = await this.#shortEnough(interaction, {
+      history: all,
+      knowledge: await this.#withinBudget(interaction, knowledge),
+    });
     for (;;) {
       signal.throwIfAborted();
-      const built = this.#builder.build(interaction, parts);
+      const built = await this.#builder.build(interaction, parts);
       const counted = await countPrompt(this.#model, built.messages, this.#limits.thinking);
       const excess = counted.tokens - (context - reserved);
       if (excess <= 0) {
@@ -98,6 +101,21 @@ export class PromptFitter {
     return knowledge.slice(0, withinBudget(await this.#sizes(interaction, knowledge), budget));
   }
 
+  /**
+   * Leaves out what makes a prompt too long whatever its tokens are: the oldest turns, then the lowest-ranked records. So a
+   * long history is not converted only to be left out.
+   */
+  async #shortEnough(interaction: Interaction, parts: PromptParts): Promise<PromptParts> {
+    const most = this.#limits.context * longestToken;
+    const history = parts.history.map(({ text, reply }) => text.length + reply.length);
+    const texts = parts.knowledge.map(({ text }) => text.length);
+    if (sum(history) + sum(texts) <= most) return parts;
+    const view = interactionView(interaction, parts.knowledge);
+    const items = await this.#builder.items(view, parts.knowledge);
+    const knowledge = items.map(({ length }) => length);
+    return keep(parts, leaveOut({ history, knowledge }, sum(history) + sum(knowledge) - most));
+  }
+
   async #shorter(
     interaction: Interaction,
     parts: PromptParts,
@@ -123,10 +141,7 @@ export class PromptFitter {
         reserved,
       });
     }
-    return {
-      history: kept.history === 0 ? [] : parts.history.slice(-kept.history),
-      knowledge: parts.knowledge.slice(0, kept.knowledge),
-    };
+    return keep(parts, kept);
   }
 
   /** Everything is left out before a prompt is refused, so that the error tells what the rest takes. */
@@ -135,15 +150,31 @@ export class PromptFitter {
   }
 
   /** Tokens of records in the prompt. */
-  #sizes(interaction: Interaction, knowledge: readonly Knowledge[]): Promise<number[]> {
+  async #sizes(interaction: Interaction, knowledge: readonly Knowledge[]): Promise<number[]> {
     const view = interactionView(interaction, knowledge);
-    return Promise.all(
-      knowledge.map((record, index) =>
-        this.#model.countTokens(`${this.#builder.item(view, record, index + 1)}\n\n`),
-      ),
-    );
+    const sizes: number[] = [];
+    for (let at = 0; at < knowledge.length; at += countedAtOnce) {
+      const items = await this.#builder.items(view, knowledge.slice(at, at + countedAtOnce), at + 1);
+      const counts = items.map((item) => this.#model.countTokens(`${item}\n\n`));
+      sizes.push(...(await Promise.all(counts)));
+    }
+    return sizes;
   }
 }
+
+/** Returns the newest turns and the best records, as many as are kept. Default: none. */
+function keep({ history, knowledge }: PromptParts, kept: Kept = { history: 0, knowledge: 0 }): PromptParts {
+  return {
+    history: kept.history === 0 ? [] : history.slice(-kept.history),
+    knowledge: knowledge.slice(0, kept.knowledge),
+  };
+}
+
+/** Records whose tokens are counted at once. */
+const countedAtOnce = 64;
+
+/** No token stands for more characters. */
+const longestToken = 1024;
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);

@@ -1,11 +1,27 @@
 import type { Knowledge } from '../../../protocol/components.js';
 import type { OwnCitation } from '../../interaction.js';
 
-/** One mark, or several in one pair of brackets: `[1]`, `[2, 5]`. */
-const mark = /[ \t]*\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]/g;
+/** One mark, or several in one pair of brackets: `[1]`, `[2, 5]`. At most `longestMark` characters: matching stays linear. */
+const mark = /\[[\d\s,;]{1,64}\]/g;
+const numbersOfMark = /^\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]$/;
 
-/** The end of a text that may become a mark with what follows. Longer beginnings are no marks. */
-const unfinished = /[ \t]*(?:\[[\d\s,;]{0,64})?$/;
+/** The characters of an unfinished mark, and how many it may have. Longer beginnings are no marks. */
+const unfinished = /^\[[\d\s,;]*$/;
+const longestMark = 65;
+
+/** Returns where a text ends without the blanks before `end`. */
+function blanksBefore(text: string, end: number): number {
+  let at = end;
+  while (at > 0 && (text[at - 1] === ' ' || text[at - 1] === '\t')) at--;
+  return at;
+}
+
+/** Returns where the part of a text begins that may become a mark with what follows, its blanks included. */
+function heldFrom(text: string): number {
+  const opening = text.lastIndexOf('[');
+  const isOpen = opening >= 0 && text.length - opening <= longestMark && unfinished.test(text.slice(opening));
+  return blanksBefore(text, isOpen ? opening : text.length);
+}
 
 /**
  * Finds marks such as `[1]` in a reply that arrives in pieces. Marks of records become citations; marks of records that do
@@ -32,7 +48,7 @@ export class MarkFilter {
   /** Returns the text that can be sent. The rest is held until it is known whether it is a mark. */
   push(piece: string): string {
     const text = this.#held + piece;
-    const end = text.search(unfinished);
+    const end = heldFrom(text);
     this.#held = text.slice(end);
     return this.#pass(text.slice(0, end));
   }
@@ -47,10 +63,12 @@ export class MarkFilter {
   #pass(text: string): string {
     let passed = '';
     let at = 0;
-    for (const { 0: found, index } of text.matchAll(mark)) {
-      passed += text.slice(at, index);
-      passed += this.#cite(found, this.#length + passed.length);
-      at = index + found.length;
+    for (const { 0: bracket, index } of text.matchAll(mark)) {
+      if (!numbersOfMark.test(bracket)) continue;
+      const begin = Math.max(at, blanksBefore(text, index));
+      passed += text.slice(at, begin);
+      at = index + bracket.length;
+      passed += this.#cite(text.slice(begin, at), this.#length + passed.length);
     }
     passed += text.slice(at);
     this.#length += passed.length;

@@ -4,6 +4,7 @@ import { UnknownModelError } from '../../../catalog/unknown-model.js';
 import { textHeap } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
+import { countValues } from '../../../schema/bounded.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
@@ -17,7 +18,7 @@ import { PromptBuilder } from './prompt.js';
 import { quotationMark } from './quotations.js';
 import { bestRelevance } from './relevance.js';
 import { ReplyStream } from './reply-stream.js';
-import { type GenerateParams, schema } from './schema.js';
+import { type GenerateParams, schema, schemaLimits } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
 
 /** Least relevance of a record that counts, for `on_no_knowledge`: docs/relevance.md has the distributions. */
@@ -25,8 +26,7 @@ const defaultRelevance = 0.2;
 
 /** Replies with text that a language model generates from templates, history and knowledge. */
 export const node: NodeType = {
-  templateLength: ({ system, prompt }) =>
-    [system, prompt].reduce((sum: number, each) => sum + (typeof each === 'string' ? each.length : 0), 0),
+  templateLength: planningCost,
   plan(id, given, where): NodePlan {
     const params = parseParams(schema.params, given, where);
     refuseContradictions(params, where);
@@ -52,6 +52,16 @@ export const node: NodeType = {
     };
   },
 };
+
+/** Characters of templates that take as long to parse as converting one value of a JSON Schema. */
+const charactersPerValue = 16;
+
+function planningCost({ system, prompt, knowledge, json_schema, actions }: Record<string, unknown>): number {
+  const { item, header, footer } = (knowledge ?? {}) as Record<string, unknown>;
+  const templates = [system, prompt, item, header, footer].filter((each) => typeof each === 'string');
+  const { values } = countValues([json_schema, actions], schemaLimits.values);
+  return templates.reduce((sum, { length }) => sum + length, charactersPerValue * values);
+}
 
 async function checkEntered(
   pin: LanguageModelPin,
@@ -113,7 +123,7 @@ class GenerateNode implements AgentNode {
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const started = performance.now();
     const knowledge = rankedKnowledge(interaction);
-    const relevance = knowledge.length === 0 ? 0 : bestRelevance(knowledge, interaction.sources);
+    const relevance = await bestRelevance(knowledge, interaction.sources);
     const instead = this.#withoutKnowledge(interaction, relevance);
     if (instead !== undefined) return { report: { relevance } };
     const leave = await this.#pin.enter(signal);

@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../../../catalog/text-model.js';
+import { mapInTurns } from '../../../lifecycle/loop-turn.js';
 import type { Bytes } from '../../../limits/bytes.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
@@ -64,11 +65,11 @@ export class PromptBuilder {
   }
 
   /** @throws InvalidParam if a template fails or the user message is blank */
-  build(interaction: Interaction, { history, knowledge }: PromptParts): PromptMessages {
+  async build(interaction: Interaction, { history, knowledge }: PromptParts): Promise<PromptMessages> {
     const { order, placement } = this.#params.knowledge;
     const numbered = order === 'reversed' ? knowledge.toReversed() : [...knowledge];
     const view = interactionView(interaction, numbered);
-    const block = placement === 'template' ? '' : this.#block(view, numbered);
+    const block = placement === 'template' ? '' : await this.#block(view, numbered);
     const system = joined([
       this.#system(view, knowledge.length > 0),
       placement === 'system' ? block : '',
@@ -76,7 +77,7 @@ export class PromptBuilder {
     ]);
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
-    for (const turn of history) messages.push(...turnMessages(turn));
+    for (const pair of await mapInTurns(history, turnMessages)) messages.push(...pair);
     const asked = this.#asked(view, numbered.length > 0);
     const { actionResult } = interaction;
     const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
@@ -85,17 +86,21 @@ export class PromptBuilder {
     return { messages, historyStart, numbered };
   }
 
-  /** The text of one record, as in the prompt. */
-  item(view: TemplateView, record: Knowledge, number: number): string {
+  /** The texts of records, as in the prompt; the first has the number `from`. */
+  items(view: TemplateView, records: readonly Knowledge[], from = 1): Promise<string[]> {
+    return mapInTurns(records, (record, index) => this.#item(view, record, from + index), 1);
+  }
+
+  #item(view: TemplateView, record: Knowledge, number: number): string {
     const { item } = this.#templates;
     const marked = this.#params.cite === 'marks';
     if (item === undefined) return marked ? `[${number}] ${record.text}` : record.text;
     return this.#render('item', view.within({ ...record, number }));
   }
 
-  #block(view: TemplateView, numbered: readonly Knowledge[]): string {
+  async #block(view: TemplateView, numbered: readonly Knowledge[]): Promise<string> {
     if (numbered.length === 0) return '';
-    const items = numbered.map((record, index) => this.item(view, record, index + 1));
+    const items = await this.items(view, numbered);
     const block = joined([this.#render('header', view), ...items, this.#render('footer', view)]);
     return this.#templates.header === undefined ? `${defaultHeader}\n${block}` : block;
   }

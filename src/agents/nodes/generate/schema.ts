@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { anyObject, boundedArray } from '../../../schema/bounded.js';
+import { boundedArray, smallObject } from '../../../schema/bounded.js';
 import type { NodeSchema } from '../../node-schema.js';
+
+/** Limits of a node's JSON Schemas: converting them to a grammar takes some milliseconds. */
+export const schemaLimits = { values: 5000, characters: 262_144 };
+const jsonSchema = () => smallObject(schemaLimits.values, schemaLimits.characters);
 
 /** A Mustache template. */
 const template = () => z.string().max(16_384);
@@ -35,7 +39,7 @@ const action = z.strictObject({
     .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'letters, digits, _ and - are expected, at most 64')
     .describe('What the action is called; unique.'),
   description: z.string().max(2048).default('').describe('What it does, for the model.'),
-  parameters: anyObject()
+  parameters: jsonSchema()
     .default({ type: 'object', additionalProperties: false })
     .describe('JSON Schema of its arguments. Default: an empty object.'),
 });
@@ -118,7 +122,7 @@ export const schema = {
     stop: boundedArray(z.string().min(1).max(1024), 1, 16)
       .optional()
       .describe('Texts before which the reply ends.'),
-    json_schema: anyObject().optional().describe('The reply is JSON that this JSON Schema allows.'),
+    json_schema: jsonSchema().optional().describe('The reply is JSON that this JSON Schema allows.'),
     grammar: z.string().min(1).max(65_536).optional().describe('The reply obeys this GBNF grammar.'),
     thinking: z
       .union(
@@ -141,7 +145,7 @@ export const schema = {
       .describe(
         '`marks`: `[n]` in the reply cites the n-th record. `verbatim`: quotations are spans of records.',
       ),
-    actions: boundedArray(action, 1, 64)
+    actions: boundedArray(action, 1, 64, schemaLimits)
       .optional()
       .describe('What the reply may ask the client to do, once, at its end.'),
     on_no_knowledge: z

@@ -1,7 +1,7 @@
 import { loopTurn } from '../../../lifecycle/loop-turn.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
-import { SentenceScorer } from './scorer.js';
+import { type SentenceScorer, sentenceScorers } from './scorer.js';
 import { type Span, sentences } from './sentences.js';
 
 /** Most text that one run examines, in UTF-16 units, best records first. */
@@ -36,7 +36,7 @@ export async function bestSentences(
   { count: most, minScore }: { count: number; minScore: number },
   signal: AbortSignal,
 ): Promise<BestSentences> {
-  const scorers = new Map([...sources].map(([node, source]) => [node, new SentenceScorer(source)]));
+  const scorers = await sentenceScorers([...sources]);
   const best = new Best(most);
   let count = 0;
   let looked = 0;
