@@ -139,10 +139,15 @@ export class ModelPulls {
     const started = performance.now();
     log.info({ model, variant: variant.name }, 'download started');
     try {
-      const allowed = await this.#allowance(variant.size_bytes ?? 0);
+      const bytesOfAll = variant.size_bytes ?? 0;
+      let allowed = await this.#allowance(bytesOfAll);
       const totals = new Map<string, number>();
       await this.#catalog.downloads.pull(variant, {
         signal,
+        // Downloads take turns: by now, others may have used the allowance.
+        onTurn: async () => {
+          allowed = await this.#allowance(bytesOfAll);
+        },
         ...(environment && { environment }),
         onProgress: ({ file, done, total }) => {
           totals.set(file, total);

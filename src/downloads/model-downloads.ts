@@ -21,6 +21,8 @@ export interface PullProgress {
 export interface PullOptions {
   signal: AbortSignal;
   onProgress?(progress: PullProgress): void;
+  /** Called before anything is downloaded, once no other process downloads into the folder. What it throws ends the download. */
+  onTurn?(): Promise<void>;
   /** Told of waiting and of failed attempts. */
   onNote?(text: string): void;
   environment?: NodeJS.ProcessEnv;
@@ -61,6 +63,7 @@ export class ModelDownloads {
     );
     try {
       await readDownloads(this.folder);
+      await options.onTurn?.();
       for (const [index, source] of sources.entries()) {
         const name = names[index] as string;
         const path = join(this.folder, name);

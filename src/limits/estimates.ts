@@ -37,6 +37,14 @@ export function historyTurnBytes(turn: { readonly text: string; readonly reply: 
   return { heap: valueHeap * (values + 1) + 2 * characters, native: 0 };
 }
 
+/**
+ * The frame of an exported history, whose turns take `history` bytes and count with their agent. At most half of `passing`, the
+ * limit of what passes: a client can have everything that it may hold, two exports at a time.
+ */
+export function exportBytes(history: number, passing: number): Bytes {
+  return { heap: 0, native: Math.min(1.5 * history, passing / 2 - requestBase) };
+}
+
 /** An agent with its nodes' params, but for filters, which nodes compile and drop. */
 export function agentBytes(graph: {
   readonly nodes: readonly { readonly id: string; readonly params: Readonly<Record<string, unknown>> }[];

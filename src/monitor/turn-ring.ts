@@ -1,3 +1,4 @@
+import { textPrefix } from '../agents/text-prefix.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 import type { NodeDiagnostics } from '../protocol/frames.js';
 
@@ -84,7 +85,7 @@ function keptComponents(components: TurnFacts['components']): Pick<TurnRecord, '
       Object.entries(component).map(([key, value]) => {
         if (typeof value !== 'string' || value.length <= longestText) return [key, value];
         shortened = true;
-        return [key, value.slice(0, longestText)];
+        return [key, textPrefix(value, longestText)];
       }),
     ),
   );

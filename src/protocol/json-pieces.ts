@@ -6,9 +6,11 @@ export function isLong(value: unknown): boolean {
   return roomAfter(value, pieceLength) < 0;
 }
 
-/** Yields the result of JSON.stringify in pieces. Each takes a short time, except for a single long string. */
+/** Yields the result of JSON.stringify in pieces. Each takes a short time. */
 export function* jsonPieces(value: unknown): Generator<string> {
-  if (!isLong(value) || typeof value !== 'object' || value === null) {
+  if (typeof value === 'string' && isLong(value)) {
+    yield* stringPieces(value);
+  } else if (!isLong(value) || typeof value !== 'object' || value === null) {
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     let before = '[';
@@ -28,6 +30,19 @@ export function* jsonPieces(value: unknown): Generator<string> {
     }
     yield before === '{' ? '{}' : '}';
   }
+}
+
+function* stringPieces(text: string): Generator<string> {
+  yield '"';
+  for (let at = 0; at < text.length; ) {
+    const next = text.charCodeAt(at + pieceLength);
+    // A pair of surrogates stays together: alone, each would be escaped.
+    const splits = next >= 0xdc00 && next <= 0xdfff;
+    const end = at + pieceLength + (splits ? 1 : 0);
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1);
+    at = end;
+  }
+  yield '"';
 }
 
 /** Estimates how many of `room` characters remain after a value. Stops below 0. */

@@ -31,6 +31,11 @@ export class AccessGate {
     this.#token = token === undefined ? undefined : digest(token);
   }
 
+  /** Whether clients need a token. */
+  get isClosed(): boolean {
+    return this.#token !== undefined;
+  }
+
   /** `address`: of the client. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
   check(address: string, given: string | undefined): void {
     if (this.#token === undefined) return;

@@ -52,8 +52,11 @@ export const defaultLimits: ConnectionLimits = {
 /** Requests started before their effects are charged. */
 const requestsPerSlice = 16;
 
-/** Bytes read from the network before their frames are parsed. */
-const mostAhead = 256 * 1024;
+/**
+ * Bytes read from the network before their frames are parsed: one read. So many clients that send much do not hold the event loop
+ * between two slices of another.
+ */
+const mostAhead = 64 * 1024;
 
 const nothing = Buffer.alloc(0);
 
@@ -124,7 +127,6 @@ export class Connection {
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
-        this.#share.leave();
         this.#throttle.end();
         this.#videoMemory.end();
         this.#outbox.clear();
@@ -135,7 +137,8 @@ export class Connection {
         this.#forgetReceived();
         this.#memory.close();
         this.#log.debug('disconnected');
-        resolve(this.#endSessions(serverError(2002, 'the connection was closed')));
+        const ended = this.#endSessions(serverError(2002, 'the connection was closed'));
+        resolve(ended.finally(() => this.#share.leave()));
       });
     });
     this.#listen();
@@ -163,7 +166,7 @@ export class Connection {
 
   async #endSessions(reason: ServerError): Promise<void> {
     try {
-      await this.#sessions.closeAll(reason);
+      await withLoopTurns(this.#share, () => this.#sessions.closeAll(reason));
     } catch (error) {
       this.#log.error({ err: error }, 'a session did not close cleanly');
     }
@@ -179,7 +182,7 @@ export class Connection {
       this.#idle?.refresh();
       this.#throttle.heard();
       this.#decoder.push(chunk);
-      if (this.#decoder.waitingBytes > mostAhead) socket.pause();
+      if (this.#decoder.waitingBytes >= mostAhead) socket.pause();
       this.#share.request();
     });
     socket.on('drain', () => {

@@ -92,8 +92,13 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     };
   },
 
-  ExportAgentRequest({ sessions }, { session_id, agent_id }) {
-    return { type: 'ExportAgentResponse', history: sessions.get(session_id).exportAgent(agent_id) };
+  async ExportAgentRequest({ sessions, send, waitForOutput, reserve }, { id, session_id, agent_id }) {
+    await sessions.get(session_id).exportAgent(agent_id, {
+      waitForOutput,
+      reserve,
+      send: (history) => send({ type: 'ExportAgentResponse', reply_to: id, history }),
+    });
+    return undefined;
   },
 
   async DestroyAgentRequest({ sessions }, { session_id, agent_id }) {
@@ -148,12 +153,14 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     };
   },
 
-  ThrottleReport({ throttle }, { level }) {
+  ThrottleReport({ sessions, throttle }, { level }) {
+    sessions.checkAdmitted();
     throttle.report(level);
     return { type: 'Ack' };
   },
 
-  async VideoMemoryRequest({ videoMemory }, { allowed }) {
+  async VideoMemoryRequest({ sessions, videoMemory }, { allowed }) {
+    sessions.checkAdmitted();
     await videoMemory.allow(allowed);
     return { type: 'Ack' };
   },

@@ -11,13 +11,16 @@ export interface LoopWork {
 }
 
 export interface LoopLimits {
-  /** Length of one client's slice in ms. */
+  /** Longest slice of one client in ms. */
   sliceMs: number;
   /** Total time of all slices between two polls of sockets and timers, in ms. */
   turnMs: number;
 }
 
 const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
+
+/** Shortest slice, as a part of the longest: below, changing between clients would take most of the time. */
+const shortestPart = 1 / 4;
 
 /** A client's place in the scheduler. */
 export interface LoopShare extends LoopTurns {
@@ -71,8 +74,12 @@ export class LoopScheduler {
       this.#waiting.add(member);
       if (!this.#running && this.#spent < this.#limits.turnMs) this.#start();
     };
+    const sliceMs = () => this.#sliceMs;
     return {
       request,
+      get sliceMs() {
+        return sliceMs();
+      },
       turn: () =>
         new Promise((resolve) => {
           if (left) {
@@ -88,6 +95,12 @@ export class LoopScheduler {
         for (const step of member.steps.splice(0)) setImmediate(step);
       },
     };
+  }
+
+  /** With many waiting clients slices are short, so that each of them is served about once in a turn of the event loop. */
+  get #sliceMs(): number {
+    const { sliceMs, turnMs } = this.#limits;
+    return Math.max(shortestPart * sliceMs, Math.min(sliceMs, turnMs / (1 + this.#waiting.size)));
   }
 
   async #run(): Promise<void> {
@@ -137,7 +150,7 @@ export class LoopScheduler {
   async #slice(member: Member): Promise<number> {
     const { work, use, steps } = member;
     const began = this.#now();
-    const due = began + this.#limits.sliceMs;
+    const due = began + this.#sliceMs;
     steps.shift()?.();
     const more = work.serve(() => this.#now() >= due);
     await promiseCallbacksRun();

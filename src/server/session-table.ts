@@ -1,4 +1,5 @@
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import { mapInTurns } from '../lifecycle/loop-turn.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionBytes } from '../limits/estimates.js';
 import type { SessionState } from '../monitor/state.js';
@@ -18,6 +19,8 @@ export class SessionTable {
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
+  /** Whether the client has sent the access token, if one is wanted. */
+  #admitted = false;
   /** The reason why no more sessions are created. */
   #closed: ServerError | undefined;
 
@@ -45,6 +48,7 @@ export class SessionTable {
   async create(folder: string | undefined, accessToken: string | undefined): Promise<Session> {
     const { folders, gate } = this.#services;
     gate.check(this.#address, accessToken);
+    this.#admitted = true;
     const root = folder === undefined ? folders.root : await folders.within(folder);
     if (this.#closed !== undefined) throw this.#closed;
     return this.#add(root);
@@ -95,6 +99,16 @@ export class SessionTable {
     return session;
   }
 
+  /**
+   * Checks that the client has proved itself: with an access token, its connection has had a session.
+   * @throws AccessTokenMissing
+   */
+  checkAdmitted(): void {
+    if (this.#admitted || !this.#services.gate.isClosed) return;
+    const path = 'access_token';
+    fail(2010, `${path}: this connection has not sent it; create a session with it before`, { path });
+  }
+
   /** @throws SessionNotFound */
   get(id: string): Session {
     const session = this.#sessions.get(id);
@@ -110,15 +124,16 @@ export class SessionTable {
     await this.#end(this.get(id), reason);
   }
 
-  /** Ends all sessions, and waits for those already ending. */
+  /** Ends all sessions, a few in each turn of the event loop, and waits for those already ending. */
   async closeAll(reason: ServerError): Promise<void> {
     this.#closed = reason;
-    for (const session of this.#sessions.values()) this.#end(session, reason);
+    await mapInTurns([...this.#sessions.values()], (session) => void this.#end(session, reason), 1);
     await Promise.all(this.#closing);
   }
 
   #end(session: Session, reason: ServerError): Promise<void> {
-    this.#sessions.delete(session.id);
+    // A request may have ended it while others were ending.
+    if (!this.#sessions.delete(session.id)) return Promise.resolve();
     const closing = session.close(reason);
     this.#closing.add(closing);
     const forget = () => {

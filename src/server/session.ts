@@ -11,10 +11,11 @@ import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
+import { mapInTurns } from '../lifecycle/loop-turn.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';
-import { agentBytes, turnBytes } from '../limits/estimates.js';
+import { agentBytes, exportBytes, turnBytes } from '../limits/estimates.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { SessionState } from '../monitor/state.js';
@@ -65,6 +66,11 @@ export interface SearchOutlet {
   waitForOutput: TurnOutlet['waitForOutput'];
   reserve: TurnOutlet['reserve'];
 }
+
+/** Where an exported history goes. */
+export type ExportOutlet = Pick<SearchOutlet, 'waitForOutput' | 'reserve'> & {
+  send(history: History): void;
+};
 
 /** One client's storages and agents. Everything in it ends with it. */
 export class Session {
@@ -127,9 +133,24 @@ export class Session {
     }
   }
 
-  /** The turns that an agent remembers, as a client may bring them for another. @throws AgentNotFound */
-  exportAgent(id: string): History {
-    return this.#agent(id).export();
+  /**
+   * Sends the turns that an agent remembers, as a client may bring them for another, once the client reads and there is memory
+   * for them. @throws AgentNotFound; as SearchOutlet
+   */
+  exportAgent(id: string, { send, waitForOutput, reserve }: ExportOutlet): Promise<void> {
+    const agent = this.#agent(id);
+    const work = async () => {
+      const releases = [await waitForOutput(this.signal)];
+      try {
+        releases.push(
+          await reserve(exportBytes(agent.historyBytes, this.#memory.ledger.passing.total), this.signal),
+        );
+        send(agent.export());
+      } finally {
+        for (const release of releases.reverse()) release();
+      }
+    };
+    return this.#pending.track(work());
   }
 
   /** Cancels the agent's turns and lets go of what it pinned. */
@@ -197,7 +218,9 @@ export class Session {
   /** Ends what is under way, for `reason`, and closes everything. */
   async close(reason: ServerError): Promise<void> {
     this.#ending.abort(reason);
-    await Promise.all([...this.#agents.values()].map((agent) => agent.close()));
+    const agents = [...this.#agents.values()];
+    const closing = await mapInTurns(agents, (agent) => this.#pending.track(agent.close()), 1);
+    await Promise.all(closing);
     await this.#pending.settled();
     await this.storages.close();
   }

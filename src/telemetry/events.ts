@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { textPrefix } from '../agents/text-prefix.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 
 /** An event as the ingest server takes it. */
@@ -40,8 +41,8 @@ export function turnEvent(source: EventSource, facts: TurnFacts): TelemetryEvent
     message_length: message.length,
     reply_length: reply.length,
     ...(source.includeUserContent && {
-      human_message: shortened(message),
-      character_reply: shortened(reply),
+      human_message: textPrefix(message, longestText),
+      character_reply: textPrefix(reply, longestText),
       texts_shortened: message.length > longestText || reply.length > longestText,
     }),
   });
@@ -72,9 +73,4 @@ function event(
     timestamp: new Date().toISOString(),
     uuid: randomUUID(),
   };
-}
-
-/** Never splits a surrogate pair. */
-function shortened(text: string): string {
-  return text.slice(0, longestText).replace(/[\ud800-\udbff]$/, '');
 }

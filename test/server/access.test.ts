@@ -252,7 +252,7 @@ describe('an access token', () => {
   const start = (log = keptLog().log) =>
     TestServer.start({ config: { access_token_file: file('token'), storage_root: file('root') }, log });
 
-  it('is asked of every session, and of nothing else', async () => {
+  it('is asked of every session', async () => {
     const { port } = await start();
     await using without = await connect({ port });
     await without.ping();
@@ -302,6 +302,29 @@ describe('an access token', () => {
     answers.push([misspelt.message, misspelt.details]);
     expect(lines.length).toBeGreaterThan(5);
     expect([...lines, JSON.stringify(answers)].filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  it('is needed for everything but Ping and StatusRequest, also for what names no session', async () => {
+    const server = await start();
+    const stranger = await server.raw();
+    let id = 0;
+    const ask = (client: typeof stranger, frame: object) =>
+      client.request<{ type: string; code?: number }>({ id: ++id, ...frame });
+    const frames = [
+      { type: 'ThrottleReport', level: 1 },
+      { type: 'VideoMemoryRequest', allowed: false },
+    ];
+    for (const frame of frames)
+      expect(await ask(stranger, frame)).toMatchObject({ type: 'Error', code: 2010 });
+    expect(await ask(stranger, { type: 'StatusRequest' })).toMatchObject({ throttle: 0 });
+    expect(await ask(stranger, { type: 'CreateSessionRequest', access_token: 'wrong' })).toMatchObject({
+      code: 2011,
+    });
+    for (const frame of frames) expect(await ask(stranger, frame)).toMatchObject({ code: 2010 });
+    const known = await server.raw();
+    await ask(known, { type: 'CreateSessionRequest', access_token: secret });
+    expect(await ask(known, { type: 'ThrottleReport', level: 0.5 })).toMatchObject({ type: 'Ack' });
+    expect(await ask(known, { type: 'StatusRequest' })).toMatchObject({ throttle: 0.5 });
   });
 
   it('may be guessed a few times only, by one address and by all, and the wait is told', () => {

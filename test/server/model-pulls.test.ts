@@ -31,6 +31,7 @@ async function start(config: object = {}, variant: object = {}, content = random
     { name: 'judge', model_type: 'reranker', variants: [{ file: await tinyReranker('one-layer') }] },
     { name: 'ears', model_type: 'stt', variants: [{ hf: 'nobody/ears/ears.bin', size_bytes: 77 }] },
     { name: 'gate', model_type: 'vad', variants: [{ file: 'silero.bin' }] },
+    { name: 'farther', model_type: 'llm', variants: [{ ...far, url: `${files.url}/farther.gguf` }] },
   ];
   writeFileSync(catalog, JSON.stringify({ version: 1, models }));
   const settings = { models_catalog_path: catalog, models_download_dir: folder, allow_model_pulls: true };
@@ -72,6 +73,7 @@ describe('the list of models', () => {
       ['judge', 'reranker', false],
       ['ears', 'stt', false],
       ['gate', 'vad', false],
+      ['farther', 'llm', false],
     ]);
     expect(models[0]).toMatchObject({
       license: 'MIT',
@@ -136,7 +138,7 @@ describe('a pull', () => {
     const first = session.pullModel({ model: 'far' }, { signal: stop.signal }).catch((reason) => reason);
     await reached;
     const second = other.pullModel({ model: 'far' });
-    await vi.waitFor(async () => expect((await other.listModels()).models).toHaveLength(5));
+    await vi.waitFor(async () => expect((await other.listModels()).models).toHaveLength(6));
     stop.abort(new Error('enough'));
     expect(await first).toMatchObject({ message: 'enough' });
     // The cancellation is a request of its own, answered before this one.
@@ -241,5 +243,21 @@ describe('a pull', () => {
       details: { field: 'models_download_max_mb', bytes: 1_500_000, allowed: 1024 * 1024 },
     });
     expect(downloaded(folder)).toEqual([]);
+  });
+
+  it('beyond models_download_max_mb is refused, also of two models that are pulled at once', async () => {
+    const content = randomBytes(700_000);
+    const { session, folder, files } = await start({ models_download_max_mb: 1 }, {}, content);
+    const { reached, release } = holdBack(files);
+    const first = session.pullModel({ model: 'far' });
+    await reached;
+    const second = refusal(session.pullModel({ model: 'farther' }));
+    // The second waits for its turn by now.
+    await session.listModels();
+    files.intercept = () => false;
+    release();
+    expect(await first).toMatchObject({ downloaded: true });
+    expect(await second).toMatchObject({ code: 5007, details: { field: 'models_download_max_mb' } });
+    expect(downloaded(folder)).toHaveLength(1);
   });
 });
