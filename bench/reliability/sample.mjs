@@ -3,9 +3,10 @@
 //   kb.json      index_file, its text index beside it, embeddings_file
 //   plain.json   bm25_file alone: indexes are made on opening
 //
-// with a model of a few kilobytes, a catalog and a server config. Everything follows from the seed.
+// with models of a few kilobytes, a catalog and a server config. Everything follows from the seed.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeTinyDecoder } from '../../test/helpers/tiny-model/tiny-decoder.mjs';
 import { createTinyModel } from '../../test/helpers/tiny-model/tiny-model.mjs';
 import { buildKnowledgeBase, EmbeddingModel, openKnowledgeBase } from '../lorekeep.mjs';
 import { Random } from './random.mjs';
@@ -56,10 +57,14 @@ export class Sample {
       this.writeJson(name, { embedding_model: modelName, ...config });
     this.writeJson('models.json', {
       version: 1,
-      models: [{ name: modelName, model_type: 'embedding', variants: [{ file: 'tiny.gguf' }] }],
+      models: [
+        { name: modelName, model_type: 'embedding', variants: [{ file: 'tiny.gguf' }] },
+        { name: 'writer', model_type: 'llm', variants: [{ file: 'writer.gguf' }] },
+      ],
     });
     writeFileSync(this.at('patterns.txt'), this.#patterns(1000, 75));
     writeFileSync(this.at('few-patterns.txt'), this.#patterns(500, 2));
+    await writeTinyDecoder('llama', this.at('writer.gguf'), { context: 8192 });
     await createTinyModel({ texts: [this.words.join(' ')], path: this.at('tiny.gguf'), dimension });
     this.#model = await EmbeddingModel.load(this.at('tiny.gguf'), { threads: 1 });
     return this;

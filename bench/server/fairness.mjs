@@ -8,9 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runTrial } from '../harness/trial.mjs';
-import { amplificationAttacks } from '../reliability/attacks/amplification.mjs';
 import { runAttack } from '../reliability/attacks/attacks.mjs';
-import { fairnessAttacks } from '../reliability/attacks/fairness.mjs';
+import { attackList } from '../reliability/attacks/list.mjs';
 import { Sample } from '../reliability/sample.mjs';
 import { percentile } from './server-process.mjs';
 
@@ -37,9 +36,7 @@ await runTrial('attacks', options, async ({ before, only, seconds, records, roun
       samples[name] = await new Sample(join(folder, name), { seed, records }).write();
       await samples[name].build();
     }
-    for (const attack of [...fairnessAttacks, ...amplificationAttacks].filter(({ name }) =>
-      name.includes(only),
-    )) {
+    for (const attack of attackList.filter(({ name }) => name.includes(only))) {
       const seen = Object.fromEntries(Object.keys(builds).map((name) => [name, []]));
       for (let round = 0; round < rounds; round++)
         for (const [name, build] of Object.entries(builds)) {

@@ -85,7 +85,8 @@ export const errorTable = {
   2010: {
     name: 'AccessTokenMissing',
     fault: 'client',
-    meaning: 'The server requires an access token, and CreateSessionRequest has none.',
+    meaning:
+      'The server requires an access token, and CreateSessionRequest has none, or the connection has had no session.',
     remedy: "Send `access_token`; ask the server's operator for it.",
   },
   2011: {
@@ -208,7 +209,8 @@ export const errorTable = {
   4014: {
     name: 'InteractionTooLarge',
     fault: 'client',
-    meaning: 'The hits and replies of one turn are together larger than `max_frame_mb`.',
+    meaning:
+      'The hits and replies of one turn are together larger than `max_frame_mb`, or more than 10,000 records.',
     remedy: 'Lower `top_k`, or use fewer nodes.',
   },
   4015: {

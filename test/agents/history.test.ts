@@ -11,7 +11,7 @@ function budget(limit = Number.POSITIVE_INFINITY) {
   const holding: Holding = {
     add({ heap = 0 }) {
       state.asked++;
-      if (state.held + heap > limit) throw serverError(6001, 'full');
+      if (state.held + heap > limit) throw serverError(6001, 'full', {} as never);
       state.held += heap;
     },
     settle({ heap = 0 }) {

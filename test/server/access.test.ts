@@ -5,6 +5,7 @@ import { connect } from '../../src/client/index.js';
 import { readAccessToken } from '../../src/config/access-token.js';
 import type { ServerConfig } from '../../src/config/schema.js';
 import { createLog } from '../../src/log/log.js';
+import type { ServerFrame } from '../../src/protocol/frames.js';
 import { AccessGate, ofAll, perAddress } from '../../src/server/access-gate.js';
 import { LorekeepServer } from '../../src/server/server.js';
 import { refusal, refused } from '../helpers/errors.js';
@@ -309,7 +310,7 @@ describe('an access token', () => {
     const stranger = await server.raw();
     let id = 0;
     const ask = (client: typeof stranger, frame: object) =>
-      client.request<{ type: string; code?: number }>({ id: ++id, ...frame });
+      client.request<ServerFrame>({ id: ++id, ...frame });
     const frames = [
       { type: 'ThrottleReport', level: 1 },
       { type: 'VideoMemoryRequest', allowed: false },

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { TestServer } from './test-server.js';
 
@@ -6,7 +7,7 @@ it('exports of long histories wait while their client does not read', async () =
   const config = { max_client_memory_mb: 64 };
   const server = await TestServer.start({ config, loadLanguageModel: async () => new FakeTextModel() });
   const client = await server.raw();
-  const { session_id } = await client.request<{ session_id: string }>({
+  const { session_id } = await client.request<ServerFrames['CreateSessionResponse']>({
     type: 'CreateSessionRequest',
     id: 1,
   });
@@ -14,12 +15,12 @@ it('exports of long histories wait while their client does not read', async () =
   const history = { version: 1, turns: Array.from({ length: 3 }, () => ({ text, reply: '' })) };
   const graph = { nodes: [{ id: 'talker', type: 'generate', params: {} }] };
   const made = { type: 'CreateAgentRequest', id: 2, session_id, graph, history };
-  const { agent_id } = await client.request<{ agent_id: string }>(made);
+  const { agent_id } = await client.request<ServerFrames['CreateAgentResponse']>(made);
   const frame = { type: 'ExportAgentRequest', session_id, agent_id };
   const { memory } = server.server;
   client.socket.pause();
   const replies = Array.from({ length: 30 }, (_, n) =>
-    client.request<{ type: string; history: typeof history }>({ ...frame, id: 10 + n }),
+    client.request<ServerFrames['ExportAgentResponse']>({ ...frame, id: 10 + n }),
   );
   await vi.waitFor(() => expect(memory.byKind.replies).toBeGreaterThan(1_000_000), { timeout: 30_000 });
   let most = 0;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
+import { tinyReranker } from '../helpers/rerankers.js';
 
 const folder = temporaryFolder();
 const children = join(import.meta.dirname, 'children');
@@ -28,17 +29,21 @@ it('a request whose memory cannot be allocated is 5003, whichever allocation fai
   writeFileSync(counter, Buffer.alloc(8));
   const env = { ...process.env, LD_PRELOAD: library, LOREKEEP_FAILING_NEW: counter };
   const child = join(children, 'out-of-memory.mjs');
-  const { stdout } = await run(process.execPath, [child, folder('kb'), counter], { env });
+  const { stdout } = await run(
+    process.execPath,
+    [child, folder('kb'), counter, await tinyReranker('one-layer')],
+    { env },
+  );
   const seen = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(seen).toHaveLength(8);
+  expect(seen).toHaveLength(13);
   for (const { kind, codes, failures } of seen) {
     expect(failures, kind).toBeGreaterThan(0);
     expect(codes['5003'], kind).toBeGreaterThan(0);
     // A request may do without an optional file or cache.
-    const others = Object.keys(codes).filter((code) => code !== '5003' && !/^Create\w+Response$/.test(code));
+    const others = Object.keys(codes).filter((code) => !/^(5003|\w+Response|completed)$/.test(code));
     expect(others, kind).toEqual([]);
   }
 });

@@ -1,7 +1,7 @@
 // Attacks on the memory of the server and on the time of others, each against a server of its own, with a well-behaved client beside it and
 // a bare echo server for comparison. The client gets its right answers and never starves; the server neither ends nor keeps the memory.
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startServer, wait } from '../../server/server-process.mjs';
@@ -55,20 +55,36 @@ export async function runAttack(
   await wait(Math.min(1500, ms));
   const calm = await asked(witness, 'go on');
   const before = server.memory().anonymous;
-  if (server.running()) process.kill(server.pid, 'SIGUSR2');
+  await longestStall(server, stalls);
   const peak = watchMemory(server);
   const attacker = fork(
     join(here, 'attacker.mjs'),
     [server.port, attack.name, ms, seed, sample.words.join(' ')].map(String),
   );
   await new Promise((done) => attacker.once('close', done));
-  const stall = await longestStall(server, stalls);
-  const seen = await asked(witness, 'end');
+  const during = await asked(witness, 'go on');
+  await wait(Math.min(aftermathMs, settleMs));
+  const seen = { ...during, ...joined(during, await asked(witness, 'end')) };
   const after = await settled(server, before, settleMs);
+  const stall = await longestStall(server, stalls);
   const alive = server.running();
   const ended = await server.stop();
   echo.disconnect();
   return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
+}
+
+/** How long the client stays after the attack: what it left has to be closed and collected. */
+const aftermathMs = 3000;
+
+/** What a client has seen while it was attacked and afterwards, but for the times, which count during the attack. */
+function joined(during, afterwards) {
+  const failed = during.failed ?? afterwards.failed;
+  if (failed !== undefined) return { failed, problems: undefined };
+  return {
+    problems: [...during.problems, ...afterwards.problems],
+    starved: during.starved + afterwards.starved,
+    slowest: Math.max(during.slowest, afterwards.slowest),
+  };
 }
 
 /** Memory in KiB that a server may hold after a burst, given its memory before. */
@@ -127,15 +143,17 @@ function asked(child, message) {
   ]);
 }
 
+/** Longest time in ms to wait for a server to tell its stalls: it may be in one. */
+const tellingMs = 15_000;
+
+/** The longest stall since the last call; undefined if the server does not tell. */
 async function longestStall(server, file) {
+  rmSync(file, { force: true });
   if (!server.running()) return undefined;
   process.kill(server.pid, 'SIGUSR2');
-  await wait(200);
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
+  const late = Date.now() + tellingMs;
+  while (!existsSync(file) && server.running() && Date.now() < late) await wait(20);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
 function watchMemory(server) {

@@ -2,5 +2,12 @@ import { amplificationAttacks } from './amplification.mjs';
 import { fairnessAttacks } from './fairness.mjs';
 import { heldAttacks } from './held.mjs';
 import { memoryAttacks } from './memory.mjs';
+import { nodeAttacks } from './nodes.mjs';
 
-export const attackList = [...memoryAttacks, ...fairnessAttacks, ...amplificationAttacks, ...heldAttacks];
+export const attackList = [
+  ...memoryAttacks,
+  ...fairnessAttacks,
+  ...amplificationAttacks,
+  ...heldAttacks,
+  ...nodeAttacks,
+];

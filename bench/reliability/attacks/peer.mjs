@@ -8,6 +8,8 @@ export class Peer {
   closed = false;
   replies = 0;
   #waiting = new Map();
+  /** By type of event. */
+  #expected = new Map();
   #rest = [];
   #held = 0;
 
@@ -47,6 +49,11 @@ export class Peer {
     const reply = new Promise((answer) => this.#waiting.set(frame.id, answer));
     await this.send(frame);
     return reply;
+  }
+
+  /** The next event of a type; undefined when the connection ends first. */
+  next(type) {
+    return Promise.race([new Promise((tell) => this.#expected.set(type, tell)), this.gone]);
   }
 
   async session() {
@@ -91,9 +98,11 @@ export class Peer {
 
   #reply(payload) {
     this.replies++;
-    if (this.#waiting.size === 0) return;
+    if (this.#waiting.size + this.#expected.size === 0) return;
     const { reply_to, ...reply } = JSON.parse(payload.toString());
     this.#waiting.get(reply_to)?.(reply);
     this.#waiting.delete(reply_to);
+    this.#expected.get(reply.type)?.(reply);
+    this.#expected.delete(reply.type);
   }
 }

@@ -1,7 +1,7 @@
 // Loaded into a server with --import: writes the longest delays of its event loop, in ms, since the last time it was asked by SIGUSR2, into
 // the file that LOREKEEP_STALLS names. `stall`: the longest one; `own`: the longest one without the time in which the thread was ready to run
 // and other programs had the processors (Linux only).
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 const interval = 5;
 const statistics = `/proc/self/task/${process.pid}/schedstat`;
@@ -19,7 +19,9 @@ setInterval(() => {
 }, interval).unref();
 
 process.on('SIGUSR2', () => {
-  writeFileSync(process.env.LOREKEEP_STALLS, JSON.stringify(longest));
+  const file = process.env.LOREKEEP_STALLS;
+  writeFileSync(`${file}.new`, JSON.stringify(longest));
+  renameSync(`${file}.new`, file);
   longest = { stall: 0, own: 0 };
 });
 
