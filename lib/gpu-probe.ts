@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { packageFolder } from './addon-files.js';
@@ -11,10 +11,10 @@ import type { NativeGpuDevice } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
 import { cacheFolder } from './settings-cache.js';
 
-/** The result of loading a plugin in a child process. */
+/** The result of loading a plugin in a child process. `passing`: another attempt may end otherwise. */
 export type GpuProbe =
   | { outcome: 'loaded'; devices: NativeGpuDevice[] }
-  | { outcome: 'version' | 'library' | 'failed'; reason: string };
+  | { outcome: 'version' | 'library' | 'failed'; reason: string; passing?: boolean };
 
 /** A driver that takes longer is unusable. */
 const limitMs = 30_000;
@@ -42,7 +42,8 @@ const driverVariables =
 
 /**
  * Returns whether a plugin works on this machine, by loading it in a child process: a defective driver cannot end this
- * one. The answer is kept per driver and plugin; `fresh` asks again.
+ * one. Devices and crashes are kept per driver and plugin; `fresh` asks again. A missing library, a missing device and
+ * a child that was too slow are not kept: they cost little, and nothing tells when they end.
  */
 export async function probePlugin(
   plugin: GpuPlugin,
@@ -57,8 +58,14 @@ export async function probePlugin(
   const known = fresh ? undefined : (await readCache())[key];
   if (known !== undefined) return known;
   const found = (await contradiction(plugin)) ?? (await runProbe(plugin.file, environment));
-  await writeCache(key, found);
+  if (lasts(found)) await writeCache(key, found);
   return found;
+}
+
+function lasts(probe: GpuProbe): boolean {
+  return probe.outcome === 'loaded'
+    ? probe.devices.length > 0
+    : probe.outcome === 'failed' && probe.passing !== true;
 }
 
 /** A plugin that is not the published file is not loaded. */
@@ -91,7 +98,7 @@ function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProb
       errors = (errors + text).slice(-mostOutput);
     });
     child.on('error', ({ message }) =>
-      resolve({ outcome: 'failed', reason: `no child process could be started: ${message}` }),
+      resolve({ outcome: 'failed', reason: `no child process could be started: ${message}`, passing: true }),
     );
     child.on('close', (code, signal) => resolve(readAnswer(output, errors, code, signal)));
   });
@@ -103,7 +110,8 @@ function readAnswer(output: string, errors: string, code: number | null, signal:
     const last = errors.trim().split('\n').at(-1) ?? '';
     const end =
       signal === 'SIGKILL' ? `did not answer in ${limitMs / 1000} s` : `crashed (${signal ?? code})`;
-    return { outcome: 'failed', reason: `the plugin ${end} in a child process${last && `: ${last}`}` };
+    const reason = `the plugin ${end} in a child process${last && `: ${last}`}`;
+    return { outcome: 'failed', reason, passing: signal === 'SIGKILL' };
   }
   const { devices, error } = JSON.parse(line.slice(marker.length)) as {
     devices?: NativeGpuDevice[];
@@ -133,6 +141,10 @@ function driver(environment: NodeJS.ProcessEnv): unknown[] {
     '/sys/module/amdgpu/srcversion',
     '/sys/module/i915/srcversion',
   ].map(readShort);
+  // A linker's cache changes with each package that brings libraries; groups decide who may open a device.
+  const linker = stamp('/etc/ld.so.cache');
+  const groups = process.getgroups?.().sort().join() ?? '';
+  const devices = ['/dev/nvidiactl', '/dev/nvidia0', '/dev/kfd'].map((path) => String(existsSync(path)));
   const folders = [
     '/dev/dri',
     '/usr/share/vulkan/icd.d',
@@ -143,7 +155,8 @@ function driver(environment: NodeJS.ProcessEnv): unknown[] {
     systemRoot ? stamp(join(systemRoot, 'System32', name)) : '',
   );
   const variables = Object.entries(environment).filter(([name]) => driverVariables.test(name));
-  return [release(), ...files, ...folders, ...libraries, ...variables.sort().flat()];
+  const system = [release(), linker, groups, ...devices, ...files, ...folders, ...libraries];
+  return [...system, ...variables.sort().flat()];
 }
 
 function readShort(path: string): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BackendChoice } from '../../lib/index.js';
@@ -103,14 +103,29 @@ describe('a plugin', () => {
   it('is tried once per driver and plugin', async () => {
     const plugins = standInFolder(folder('once'));
     const environment = { LOREKEEP_BACKENDS: plugins, LOREKEEP_CACHE: folder('own cache') };
-    const first = await choose('vulkan', { ...environment, STAND_IN_DEVICES: '0' });
-    expect(first).toMatchObject({ code: 'UNSUPPORTED' });
+    const state = async (more: NodeJS.ProcessEnv) =>
+      (await choose('vulkan', { ...environment, ...more })).candidates[0]?.state;
+    // What may end at any time is not kept: a device that is missing, a library that is missing.
+    expect(await state({ STAND_IN_DEVICES: '0' })).toBe('no device');
+    expect(await state({ STAND_IN_FAILS: 'load' })).toBe('failed');
     // The stand-in's own variables are not those of a driver: the old answer holds.
-    const second = await choose('vulkan', environment);
-    expect(second.candidates[0]?.state).toBe('no device');
-    const other = await choose('vulkan', { ...environment, GGML_VK_VISIBLE_DEVICES: '0' });
-    expect(other.backend).toBe('vulkan');
+    expect(await state({})).toBe('failed');
+    expect(await state({ GGML_VK_VISIBLE_DEVICES: '0' })).toBe('chosen');
     expect(readdirSync(folder('own cache'))).toEqual(['gpu-probes.json']);
+  });
+
+  it('that lacked a library or a device is tried again', async () => {
+    const plugins = folder('later');
+    mkdirSync(plugins);
+    const environment = { LOREKEEP_BACKENDS: plugins, LOREKEEP_CACHE: folder('later cache') };
+    writeFileSync(join(plugins, 'libggml-vulkan.so'), 'not a library');
+    expect(states(await choose('vulkan', environment)).vulkan).toBe('library missing');
+    expect(existsSync(folder('later cache'))).toBe(false);
+    standInFolder(plugins);
+    expect(states(await choose('vulkan', { ...environment, STAND_IN_DEVICES: '0' })).vulkan).toBe(
+      'no device',
+    );
+    expect(states(await choose('vulkan', environment)).vulkan).toBe('chosen');
   });
 
   it('is loaded from a folder whose name has spaces and other letters', async () => {
