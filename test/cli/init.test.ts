@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('lorekeep init', () => {
     const arctic = await lorekeep(['models', 'show', 'snowflake-arctic-embed-xs', '--config', config]);
     expect(arctic.stdout).toContain('pooling: cls');
     expect(arctic.stdout).toContain('query_prefix: Represent this sentence');
-    expect(arctic.stdout).toMatch(/were not verified/);
+    expect(arctic.stdout).toMatch(/one public source and were not verified/);
   });
 
   it('overwrites nothing', async () => {
