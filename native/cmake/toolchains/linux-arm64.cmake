@@ -8,5 +8,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 find_program(LOREKEEP_QEMU qemu-aarch64)
 if(LOREKEEP_QEMU)
-  set(CMAKE_CROSSCOMPILING_EMULATOR "${LOREKEEP_QEMU};-L;/usr/aarch64-linux-gnu")
+  # Not `qemu-aarch64 -L /usr/aarch64-linux-gnu`: that folder would then be the programs' "/".
+  set(LOREKEEP_ARM64_LIBRARIES /usr/aarch64-linux-gnu/lib)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${LOREKEEP_QEMU};${LOREKEEP_ARM64_LIBRARIES}/ld-linux-aarch64.so.1;--library-path;${LOREKEEP_ARM64_LIBRARIES}")
 endif()
