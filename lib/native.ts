@@ -475,8 +475,10 @@ export interface NativeModelDescription {
   tensors: number;
   /** Numbers in all tensors. */
   parameters?: number;
-  /** Of the file. */
+  /** Of the file, or of all parts of a split model. */
   bytes?: number;
+  /** Files of a split model; absent for a single file. */
+  parts?: number;
   name?: string;
   architecture?: string;
   license?: string;

@@ -112,7 +112,7 @@ void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& 
   facts.context_size =
       std::min(options.context_size == 0 ? kDefaultContextCap : options.context_size, profile.training_context);
   facts.parameters = profile.parameters;
-  facts.size_bytes = file.bytes().size();
+  facts.size_bytes = file.size();
   const auto hash_progress = [&progress](float fraction) {
     if (progress) progress(kHashShare * fraction);
   };

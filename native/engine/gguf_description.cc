@@ -11,7 +11,8 @@ GgufDescription describe_gguf(const std::filesystem::path& path) {
   std::uint64_t parameters = 0;
   for (const GgufTensor& tensor : file.tensors()) parameters += tensor.elements();
   description.facts.emplace_back("parameters", static_cast<std::int64_t>(parameters));
-  description.facts.emplace_back("bytes", static_cast<std::int64_t>(file.bytes().size()));
+  description.facts.emplace_back("bytes", static_cast<std::int64_t>(file.size()));
+  if (file.parts().size() > 1) description.facts.emplace_back("parts", static_cast<std::int64_t>(file.parts().size()));
   const auto add_text = [&](const char* name, const std::string& key) {
     if (const auto value = file.string(key)) description.facts.emplace_back(name, std::string(*value));
   };

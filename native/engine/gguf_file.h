@@ -1,105 +1,56 @@
-// A reader of untrusted GGUF files (versions 2 and 3, little-endian). It checks every count, length and extent against
-// the size of the file, so that a hostile file causes an error and never a large allocation, a hang or an abort inside
-// llama.cpp, which reads the file afterwards.
-// Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// The metadata and tensors of an untrusted model in GGUF files: one file, or the parts of a split model.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "core/mapped_file.h"
+#include "engine/gguf_part.h"
 
 namespace lorekeep::engine {
 
-enum class GgufType : std::uint32_t {
-  kUint8 = 0,
-  kInt8 = 1,
-  kUint16 = 2,
-  kInt16 = 3,
-  kUint32 = 4,
-  kInt32 = 5,
-  kFloat32 = 6,
-  kBool = 7,
-  kString = 8,
-  kArray = 9,
-  kUint64 = 10,
-  kInt64 = 11,
-  kFloat64 = 12,
-};
-
-struct GgufValue {
-  GgufType type;  // of the elements, if array
-  bool array;
-  std::uint64_t count;               // 1 unless array
-  std::span<const std::byte> bytes;  // as in the file: strings follow their lengths
-};
-
-/// Storage of a tensor type: `block` elements take `bytes` bytes.
-struct TensorType {
-  std::uint32_t id;
-  std::string_view name;
-  std::uint32_t block;
-  std::uint32_t bytes;
-};
-
-inline constexpr std::uint32_t kTensorF32 = 0;
-inline constexpr std::uint32_t kTensorQ8 = 8;  // Q8_0
-inline constexpr std::uint32_t kTensorF16 = 1;
-
-/// Returns null for an unknown type.
-const TensorType* tensor_type(std::uint32_t id) noexcept;
-
-struct GgufTensor {
-  std::string_view name;
-  std::uint32_t dimensions;
-  std::array<std::uint64_t, 4> shape;  // fastest first; 1 beyond `dimensions`
-  const TensorType* type;
-  std::span<const std::byte> bytes;
-
-  std::uint64_t elements() const noexcept { return shape[0] * shape[1] * shape[2] * shape[3]; }
-};
-
 class GgufFile {
  public:
-  /// Maps and checks the file. Throws Error(kNotFound), Error(kIo), or Error(kModelInvalid) naming the defect.
+  /// Maps and checks the file, and the other parts if it is the first of a split model, whose names llama.cpp derives
+  /// from the first: "x-00001-of-00003.gguf". Throws Error(kNotFound) naming the part that is missing, Error(kIo), or
+  /// Error(kModelInvalid) naming the defect.
   explicit GgufFile(const std::filesystem::path& path);
 
-  const std::string& name() const noexcept { return file_.name(); }
-  std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }
+  /// Name of the file; of a split model, that of the first part.
+  const std::string& name() const noexcept { return parts_.front()->file().name(); }
+  const std::vector<std::unique_ptr<const GgufPart>>& parts() const noexcept { return parts_; }
+  /// Bytes of all parts.
+  std::uint64_t size() const noexcept;
   /// See MappedFile::check_unchanged(). Call it after reading the file.
-  void check_unchanged() const { file_.check_unchanged(); }
+  void check_unchanged() const;
+  /// Those of all parts.
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;
 
   std::vector<std::string_view> keys() const;
   /// Returns null if the file has no such key.
-  const GgufValue* find(std::string_view key) const noexcept;
+  const GgufValue* find(std::string_view key) const noexcept { return parts_.front()->find(key); }
   /// Return a scalar; nullopt if the key is absent. Throw Error(kModelInvalid) naming the key for another type.
   std::optional<std::string_view> string(std::string_view key) const;
-  std::optional<std::uint64_t> integer(std::string_view key) const;
+  std::optional<std::uint64_t> integer(std::string_view key) const { return parts_.front()->integer(key); }
   std::optional<double> number(std::string_view key) const;
   /// Returns the elements of an array of strings.
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
 
   /// Throws Error(kModelInvalid) naming the file.
-  [[noreturn]] void refuse(const std::string& reason) const;
+  [[noreturn]] void refuse(const std::string& reason) const { parts_.front()->refuse(reason); }
 
  private:
-  void read_metadata(class GgufCursor& cursor, std::uint64_t count);
-  GgufTensor read_tensor(class GgufCursor& cursor) const;
-  void read_tensors(class GgufCursor& cursor, std::uint64_t count);
+  void open_parts(const std::filesystem::path& first);
+  void index_tensors();
 
-  MappedFile file_;
-  std::unordered_map<std::string_view, GgufValue> metadata_;
+  std::vector<std::unique_ptr<const GgufPart>> parts_;  // at least one
   std::vector<GgufTensor> tensors_;
   std::unordered_map<std::string_view, std::size_t> tensor_by_name_;
 };

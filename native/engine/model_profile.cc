@@ -232,12 +232,6 @@ void check_vocabulary(const GgufFile& file) {
   }
 }
 
-void refuse_parts(const GgufFile& file) {
-  if (file.integer("split.count").value_or(1) > 1) {
-    fail_file(Code::kUnsupported, file.name(), "one part of a split model; merge the parts into one file first");
-  }
-}
-
 ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
   const GgufFile& file = parameters.file();
   ModelProfile profile;
@@ -266,14 +260,12 @@ ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
 }  // namespace
 
 ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling) {
-  refuse_parts(file);
   const Architecture& architecture = find_architecture(file);
   const Parameters parameters(file, architecture);
   return profile_of(parameters, choose_pooling(parameters, pooling));
 }
 
 ModelProfile profile_reranker(const GgufFile& file) {
-  refuse_parts(file);
   const auto name = file.string("general.architecture");
   if (!name) file.refuse("the key 'general.architecture' is missing");
   if (std::find(std::begin(kRerankers), std::end(kRerankers), *name) == std::end(kRerankers)) {
@@ -292,12 +284,17 @@ ModelProfile profile_reranker(const GgufFile& file) {
 std::string fingerprint_model(const GgufFile& file, Pooling pooling, const CancelToken* cancel,
                               const std::function<void(float)>& progress) {
   constexpr std::size_t kPiece = std::size_t{16} << 20;
-  const auto bytes = file.bytes();
   std::uint64_t hash = static_cast<std::uint64_t>(pooling);
-  for (std::size_t offset = 0; offset < bytes.size(); offset += kPiece) {
-    if (cancel != nullptr) cancel->check();
-    if (progress) progress(static_cast<float>(offset) / static_cast<float>(bytes.size()));
-    hash = checksum(bytes.subspan(offset, std::min(kPiece, bytes.size() - offset)), hash);
+  std::uint64_t done = 0;
+  for (const auto& part : file.parts()) {
+    const auto bytes = part->bytes();
+    for (std::size_t offset = 0; offset < bytes.size(); offset += kPiece) {
+      const auto piece = bytes.subspan(offset, std::min(kPiece, bytes.size() - offset));
+      if (cancel != nullptr) cancel->check();
+      if (progress) progress(static_cast<float>(done) / static_cast<float>(file.size()));
+      hash = checksum(piece, hash);
+      done += piece.size();
+    }
   }
   std::array<char, 17> text;
   std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);

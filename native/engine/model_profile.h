@@ -30,9 +30,9 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
 /// file has its weights. The pooling is kRank.
 ModelProfile profile_reranker(const GgufFile& file);
 
-/// Returns 16 hexadecimal digits: XXH3-64 over the whole file and the pooling in effect (chance of a collision 2^-64).
-/// Independent of the file's path. Reads the file once, at some GB/s if it is cached. `progress` (may be empty)
-/// receives a fraction from 0 to 1. Grain of cancellation and progress: 16 MiB.
+/// Returns 16 hexadecimal digits: XXH3-64 over the whole file, or all parts in order, and the pooling in effect (chance
+/// of a collision 2^-64). Independent of the file's path. Reads the file once, at some GB/s if it is cached. `progress`
+/// (may be empty) receives a fraction from 0 to 1. Grain of cancellation and progress: 16 MiB.
 std::string fingerprint_model(const GgufFile& file, Pooling pooling, const CancelToken* cancel,
                               const std::function<void(float)>& progress);
 

@@ -223,7 +223,7 @@ void LanguageModel::Impl::read_facts(const engine::GgufFile& file, const Languag
   facts.embedding_size = profile.embedding_size;
   facts.layers = profile.layers;
   facts.parameters = profile.parameters;
-  facts.size_bytes = file.bytes().size();
+  facts.size_bytes = file.size();
   facts.chat_template = std::string(file.string("tokenizer.chat_template").value_or(""));
   ggml_backend_dev_t used = device == nullptr ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) : device;
   facts.device = ggml_backend_dev_name(used);

@@ -265,9 +265,6 @@ void check_tensors(const engine::GgufFile& file, std::uint32_t vocabulary) {
 }  // namespace
 
 LanguageProfile profile_language_model(const engine::GgufFile& file) {
-  if (file.integer("split.count").value_or(1) > 1) {
-    fail_file(Code::kUnsupported, file.name(), "one part of a split model; merge the parts into one file first");
-  }
   const Architecture& architecture = find_architecture(file);
   const Sizes sizes(file, architecture.name);
   LanguageProfile profile;

@@ -61,7 +61,7 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
   const std::uint32_t wanted = options.context_size == 0 ? RerankerOptions::kDefaultContext : options.context_size;
   facts.context_size = std::min(wanted, profile.training_context);
   facts.parameters = profile.parameters;
-  facts.size_bytes = file.bytes().size();
+  facts.size_bytes = file.size();
   const auto report = [&progress](float base, float share) {
     return [&progress, base, share](float fraction) {
       if (progress) progress(base + share * fraction);

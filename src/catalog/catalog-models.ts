@@ -4,8 +4,9 @@ import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { shellWord } from '../schema/shell-word.js';
 import { Catalog } from './catalog.js';
+import { expectedDevice } from './expected-device.js';
 import { LoadedModel } from './loaded-model.js';
-import type { ModelMemory } from './model-memory.js';
+import type { MemoryNeed, ModelMemory } from './model-memory.js';
 import { embeddingNeed, embeddingTaken } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
@@ -24,6 +25,8 @@ export interface CatalogModelsOptions {
   log: ModelLog;
   /** The budget that all models share. Default: none. */
   memory?: ModelMemory | undefined;
+  /** Name of the GPU in use. Default: none. */
+  gpu?: string | undefined;
   /** Advice in the error for a name that is not in the catalog. */
   remedy: string;
   /** Flags with which `lorekeep build` uses this catalog. */
@@ -154,7 +157,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       idleMs,
       memory,
       load: (signal) => this.#open(entry, signal),
-      need: async () => embeddingNeed(this.#catalog.locate(entry).path, this.#options.threads),
+      need: () => this.#need(entry),
       taken: (model) => embeddingTaken(model.facts, this.#options.threads),
       refuse: (why) => refusal(this.#catalog.file, name, why),
       onUnloaded: (why) => log.info({ model: name }, unloadedMessages[why]),
@@ -171,6 +174,18 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     this.#models.set(name, loading);
     loading.then((model) => this.#opened.set(name, model), forget);
     return loading;
+  }
+
+  async #need(entry: CatalogEntry): Promise<MemoryNeed> {
+    const { threads, gpu, memory } = this.#options;
+    const { path, variant } = this.#catalog.locate(entry);
+    const allowed = this.#gpuAllowed ? gpu : undefined;
+    const device = await expectedDevice(entry.model_type, variant.placement, path, allowed);
+    const need = await embeddingNeed(path, threads, device);
+    // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
+    return variant.placement === 'vram' || memory?.placeable(need) === need
+      ? need
+      : embeddingNeed(path, threads);
   }
 
   #open(entry: CatalogEntry, signal: AbortSignal): Promise<EmbeddingModel> {

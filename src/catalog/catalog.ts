@@ -1,7 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
+import { partSources } from '../downloads/address.js';
 import { ModelDownloads } from '../downloads/model-downloads.js';
+import { modelBytes, partNames } from '../files/model-parts.js';
 import { readJson } from '../files/read-json.js';
 import { describeIssue } from '../schema/field-issue.js';
 import type { JsonText } from '../schema/json-text.js';
@@ -53,12 +55,10 @@ export class Catalog {
     const entries = new Map<string, CatalogEntry>();
     for (const [index, entry] of parsed.value.models.entries()) {
       if (entries.has(entry.name)) throw refuse(['models', index, 'name'], 'the name is used twice');
-      const variant = entry.variants.findIndex(
-        ({ file, url, hf }) => [file, url, hf].filter((place) => place !== undefined).length !== 1,
-      );
-      if (variant >= 0) {
-        const reason = `variants[${variant}]: exactly one of "file", "url" and "hf" is expected`;
-        throw refuse(['models', index, 'variants', variant], reason);
+      for (const [number, variant] of entry.variants.entries()) {
+        const mistake = mistakeIn(variant);
+        if (mistake === undefined) continue;
+        throw refuse(['models', index, 'variants', number], `variants[${number}]: ${mistake}`);
       }
       entries.set(entry.name, entry);
     }
@@ -82,10 +82,10 @@ export class Catalog {
     return this.entries.filter((entry) => entry.model_type === type).map(({ name }) => name);
   }
 
-  /** Returns the file of a variant, existing or not. */
+  /** Returns the first file of a variant, existing or not, and whether all of its files exist. */
   pathOf({ file, ...source }: ModelVariant): { path: string; present: boolean } {
     const path = file === undefined ? this.downloads.path(source) : this.resolveFile(file);
-    return { path, present: file === undefined ? this.downloads.has(source) : existsSync(path) };
+    return { path, present: partNames(path).every((part) => existsSync(part)) };
   }
 
   /**
@@ -95,7 +95,7 @@ export class Catalog {
   locate({ variants }: CatalogEntry): LocatedVariant {
     const all = variants.map((variant) => ({ variant, ...this.pathOf(variant) }));
     const present = all.filter((one) => one.present);
-    if (present.length > 0) return this.#fitting(present, 'present', ({ path }) => sizeOf(path));
+    if (present.length > 0) return this.#fitting(present, 'present', ({ path }) => modelBytes(path));
     const local = all.find(({ variant }) => variant.file !== undefined);
     if (local !== undefined) return { ...local, reason: 'no file is present; the first with a local path' };
     const first = all[0] as Omit<LocatedVariant, 'reason'>;
@@ -135,8 +135,19 @@ export class Catalog {
   }
 }
 
-function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
+/** Returns what no variant may say, without its place. */
+function mistakeIn({ file, url, hf, sha256, parts_sha256: sums }: ModelVariant): string | undefined {
+  const places = [file, url, hf].filter((place) => place !== undefined);
+  if (places.length !== 1) return 'exactly one of "file", "url" and "hf" is expected';
+  if (sums !== undefined && sha256 !== undefined) return 'one of "sha256" and "parts_sha256" is expected';
+  try {
+    const count = file === undefined ? partSources({ url, hf }).length : partNames(file).length;
+    if (sums === undefined || sums.length === count) return undefined;
+    return `parts_sha256: ${sums.length} checksums for ${count === 1 ? 'one file' : `${count} parts`}`;
+  } catch (error) {
+    if (error instanceof LorekeepError) return error.message;
+    throw error;
+  }
 }
 
 async function readCatalog(path: string): Promise<JsonText> {

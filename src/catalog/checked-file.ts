@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { cacheFolder } from '../../lib/internal.js';
 import { fileChecksum } from '../files/checksum.js';
+import { modelBytes, partNames, statedChecksum } from '../files/model-parts.js';
 import type { ModelVariant } from './schema.js';
 
 const name = 'checksums.json';
@@ -13,28 +14,34 @@ const mostEntries = 200;
 let known: Map<string, string> | undefined;
 
 /**
- * Compares a model file with the size and the checksum of the catalog. A file is hashed once: device, inode, size and times
+ * Compares a model file, all of its parts, with the size and the checksums of the catalog. A file is hashed once: device, inode, size and times
  * tell whether it is still the same, in later processes, too.
  * @throws CORRUPT with both values; IO if the file cannot be read. An absent file passes: its loader names it
  */
 export async function checkModelFile(
   path: string,
-  { size_bytes, sha256 }: Pick<ModelVariant, 'size_bytes' | 'sha256'>,
+  variant: Pick<ModelVariant, 'size_bytes' | 'sha256' | 'parts_sha256'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (size_bytes === undefined && sha256 === undefined) return;
+  const { size_bytes: stated } = variant;
+  const bytes = stated === undefined ? undefined : modelBytes(path);
+  if (bytes !== undefined && bytes !== stated)
+    throw contradiction(path, `it has ${bytes} bytes, the catalog says ${stated}`);
+  for (const [index, part] of partNames(path).entries()) {
+    const sha256 = statedChecksum(variant, index);
+    if (sha256 !== undefined) await compareChecksum(part, sha256, signal);
+  }
+}
+
+async function compareChecksum(path: string, sha256: string, signal: AbortSignal | undefined): Promise<void> {
   const facts = await stat(path, { bigint: true }).catch(() => undefined);
   if (facts === undefined || !facts.isFile()) return;
-  if (size_bytes !== undefined && facts.size !== BigInt(size_bytes))
-    throw contradiction(path, `it has ${facts.size} bytes, the catalog says ${size_bytes}`);
-  if (sha256 === undefined) return;
   const { dev, ino, size, mtimeNs, ctimeNs } = facts;
   const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
   known ??= read();
   const sum = known.get(identity) ?? (await fileChecksum(path, signal));
   if (!known.has(identity)) remember(identity, sum);
-  if (sum !== sha256.toLowerCase())
-    throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
+  if (sum !== sha256) throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
 }
 
 function contradiction(path: string, reason: string): LorekeepError {

@@ -17,15 +17,26 @@ const buffers = (threads: number) =>
 const weightBytes = (runtime: string) =>
   runtime.endsWith('vnni') ? 1.125 : runtime.endsWith('bf16') ? 2 : 4;
 
-/** Returns what an embedding model will take at most, from the header of its file: the runtime is known after the load. */
-export async function embeddingNeed(path: string, threads: number): Promise<MemoryNeed> {
+/** On a GPU: weights, and buffers of a batch, roughly. The engine checks the same before it loads. */
+const onGpu = (device: string, bytes: number): MemoryNeed => ({ [device]: bytes + bytes / 4 });
+
+/**
+ * Returns what an embedding model will take at most on a device, from the header of its file: the runtime is known after
+ * the load.
+ */
+export async function embeddingNeed(path: string, threads: number, device = 'CPU'): Promise<MemoryNeed> {
   const { parameters = 0, bytes = 0, vocabulary = 0, architecture } = await describeModel(path);
+  if (device !== 'CPU') return onGpu(device, bytes);
   const weights = architecture === 'bert' ? Math.max(bytes, parameters * weightBytes('avx2')) : bytes;
   return { CPU: weights + vocabulary * bytesPerToken + buffers(threads) };
 }
 
 /** Returns what a loaded embedding model takes. */
-export function embeddingTaken({ runtime, parameters, sizeBytes }: ModelFacts, threads: number): MemoryNeed {
+export function embeddingTaken(
+  { device, runtime, parameters, sizeBytes }: ModelFacts,
+  threads: number,
+): MemoryNeed {
+  if (device !== 'CPU') return onGpu(device, sizeBytes);
   const weights = runtime === 'llama.cpp' ? sizeBytes : parameters * weightBytes(runtime);
   return { CPU: weights + buffers(threads) };
 }

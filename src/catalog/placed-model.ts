@@ -9,6 +9,7 @@ import {
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
+import { onAbort } from '../lifecycle/on-abort.js';
 import type { ModelLog } from './open-model.js';
 import type { ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
@@ -72,8 +73,9 @@ export class PlacedModel implements TextModel {
   generate(request: GenerateRequest, { signal }: { signal?: AbortSignal } = {}): Generation {
     const stop = new AbortController();
     this.#running.add(stop);
-    const any = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    const started = this.#start(request, any);
+    const unlink = signal && onAbort(signal, () => stop.abort(signal.reason));
+    if (signal?.aborted) stop.abort(signal.reason);
+    const started = this.#start(request, stop.signal);
     const result = started
       .then(({ generation }) => generation.result)
       .then((found) => this.#unlessStopped(found, stop.signal))
@@ -82,7 +84,10 @@ export class PlacedModel implements TextModel {
         await this.#noticeLoss(started, error);
         throw error;
       })
-      .finally(() => this.#running.delete(stop));
+      .finally(() => {
+        unlink?.();
+        this.#running.delete(stop);
+      });
     result.catch(() => {}); // readers of the pieces get it, too
     return {
       result,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { modelFusionSchema } from '../fusion/model-fusion.js';
 import { jsonSchemaText } from '../schema/json-schema-text.js';
 
+const checksum = z.string().regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected');
+
 /** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
 export const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
@@ -20,11 +22,17 @@ export const variantSchema = z.strictObject({
     .regex(/^(hf:)?[\w.-]+\/[\w.-]+\/[^#?\\]+(#[\w./-]+)?$/, 'user/repository/file.gguf#revision is expected')
     .optional()
     .describe('The same on Hugging Face: `user/repository/file.gguf#revision`.'),
-  sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected')
+  sha256: checksum
     .optional()
-    .describe('SHA-256 of the file, hexadecimal. A download or a file that contradicts it is refused.'),
+    .describe(
+      'SHA-256 of the file, hexadecimal; of a split model, of its first part. A download or a file that contradicts it is refused.',
+    ),
+  parts_sha256: z
+    .array(checksum)
+    .min(2)
+    .max(999)
+    .optional()
+    .describe('Instead of `sha256`: the SHA-256 of every part of a split model, in order.'),
   reference: z
     .strictObject({
       file: z
@@ -37,7 +45,11 @@ export const variantSchema = z.strictObject({
     })
     .optional()
     .describe('What `lorekeep verify` compares the model with.'),
-  size_bytes: z.int().min(0).optional().describe('Length of the file in bytes, compared likewise.'),
+  size_bytes: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Length of the file in bytes, of all parts together; compared likewise.'),
   context_size: z
     .int()
     .min(1)

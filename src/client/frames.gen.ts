@@ -984,6 +984,11 @@ export interface ListModelsResponseFrame {
       chosen: boolean;
       /** Length of the file, or what the catalog states. */
       sizeBytes?: number | undefined;
+      /**
+       * Device that it goes to if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU
+       * and there is none, or is not used.
+       */
+      device?: string | undefined;
     })[];
     /** Why the chosen variant was chosen. */
     chosenBecause: string;
@@ -991,7 +996,7 @@ export interface ListModelsResponseFrame {
     loaded: boolean;
     /** Bytes that it takes. */
     memoryBytes?: number | undefined;
-    /** Device that computes it. */
+    /** Device that computes it; absent unless it is loaded. */
     device?: string | undefined;
     /** In use, in tokens. */
     contextSize?: number | undefined;

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LorekeepError } from '../../lib/errors.js';
+import { partNames, statedChecksum } from '../files/model-parts.js';
 
 /** Where a file of a model can be had: `url`, or `hf` as "user/repository/path/file.gguf#revision". */
 export interface Source {
   url?: string | undefined;
   hf?: string | undefined;
   sha256?: string | undefined;
+  parts_sha256?: readonly string[] | undefined;
 }
 
 export interface Address {
@@ -19,24 +21,39 @@ const hubAddress = 'https://huggingface.co';
 /** Returns the address of a source. @throws INVALID_ARGUMENT */
 export function addressOf({ url, hf }: Source, environment: NodeJS.ProcessEnv): Address {
   if (hf !== undefined) return hubFile(hf, environment);
-  const parsed = URL.canParse(url ?? '') ? new URL(url ?? '') : undefined;
+  return { url: webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? ''))), token: undefined };
+}
+
+/** A mistyped address may hold a password or a signature. */
+const withoutSecrets = (url: string) => url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+
+/** `what`: the address in a message. */
+function webAddress(text: string, what: string): URL {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    throw refused(`${JSON.stringify(url)} is not an http or https address`);
+    throw refused(`${what} is not an http or https address`);
   if (parsed.username !== '' || parsed.password !== '')
     throw refused('an address with a user name or a password is not accepted');
-  return { url: parsed, token: undefined };
+  return parsed;
+}
+
+/** @throws INVALID_ARGUMENT for a name that leaves its folder */
+function hubParts(hf: string): { repository: string; path: string; revision: string } {
+  const parts = /^(?:hf:)?([\w.-]+\/[\w.-]+)\/([^#?\\]+?)(?:#([\w./-]+))?$/.exec(hf);
+  const [, repository = '', path = '', revision = 'main'] = parts ?? [];
+  if (parts === null || `${repository}/${path}/${revision}`.split('/').some((name) => /^\.*$/.test(name)))
+    throw refused(`${JSON.stringify(hf)} is not of the form user/repository/file.gguf#revision`);
+  return { repository, path, revision };
 }
 
 function hubFile(hf: string, { HF_ENDPOINT, HF_TOKEN }: NodeJS.ProcessEnv): Address {
-  const parts = /^(?:hf:)?([\w.-]+\/[\w.-]+)\/([^#?\\]+?)(?:#([\w./-]+))?$/.exec(hf);
-  const [, repository = '', path = '', revision = 'main'] = parts ?? [];
-  if (parts === null || `${repository}/${path}`.split('/').some((name) => /^\.*$/.test(name)))
-    throw refused(`${JSON.stringify(hf)} is not of the form user/repository/file.gguf#revision`);
-  const endpoint = (HF_ENDPOINT || hubAddress).replace(/\/+$/, '');
-  if (!URL.canParse(endpoint)) throw refused('the environment variable HF_ENDPOINT is not an address');
+  const { repository, path, revision } = hubParts(hf);
+  const base = webAddress(HF_ENDPOINT?.trim() || hubAddress, 'the environment variable HF_ENDPOINT');
+  if (base.search !== '' || base.hash !== '') throw refused('HF_ENDPOINT has a query or a fragment');
+  const endpoint = base.href.replace(/\/+$/, '');
   const encoded = path.split('/').map(encodeURIComponent).join('/');
   const url = new URL(`${endpoint}/${repository}/resolve/${encodeURIComponent(revision)}/${encoded}`);
-  return { url, token: HF_TOKEN || undefined };
+  return { url, token: HF_TOKEN?.trim() || undefined };
 }
 
 const refused = (reason: string) => new LorekeepError('INVALID_ARGUMENT', reason, { field: 'url', reason });
@@ -44,44 +61,50 @@ const refused = (reason: string) => new LorekeepError('INVALID_ARGUMENT', reason
 /** The address without its query, which may hold a signature. */
 export const shownAddress = ({ origin, pathname }: URL) => `${origin}${pathname}`;
 
-/** Names of parts of a split GGUF: "model-00001-of-00003.gguf". */
-const split = /-(\d{5})-of-(\d{5})(\.gguf)$/i;
-
 /**
  * Returns the names that the files of a source have in the folder of downloads; several for a split GGUF. They depend on the
- * address and the checksum, so that another file never replaces one that is in use.
+ * address and the checksum, so that another file never replaces one that is in use. @throws INVALID_ARGUMENT
  */
 export function fileNames(source: Source): string[] {
-  const { url, hf, sha256 = '' } = source;
-  const path =
-    (hf === undefined ? new URL(url ?? 'http://x/x').pathname : (hf.split('#')[0] ?? '')) || 'model';
-  const last = decodeURIComponent(path.split('/').at(-1) || 'model');
-  const name = last.replace(/[^\w.+-]/g, '_').slice(-120);
+  const { url, hf, sha256 = '', parts_sha256: sums = [] } = source;
+  const path = hf === undefined ? addressOf(source, {}).url.pathname : hubParts(hf).path;
+  const name = plainText(path.split('/').at(-1) || 'model')
+    .replace(/[^\w.+-]/g, '_')
+    .slice(-120);
   const unique = createHash('sha256')
-    .update(`${url ?? ''}\n${hf ?? ''}\n${sha256.toLowerCase()}`)
+    .update(`${url ?? ''}\n${hf ?? ''}\n${[sha256, ...sums].join('').toLowerCase()}`)
     .digest('hex')
     .slice(0, 8);
-  return partsOf(`${unique}-${name}`);
+  return partSources(source).length === 1 ? [`${unique}-${name}`] : partNames(`${unique}-${name}`);
 }
 
-/** Returns the sources of the files of a split GGUF, or the source itself. Only the first part has the checksum. */
+/** Percent signs that encode nothing stay. */
+function plainText(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+/** Returns the sources of the files of a split GGUF, or the source itself, each with its checksum. @throws INVALID_ARGUMENT */
 export function partSources(source: Source): Source[] {
-  const { url, hf, sha256 } = source;
-  const first = url ?? hf ?? '';
-  return partsOf(first).map((part, index) => ({
-    ...(url === undefined ? { hf: part } : { url: part }),
-    ...(index === 0 && { sha256 }),
+  const { url, hf } = source;
+  return (hf === undefined ? urlParts(url ?? '') : hfParts(hf)).map((place, index) => ({
+    ...(hf === undefined ? { url: place } : { hf: place }),
+    sha256: statedChecksum(source, index),
   }));
 }
 
-function partsOf(name: string): string[] {
-  const [plain = '', revision] = name.split('#');
-  const found = split.exec(plain);
-  const count = Number(found?.[2] ?? 1);
-  if (found === null || found[1] !== '00001' || count < 1 || count > 999) return [name];
-  return Array.from({ length: count }, (_, index) => {
-    const number = String(index + 1).padStart(5, '0');
-    const part = plain.replace(split, `-${number}-of-$2$3`);
-    return revision === undefined ? part : `${part}#${revision}`;
-  });
+function hfParts(hf: string): string[] {
+  hubParts(hf); // checks it
+  const [plain = '', revision] = hf.split('#');
+  return partNames(plain).map((name) => (revision === undefined ? name : `${name}#${revision}`));
+}
+
+function urlParts(url: string): string[] {
+  const { pathname } = addressOf({ url }, {}).url;
+  const names = partNames(pathname);
+  if (names.length === 1) return [url];
+  return names.map((name) => Object.assign(new URL(url), { pathname: name }).href);
 }

@@ -18,6 +18,8 @@ export interface FetchOptions {
   /** What the catalog states. */
   sha256?: string | undefined;
   sizeBytes?: number | undefined;
+  /** Bytes that the disk must have room for, if more than the file's: those of the parts after it. */
+  roomBytes?: number | undefined;
   signal: AbortSignal;
   onProgress?(done: number, total: number): void;
   /** Told why an attempt failed, before the next. */
@@ -123,6 +125,13 @@ async function receive(
     throw transient(error, stall);
   });
   try {
+    const encoding = String(answer.headers['content-encoding'] ?? 'identity');
+    if (answer.status < 300 && encoding !== 'identity')
+      throw failure(
+        'IO',
+        options,
+        `the server sends the file encoded (${encoding}), though it was asked not to`,
+      );
     if (answer.status === 206 && resume) {
       const total = continuedTotal(answer, length);
       if (total !== state.total) throw await startOver(partial, 'the file has changed on the server');
@@ -164,22 +173,29 @@ async function announcedTotal(options: FetchOptions, answer: Answer): Promise<nu
   const { sizeBytes } = options;
   if (sizeBytes !== undefined && total !== sizeBytes)
     throw failure('CORRUPT', options, `the server has ${total} bytes, the catalog says ${sizeBytes}`);
-  if (total < 0) throw failure('IO', options, 'the server does not tell the length of the file');
+  if (total < 0)
+    throw failure(
+      'IO',
+      options,
+      'the server does not tell the length of the file; state size_bytes in the catalog',
+    );
   const { bavail, bsize } = await statfs(dirname(options.path));
   const free = bavail * bsize - reserveBytes;
-  if (total > free)
-    throw failure('IO', options, `it has ${total} bytes, and the disk has room for ${Math.max(0, free)}`);
+  const needed = Math.max(total, options.roomBytes ?? 0);
+  if (needed > free)
+    throw failure('IO', options, `it needs ${needed} bytes, and the disk has room for ${Math.max(0, free)}`);
   return total;
 }
 
 async function append(
-  { onProgress, signal }: FetchOptions,
+  options: FetchOptions,
   file: FileHandle,
   body: Readable,
   from: number,
   total: number,
   stall: StallGuard,
 ): Promise<void> {
+  const { onProgress, signal } = options;
   let done = from;
   onProgress?.(done, total);
   try {
@@ -193,7 +209,8 @@ async function append(
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (isDiskError(error)) throw error;
+    if (isDiskError(error))
+      throw failure('IO', options, `its part cannot be written: ${(error as Error).message}`);
     throw error instanceof Retry ? error : transient(error as Error, stall);
   }
   if (done < total) throw new Retry(`the connection ended after ${done} of ${total} bytes`);
@@ -206,25 +223,40 @@ const isDiskError = (error: unknown) => {
 
 /** Verifies the whole file and gives it its name. */
 async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<Fetched> {
-  const { path, signal } = options;
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const source = createReadStream(partial.path, { highWaterMark: 1024 * 1024 });
-  source.on('data', (chunk) => {
-    bytes += chunk.length;
-  });
-  await pipeline(source, hash, { signal });
-  const sha256 = hash.digest('hex');
+  const { path } = options;
+  const { sha256, bytes, magic } = await digest(partial.path, options.signal);
   const expected = (options.sha256 ?? linked)?.toLowerCase();
-  if (expected !== undefined && sha256 !== expected) {
+  const whose = options.sha256 === undefined ? 'the server' : 'the catalog';
+  let damage: string | undefined;
+  if (expected !== undefined && sha256 !== expected)
+    damage = `its SHA-256 is ${sha256}, ${whose} says ${expected}`;
+  // Without a checksum, at least the first bytes must be those of a model, and not those of a page for people.
+  else if (expected === undefined && /\.gguf$/i.test(path) && magic !== 'GGUF')
+    damage = 'it is not a GGUF file';
+  if (damage !== undefined) {
     await partial.remove();
-    const whose = options.sha256 === undefined ? 'the server' : 'the catalog';
-    throw failure('CORRUPT', options, `its SHA-256 is ${sha256}, ${whose} says ${expected}; it was removed`);
+    throw failure('CORRUPT', options, `${damage}; it was removed`);
   }
   await rename(partial.path, path);
   await syncFolder(dirname(path));
   await partial.forget();
   return { sha256, bytes, verified: expected !== undefined };
+}
+
+async function digest(
+  path: string,
+  signal: AbortSignal,
+): Promise<{ sha256: string; bytes: number; magic: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let magic = '';
+  const source = createReadStream(path, { highWaterMark: 1024 * 1024 });
+  source.on('data', (chunk) => {
+    if (bytes === 0) magic = (chunk as Buffer).toString('latin1', 0, 4);
+    bytes += chunk.length;
+  });
+  await pipeline(source, hash, { signal });
+  return { sha256: hash.digest('hex'), bytes, magic };
 }
 
 function refusal(options: FetchOptions, { status, headers, redirects }: Answer): Error {
@@ -268,13 +300,18 @@ class StallGuard {
   readonly signal: AbortSignal;
   stalled = false;
   readonly #timer: NodeJS.Timeout;
+  readonly #unlink: () => void;
 
   constructor(stallMs: number, signal: AbortSignal) {
-    const stalling = new AbortController();
-    this.signal = AbortSignal.any([signal, stalling.signal]);
+    const stop = new AbortController();
+    this.signal = stop.signal;
+    const end = () => stop.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    this.#unlink = () => signal.removeEventListener('abort', end);
+    if (signal.aborted) end();
     this.#timer = setTimeout(() => {
       this.stalled = true;
-      stalling.abort();
+      stop.abort();
     }, stallMs);
   }
 
@@ -284,5 +321,6 @@ class StallGuard {
 
   end(): void {
     clearTimeout(this.#timer);
+    this.#unlink();
   }
 }

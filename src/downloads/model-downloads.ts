@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
+import { makeFolder } from '../files/make-folder.js';
 import { addressOf, fileNames, partSources, type Source, shownAddress } from './address.js';
 import { fetchFile } from './fetch-file.js';
 import { lockFolder } from './folder-lock.js';
@@ -50,30 +51,52 @@ export class ModelDownloads {
 
   /**
    * Downloads the files of a variant that are not there, and returns the path of the first. Processes take turns.
-   * @throws as fetchFile() and readDownloads()
+   * @throws as fetchFile() and readDownloads(); IO if the folder cannot be used
    */
   async pull(variant: DownloadableVariant, options: PullOptions): Promise<string> {
+    try {
+      return await this.#pull(variant, options);
+    } catch (error) {
+      throw this.#folderError(error);
+    }
+  }
+
+  /** Returns what people and clients may read of a system error: it has no path. */
+  #folderError(error: unknown): unknown {
+    const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+    if (error instanceof LorekeepError || code === undefined || syscall === undefined) return error;
+    const reason = `the folder of downloads cannot be used: ${code} (${syscall})`;
+    return LorekeepError.about('IO', { file: this.folder, reason }, { cause: error });
+  }
+
+  async #pull(variant: DownloadableVariant, options: PullOptions): Promise<string> {
     const { signal, onNote = () => {} } = options;
     const environment = options.environment ?? process.env;
     const names = fileNames(variant);
     const sources = partSources(variant);
-    await mkdir(this.folder, { recursive: true });
+    makeFolder(this.folder);
     const unlock = await lockFolder(this.folder, signal, () =>
       onNote('another process downloads into the same folder; waiting for it'),
     );
     try {
       await readDownloads(this.folder);
       await options.onTurn?.();
+      let missing = variant.size_bytes;
       for (const [index, source] of sources.entries()) {
         const name = names[index] as string;
         const path = join(this.folder, name);
-        if (existsSync(path)) continue;
+        const present = statSync(path, { throwIfNoEntry: false })?.size;
+        if (present !== undefined) {
+          if (missing !== undefined) missing -= present;
+          continue;
+        }
         const address = addressOf(source, environment);
         const fetched = await fetchFile({
           address,
           path,
           sha256: source.sha256,
-          sizeBytes: names.length === 1 ? variant.size_bytes : undefined,
+          sizeBytes: index === sources.length - 1 ? missing : undefined,
+          roomBytes: missing,
           signal,
           onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
           onRetry: (reason) => onNote(`${name}: ${reason}; trying again`),
@@ -89,6 +112,7 @@ export class ModelDownloads {
         await changeDownloads(this.folder, (downloads) => {
           downloads[name] = record;
         });
+        if (missing !== undefined) missing -= fetched.bytes;
       }
       return this.path(variant);
     } finally {

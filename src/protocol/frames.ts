@@ -326,13 +326,19 @@ const listedModelSchema = z.object({
         downloadable: z.boolean().describe('Whether the catalog has an address.'),
         chosen: z.boolean().describe('Whether the server takes this variant.'),
         size_bytes: z.int().optional().describe('Length of the file, or what the catalog states.'),
+        device: z
+          .string()
+          .optional()
+          .describe(
+            'Device that it goes to if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU and there is none, or is not used.',
+          ),
       }),
     )
     .describe('Files of the model.'),
   chosen_because: z.string().describe('Why the chosen variant was chosen.'),
   loaded: z.boolean().describe('Whether it is in memory.'),
   memory_bytes: z.int().optional().describe('Bytes that it takes.'),
-  device: z.string().optional().describe('Device that computes it.'),
+  device: z.string().optional().describe('Device that computes it; absent unless it is loaded.'),
   context_size: z.int().optional().describe('In use, in tokens.'),
 });
 

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
 import type { Catalog } from '../catalog/catalog.js';
+import { expectedDevice } from '../catalog/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
 import type { CatalogEntry } from '../catalog/schema.js';
+import { modelBytes } from '../files/model-parts.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
 import { nearestName } from '../schema/nearest.js';
@@ -19,24 +20,32 @@ export interface LoadedFacts {
 
 /** Returns the models that are in memory. */
 export function loadedModels({ models, languageModels, rerankers }: Services): LoadedFacts[] {
-  const embedding = models
-    .entries()
-    .flatMap(({ loaded }) =>
-      loaded?.isInMemory === true
-        ? [{ name: loaded.name, bytes: loaded.bytes, contextSize: loaded.facts.contextSize, device: 'CPU' }]
-        : [],
-    );
+  const embedding = models.entries().flatMap(({ loaded }) =>
+    loaded?.isInMemory === true
+      ? [
+          {
+            name: loaded.name,
+            bytes: loaded.bytes,
+            contextSize: loaded.facts.contextSize,
+            device: loaded.model.facts.device,
+          },
+        ]
+      : [],
+  );
   const rerank = rerankers.inMemory.map((each) => ({ ...each, device: 'CPU' }));
   return [...embedding, ...languageModels.inMemory, ...rerank];
 }
 
 /** Returns what the catalog has, without paths. */
-export function listModels(services: Services): Omit<Listed, 'reply_to'> {
+export async function listModels(services: Services): Promise<Omit<Listed, 'reply_to'>> {
   const loaded = new Map(loadedModels(services).map((each) => [each.name, each]));
-  const { catalog, modelMemory, config } = services;
+  const { catalog, modelMemory, config, backend } = services;
+  const models = catalog.entries.map((entry) =>
+    listedModel(catalog, entry, loaded.get(entry.name), backend.device?.name),
+  );
   return {
     type: 'ListModelsResponse',
-    models: catalog.entries.map((entry) => listedModel(catalog, entry, loaded.get(entry.name))),
+    models: await Promise.all(models),
     memory: modelMemory.use.map(({ device, used, limit }) => ({
       device,
       used: Math.round(used),
@@ -46,27 +55,33 @@ export function listModels(services: Services): Omit<Listed, 'reply_to'> {
   };
 }
 
-function listedModel(
+async function listedModel(
   catalog: Catalog,
   entry: CatalogEntry,
   loaded: LoadedFacts | undefined,
-): Listed['models'][number] {
+  gpu: string | undefined,
+): Promise<Listed['models'][number]> {
   const { variant: chosen, reason } = catalog.locate(entry);
   return {
     name: entry.name,
     type: entry.model_type,
     ...(entry.license !== undefined && { license: entry.license }),
-    variants: entry.variants.map((variant) => {
-      const { path, present } = catalog.pathOf(variant);
-      const bytes = present ? statSync(path, { throwIfNoEntry: false })?.size : variant.size_bytes;
-      return {
-        ...(variant.name !== undefined && { name: variant.name }),
-        state: present ? 'present' : 'absent',
-        downloadable: variant.file === undefined,
-        chosen: variant === chosen,
-        ...(bytes !== undefined && { size_bytes: bytes }),
-      };
-    }),
+    variants: await Promise.all(
+      entry.variants.map(async (variant) => {
+        const { path, present } = catalog.pathOf(variant);
+        const bytes = present ? modelBytes(path) : variant.size_bytes;
+        const place = present ? path : undefined;
+        const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
+        return {
+          ...(variant.name !== undefined && { name: variant.name }),
+          state: present ? ('present' as const) : ('absent' as const),
+          downloadable: variant.file === undefined,
+          chosen: variant === chosen,
+          ...(bytes !== undefined && { size_bytes: bytes }),
+          ...(device !== undefined && { device }),
+        };
+      }),
+    ),
     chosen_because: reason,
     loaded: loaded !== undefined,
     ...(loaded !== undefined && {

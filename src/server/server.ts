@@ -123,7 +123,12 @@ export class LorekeepServer {
         device === 'CPU' ? limit.bytes(loaded, quiet) : gpuBytes(backend, device, config),
     });
     const shared = { log, memory: modelMemory };
-    const models = new CatalogModels(catalog, { ...embeddingOptions(config), ...shared, buildFlags });
+    const models = new CatalogModels(catalog, {
+      ...embeddingOptions(config),
+      ...shared,
+      gpu: backend.device?.name,
+      buildFlags,
+    });
     const sources = new Map(configSources);
     const operations = await Operations.create({ config, configSources: sources, log, logTail });
     catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FileServer } from '../downloads/file-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';
+import { splitModel } from '../helpers/split-model.js';
+import { standInFolder } from '../helpers/stand-in-plugin.js';
 import { lorekeep } from './command.js';
 
 const inFolder = temporaryFolder();
@@ -90,7 +92,7 @@ describe('lorekeep models', () => {
       remote: 'not downloaded',
     });
     const list = await run('list');
-    expect(list.stdout).toMatch(/^remote +llm +Q4_0 +not downloaded +48\.8 KiB +MIT$/m);
+    expect(list.stdout).toMatch(/^remote +llm +Q4_0 +not downloaded +48\.8 KiB +CPU +MIT$/m);
     const pulled = await run('pull', 'remote', '--json');
     expect(pulled.status, pulled.stderr).toBe(0);
     const { path } = JSON.parse(pulled.stdout) as { path: string };
@@ -114,6 +116,71 @@ describe('lorekeep models', () => {
     expect((await run('prune')).stdout).toContain('removed ');
     expect(existsSync(path)).toBe(false);
     expect((await run('prune')).stdout).toContain('nothing to remove');
+  });
+
+  it('shows the device that a model would go to', async () => {
+    const place = inFolder('devices.json');
+    const file = await tinyReranker('one-layer');
+    const entry = (name: string, model_type: string, placement?: string) => ({
+      name,
+      model_type,
+      variants: [{ file, ...(placement && { placement }) }],
+    });
+    const models = [
+      entry('writer', 'llm'),
+      entry('cpu', 'llm', 'ram'),
+      entry('gpu', 'embedding', 'vram'),
+      entry('small', 'embedding'),
+      entry('judge', 'reranker'),
+      entry('ears', 'stt'),
+    ];
+    writeFileSync(place, JSON.stringify({ version: 1, models }));
+    const devices = async (plugins: string) => {
+      const env = { LOREKEEP_BACKENDS: plugins, LOREKEEP_CACHE: inFolder('cache') };
+      const { stdout } = await lorekeep(['models', 'list', '--json', '--catalog', place], { env });
+      const { models: listed } = JSON.parse(stdout) as { models: { device: string | null }[] };
+      return listed.map(({ device }) => device);
+    };
+    expect(await devices(inFolder('nothing'))).toEqual(['CPU', 'CPU', null, 'CPU', 'CPU', null]);
+    const plugins = standInFolder(inFolder('plugins'));
+    expect(await devices(plugins)).toEqual(['GPU0', 'CPU', 'GPU0', 'CPU', 'CPU', null]);
+  });
+
+  it('looks at every part of a split model', async () => {
+    const whole = await tinyReranker('one-layer');
+    const parts = splitModel(whole, inFolder('parts'), 3);
+    const sums = parts.map((part) => sum(readFileSync(part)));
+    const size_bytes = parts.reduce((bytes, part) => bytes + readFileSync(part).length, 0);
+    const file = parts[0] as string;
+    const place = inFolder('split.json');
+    const write = (variant: object) => {
+      const models = [{ name: 'judge', model_type: 'reranker', variants: [{ file, ...variant }] }];
+      writeFileSync(place, JSON.stringify({ version: 1, models }));
+    };
+    const verify = async () => {
+      const { status, stdout } = await lorekeep(['models', 'verify', '--json', '--catalog', place]);
+      const [{ state, reason, bytes }] = (JSON.parse(stdout) as { models: [Record<string, unknown>] }).models;
+      return { status, state, reason, bytes };
+    };
+    write({ parts_sha256: sums, size_bytes });
+    expect(await verify()).toEqual({ status: 0, state: 'present', reason: null, bytes: size_bytes });
+    write({ parts_sha256: [...sums.slice(0, 2), '0'.repeat(64)] });
+    expect(await verify()).toMatchObject({
+      ...{
+        status: 1,
+        state: 'damaged',
+        reason: expect.stringMatching(/^split-00003-of-00003\.gguf: its SHA-256/),
+      },
+    });
+    write({ size_bytes: size_bytes + 1 });
+    expect(await verify()).toMatchObject({ status: 1, state: 'damaged' });
+    rmSync(parts[1] as string);
+    expect(await verify()).toMatchObject({
+      ...{ state: 'absent', reason: 'part 2 of 3 is missing: split-00002-of-00003.gguf' },
+    });
+    const inspected = await lorekeep(['inspect', file]);
+    expect(inspected.status).toBe(1);
+    expect(inspected.stderr).toContain('part 2 of 3 of a split model is missing');
   });
 
   it('names the mistake: a misspelt name, nothing to download, a wrong checksum', async () => {

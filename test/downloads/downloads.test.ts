@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addressOf, fileNames } from '../../src/downloads/address.js';
@@ -11,11 +20,13 @@ import { FileServer } from './file-server.js';
 const inFolder = temporaryFolder();
 let folders = 0;
 
+/** A file that begins as a model does. */
+const model = (bytes: number) => Buffer.concat([Buffer.from('GGUF'), randomBytes(bytes - 4)]);
 const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const never = new AbortController().signal;
 
 async function start(bytes = 300_000) {
-  const server = await FileServer.listen(randomBytes(bytes));
+  const server = await FileServer.listen(model(bytes));
   const folder = inFolder(`models-${folders++}`);
   const downloads = new ModelDownloads(folder);
   const notes: string[] = [];
@@ -69,7 +80,7 @@ it('a file that changed on the server is never mixed with the old one', async ()
     server.etag = etag === 'W/"one"' || etag === '' ? etag : '"one"';
     server.intercept = (_, response, index) => {
       if (index > 0) {
-        server.content = randomBytes(300_000);
+        server.content = model(300_000);
         server.etag = etag;
         server.intercept = () => false;
         server.cutAfter = undefined;
@@ -168,7 +179,7 @@ it('redirects: the token goes to the first origin only, the hub tells the checks
   expect(hub.requests[0]?.path).toBe('/someone/some-model/resolve/main/sub/model.gguf');
   expect(hub.requests[0]?.authorization).toBe('Bearer the-token');
   expect(storage.requests.map(({ authorization }) => authorization)).toEqual([undefined, undefined]);
-  storage.content = randomBytes(500);
+  storage.content = model(500);
   hub.intercept = (_, response) => {
     response.writeHead(302, { location: `${storage.url}/x`, 'x-linked-etag': `"${'1'.repeat(64)}"` }).end();
     return true;
@@ -202,25 +213,141 @@ it('endless redirects and addresses that are none are refused', async () => {
 });
 
 it('names in the folder depend on address and checksum, and stay inside it', () => {
-  const [name] = fileNames({ url: 'https://host/a/%2e%2e%2fb%20c.gguf' });
-  expect(name).toMatch(/^[0-9a-f]{8}-[\w.+-]+$/);
+  for (const url of [
+    'https://host/a/%2e%2e%2fb%20c.gguf',
+    'https://host/%zz.gguf',
+    'https://host/..%5c..%5cx',
+  ]) {
+    const [name] = fileNames({ url });
+    expect(name).toMatch(/^[0-9a-f]{8}-[\w.+-]+$/);
+  }
   expect(fileNames({ url: 'https://host/m.gguf' })).not.toEqual(fileNames({ url: 'https://other/m.gguf' }));
   expect(fileNames({ hf: 'a/b/m-00001-of-00003.gguf' })).toHaveLength(3);
   expect(fileNames({ hf: 'a/b/m-00002-of-00003.gguf' })).toHaveLength(1);
   expect(fileNames({ hf: 'a/b/m-00001-of-99999.gguf' })).toHaveLength(1);
 });
 
-it('all parts of a split model are downloaded', async () => {
+it('all parts of a split model are downloaded and compared with the catalog', async () => {
   const { server, folder, downloads } = await start(5000);
-  const variant = { url: `${server.url}/big-00001-of-00002.gguf` };
-  const path = await downloads.pull(variant, { signal: never, environment: {} });
+  const parts = [model(5000), model(3000)];
+  server.intercept = (request) => {
+    server.content = parts[request.url?.includes('-00001-') ? 0 : 1] as Buffer;
+    return false;
+  };
+  const url = `${server.url}/big-00001-of-00002.gguf?signature=secret`;
+  const options = { signal: never, environment: {}, retryMs: 1 };
+  const sums = parts.map(sum);
+  const right = { url, parts_sha256: sums, size_bytes: 8000 };
+  const wrong = { ...right, parts_sha256: [sums[0] as string, '0'.repeat(64)] };
+  await expect(downloads.pull(wrong, options)).rejects.toThrow(
+    /-00002-of-.* SHA-256 is .*, the catalog says 0+/,
+  );
+  expect(downloads.has(wrong)).toBe(false);
+  await expect(downloads.pull({ ...right, size_bytes: 8001 }, options)).rejects.toThrow(
+    'the server has 3000 bytes, the catalog says 3001',
+  );
+  expect(downloads.has(right)).toBe(false);
+  const path = await downloads.pull(right, options);
   expect(path).toMatch(/-big-00001-of-00002\.gguf$/);
-  expect(readdirSync(folder).filter((name) => name.endsWith('.gguf'))).toHaveLength(2);
-  expect(server.requests.map(({ path: asked }) => asked)).toEqual([
-    '/big-00001-of-00002.gguf',
-    '/big-00002-of-00002.gguf',
-  ]);
-  expect(downloads.has(variant)).toBe(true);
+  expect(readFileSync(path.replace('00001-of', '00002-of')).equals(parts[1] as Buffer)).toBe(true);
+  expect(server.requests.slice(-1)[0]?.path).toBe('/big-00002-of-00002.gguf?signature=secret');
+  expect(downloads.has(right)).toBe(true);
+  expect(await downloads.remove(right, never)).toBe(8000);
+  await downloads.remove(wrong, never);
+  expect(readdirSync(folder)).toEqual(['downloads.json']);
+});
+
+it('a server that encodes the file although it was asked not to is refused', async () => {
+  const { server, pull } = await start(1000);
+  server.intercept = (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': 10 }).end('0123456789');
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/encoded \(gzip\)/);
+});
+
+it('a page for people is no model', async () => {
+  const { server, folder, pull } = await start(1000);
+  server.content = Buffer.from('<html>Please log in</html>');
+  await expect(pull()).rejects.toThrow(/it is not a GGUF file; it was removed/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('a server that tells no length is believed if the catalog tells it', async () => {
+  const { server, pull } = await start(1000);
+  server.intercept = (_, response) => {
+    response.writeHead(200, { 'transfer-encoding': 'chunked' });
+    response.write(server.content.subarray(0, 500));
+    response.end(server.content.subarray(500));
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/does not tell the length of the file; state size_bytes/);
+  expect(readFileSync(await pull({ size_bytes: 1000 })).equals(server.content)).toBe(true);
+});
+
+it('a part of another place than asked for is not appended', async () => {
+  // Another start, another total, none at all.
+  for (const range of ['bytes 0-299999/300000', 'bytes 100000-399999/400000', 'bytes */300000', '']) {
+    const { server, pull, notes } = await start(300_000);
+    let first: ServerResponse | undefined;
+    server.intercept = (request, response, index) => {
+      if (index === 0) {
+        first = response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
+        response.write(server.content.subarray(0, 100_000));
+        return true;
+      }
+      if (request.headers.range === undefined) return false;
+      const head = { 'content-length': 5, etag: '"one"', ...(range !== '' && { 'content-range': range }) };
+      response.writeHead(206, head).end('wrong');
+      return true;
+    };
+    const onProgress = ({ done }: { done: number }) => void (done === 100_000 && first?.destroy());
+    const path = await pull({}, { onProgress });
+    expect(readFileSync(path).equals(server.content), range).toBe(true);
+    expect(notes.join()).toContain('starting over');
+  }
+});
+
+it('a part that nobody asked for is refused', async () => {
+  const { server, pull } = await start(1000);
+  server.intercept = (_, response) => {
+    response.writeHead(206, { 'content-length': 5, 'content-range': 'bytes 0-4/1000' }).end('wrong');
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/answered 206/);
+});
+
+it('a folder that cannot be used is a clear error without raw paths', async () => {
+  const { downloads, folder, variant } = await start(10);
+  writeFileSync(folder, 'a file');
+  const error = await downloads.pull(variant, { signal: never, environment: {} }).catch((thrown) => thrown);
+  expect(error).toMatchObject({
+    code: 'IO',
+    detail: { reason: expect.stringMatching(/cannot be used: E[A-Z]+/) },
+  });
+  expect(error.detail.reason).not.toContain(folder);
+});
+
+it('the folder may be a link', async () => {
+  const { downloads, folder, variant, server } = await start(10);
+  mkdirSync(`${folder}-real`);
+  symlinkSync(`${folder}-real`, folder);
+  const path = await downloads.pull(variant, { signal: never, environment: {} });
+  expect(readFileSync(path).equals(server.content)).toBe(true);
+});
+
+it('a mirror has a path, and is an address', () => {
+  const file = { hf: 'a/b/c.gguf' };
+  const { url, token } = addressOf(file, { HF_ENDPOINT: 'https://mirror.test/hub/', HF_TOKEN: ' t\n' });
+  expect([url.href, token]).toEqual(['https://mirror.test/hub/a/b/resolve/main/c.gguf', 't']);
+  for (const HF_ENDPOINT of [
+    'file:///tmp',
+    'mirror.test',
+    'https://u:p@mirror.test',
+    'https://mirror.test?x=1',
+  ])
+    expect(() => addressOf(file, { HF_ENDPOINT }), HF_ENDPOINT).toThrow();
+  expect(() => addressOf({ hf: 'a/b/c.gguf#../../x' }, {})).toThrow();
 });
 
 it('a download is cancelled, keeps its bytes, and continues later', async () => {

@@ -28,7 +28,7 @@ const refused = async (content: string | object) => {
 
 describe('the model catalog', () => {
   it('finds models by name, with files beside it', async () => {
-    const llm = { name: 'b', model_type: 'llm', variants: [{ url: 'example:b' }] };
+    const llm = { name: 'b', model_type: 'llm', variants: [{ url: 'https://example.test/b' }] };
     const catalog = await load({ version: 1, models: [{ ...model, query_prefix: 'query: ' }, llm] });
     expect(catalog.find('a')).toMatchObject({ query_prefix: 'query: ', document_prefix: '' });
     expect(catalog.find('A')).toBeUndefined();
@@ -72,6 +72,33 @@ describe('the model catalog', () => {
     expect(await second({ ...model, name: 'e5', variants: both })).toContain(
       'model "e5": variants[0]: exactly one of',
     );
+  });
+
+  it.each([
+    [{ url: 'no address' }, '"no address" is not an http or https address'],
+    [{ url: 'ftp://user:secret@host/a?sig=secret' }, '"ftp://host/a" is not an'],
+    [{ url: 'file:///etc/passwd' }, 'is not an http or https address'],
+    [{ url: 'https://user:secret@host/a.gguf' }, 'a user name or a password is not accepted'],
+    [{ hf: 'user/model/../a.gguf' }, 'is not of the form user/repository/file.gguf#revision'],
+    [{ file: 'a.gguf', parts_sha256: ['0'.repeat(64), '1'.repeat(64)] }, '2 checksums for one file'],
+    [
+      { hf: 'user/model/a-00001-of-00003.gguf', parts_sha256: ['0'.repeat(64), '1'.repeat(64)] },
+      '2 checksums for 3 parts',
+    ],
+    [
+      {
+        file: 'a-00001-of-00002.gguf',
+        sha256: '0'.repeat(64),
+        parts_sha256: ['0'.repeat(64), '1'.repeat(64)],
+      },
+      'one of "sha256" and "parts_sha256" is expected',
+    ],
+  ])('is refused with the variant that is wrong: %o', async (variant, reason) => {
+    const models = [{ name: 'e5', model_type: 'embedding', variants: [variant] }];
+    const message = await refused({ version: 1, models });
+    expect(message).toContain('model "e5": variants[0]: ');
+    expect(message).toContain(reason);
+    expect(message).not.toContain('secret');
   });
 });
 

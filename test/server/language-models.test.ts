@@ -21,7 +21,7 @@ async function languageModels(more: Partial<ConstructorParameters<typeof Languag
     model('words', { file: 'words.gguf' }, 'embedding'),
     model('small', { file: 'small.gguf', context_size: 512 }),
     model('large', { file: 'large.gguf', placement: 'ram' }),
-    model('far', { url: 'example:far' }),
+    model('far', { url: 'https://example.test/far' }),
   ];
   writeFileSync(path, JSON.stringify({ version: 1, models }));
   const loads: (LoadOptions & { path: string })[] = [];

@@ -80,12 +80,13 @@ describe('the list of models', () => {
       device: 'CPU',
       contextSize,
       chosenBecause: 'the first that is present',
-      variants: [{ state: 'present', downloadable: false, chosen: true }],
+      variants: [{ state: 'present', downloadable: false, chosen: true, device: 'CPU' }],
     });
     expect(models[1]?.variants).toEqual([
-      { name: 'Q8_0', state: 'absent', downloadable: true, chosen: true },
+      { name: 'Q8_0', state: 'absent', downloadable: true, chosen: true, device: 'CPU' },
     ]);
     expect(models[3]?.variants[0]?.sizeBytes).toBe(77);
+    expect(models[3]?.variants[0]).not.toHaveProperty('device');
     expect(memory).toEqual([{ device: 'CPU', used: models[0]?.memoryBytes, limit: 500 * 1024 * 1024 }]);
     expect(JSON.stringify(models)).not.toContain(inFolder());
   });

@@ -40,7 +40,7 @@ async function makeModel(): Promise<void> {
     { ...embedding('narrow', { file: 'tiny.gguf' }), dimension: dimension + 1 },
     embedding('damaged', { file: 'damaged.gguf' }),
     embedding('absent', { file: 'absent.gguf' }),
-    embedding('remote', { url: 'example:remote' }),
+    embedding('remote', { url: 'https://example.test/remote' }),
     { name: 'talker', model_type: 'llm', variants: [{ file: 'tiny.gguf' }] },
   ];
   writeFileSync(catalogPath, JSON.stringify({ version: 1, models }));

@@ -7,6 +7,7 @@ import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { print, printJson } from '../output.js';
+import { findConfig } from '../server-config.js';
 import { counted, size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { tableLines } from '../terminal/table.js';
@@ -26,6 +27,8 @@ export interface ListedModel {
   /** Whether the server would use this variant. */
   used: boolean;
   bytes: number | null;
+  /** Where the server would put it if there is room: `CPU`, or the name of a GPU; null: it needs a GPU, or is not used. */
+  device: string | null;
   license: string | null;
   path: string | null;
   source: string | null;
@@ -37,7 +40,7 @@ export interface ListedModel {
 export async function listModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
-    const listed = await inspected(catalog, catalog.entries, signal, false);
+    const listed = await inspected(catalog, catalog.entries, { signal, gpu: await usableGpu(flags) });
     if (flags.json) return printJson({ catalog: catalog.file, models: listed });
     printTable(listed);
   });
@@ -48,7 +51,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
     const entry = findEntry(catalog, name);
-    const variants = await inspected(catalog, [entry], signal, false);
+    const variants = await inspected(catalog, [entry], { signal, gpu: await usableGpu(flags) });
     const { reason: chosenBecause } = catalog.locate(entry);
     const differing = await allContradictions(catalog, entry);
     if (flags.json)
@@ -62,10 +65,11 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
     const { variants: _, ...facts } = entry;
     for (const [key, value] of Object.entries(facts))
       print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
-    for (const { variant, state, used, bytes, path, source, reason, note } of variants) {
+    for (const { variant, state, used, bytes, device, path, source, reason, note } of variants) {
       print('');
       print(printable(`variant ${variant ?? '-'}: ${state}${used ? ', used' : ''}`));
       if (bytes !== null) print(`  ${size(bytes)}`);
+      if (device !== null) print(`  device ${device}`);
       if (path !== null) print(printable(`  file ${path}`));
       if (source !== null) print(printable(`  from ${source}`));
       if (reason !== null) print(printable(`  ${reason}`));
@@ -113,7 +117,8 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
     const entries = name === undefined ? catalog.entries : [findEntry(catalog, name)];
-    const listed = await inspected(catalog, entries, signal, true);
+    const gpu = await usableGpu(flags);
+    const listed = await inspected(catalog, entries, { signal, gpu, withChecksums: true });
     const damaged = listed.filter(({ state }) => state === 'damaged').length;
     const checked = listed.filter(({ state }) => state === 'present' || state === 'damaged').length;
     if (damaged > 0 || (name !== undefined && checked === 0)) process.exitCode = exitStatus.failed;
@@ -151,11 +156,31 @@ export async function pruneModels(flags: ModelsFlags): Promise<void> {
 async function inspected(
   catalog: Catalog,
   entries: readonly CatalogEntry[],
-  signal: AbortSignal,
-  withChecksums: boolean,
+  {
+    signal,
+    gpu,
+    withChecksums = false,
+  }: { signal: AbortSignal; gpu: string | undefined; withChecksums?: boolean },
 ): Promise<ListedModel[]> {
   const files = await modelFiles(catalog, signal, { entries, withChecksums });
-  return files.map((file) => listedModel(catalog, file));
+  // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
+  const devices = await import('../../catalog/expected-device.js').catch(() => undefined);
+  return Promise.all(
+    files.map(async (file) => {
+      const { type, variant, state, path } = file;
+      const present = state === 'present' ? path : undefined;
+      const device = await devices?.expectedDevice(type, variant.placement, present, gpu);
+      return listedModel(catalog, file, device);
+    }),
+  );
+}
+
+/** Returns the name of the GPU that the server would use, if any. */
+async function usableGpu({ catalog, config }: ModelFlags): Promise<string | undefined> {
+  const backend =
+    catalog === undefined ? (await findConfig(config)).config.engines.llm_engine.backend : 'auto';
+  const library = await import('../../../lib/index.js').catch(() => undefined);
+  return (await library?.findBackend(backend))?.device?.name;
 }
 
 const states = {
@@ -165,7 +190,7 @@ const states = {
   damaged: 'damaged',
 } as const;
 
-function listedModel(catalog: Catalog, file: ModelFile): ListedModel {
+function listedModel(catalog: Catalog, file: ModelFile, device: string | undefined): ListedModel {
   const { model, type, variant, state, path, bytes, reason } = file;
   const entry = catalog.find(model) as CatalogEntry;
   return {
@@ -175,6 +200,7 @@ function listedModel(catalog: Catalog, file: ModelFile): ListedModel {
     state: states[state],
     used: catalog.locate(entry).variant === variant && state === 'present',
     bytes: bytes ?? variant.size_bytes ?? null,
+    device: device ?? null,
     license: entry.license ?? null,
     path: path ?? null,
     source: variant.hf ?? variant.url ?? null,
@@ -190,14 +216,16 @@ function printTable(listed: readonly ListedModel[]): void {
     { title: 'variant', align: 'left' },
     { title: 'state', align: 'left' },
     { title: 'size', align: 'right' },
+    { title: 'device', align: 'left' },
     { title: 'licence', align: 'left' },
   ] as const;
-  const rows = listed.map(({ name, type, variant, state, used, bytes, license }) => [
+  const rows = listed.map(({ name, type, variant, state, used, bytes, device, license }) => [
     printable(name),
     type,
     printable(variant ?? '-'),
     used ? `${state}, used` : state,
     bytes === null ? '-' : size(bytes),
+    device ?? '-',
     printable(license ?? '-'),
   ]);
   for (const line of tableLines(layout, rows)) print(line.trimEnd());

@@ -1,6 +1,7 @@
 import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { describeModel as describeHeader } from '../../../lib/internal.js';
 import { fileChecksum } from '../../files/checksum.js';
+import { partNames } from '../../files/model-parts.js';
 import { count, size } from '../terminal/amounts.js';
 import type { Description, Fact } from './facts.js';
 
@@ -120,9 +121,13 @@ export async function describeModel(
     if (error.code === 'MODEL_INVALID' && problems.length === 0 && madeForEmbeddings) problems.push(reason);
   }
   if (verify) {
-    const sum = await fileChecksum(path, signal);
-    facts.push(['sha256', sum]);
-    data.sha256 = sum;
+    const parts = partNames(path);
+    const sums: string[] = [];
+    for (const part of parts) sums.push(await fileChecksum(part, signal));
+    facts.push(
+      ...sums.map((sum, index): Fact => [index === 0 ? 'sha256' : `sha256 of part ${index + 1}`, sum]),
+    );
+    Object.assign(data, parts.length === 1 ? { sha256: sums[0] } : { parts_sha256: sums });
   }
   facts.push(...problems.map((problem): Fact => ['problem', problem]));
   return { facts, data, problems };

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { modelBytes } from '../../files/model-parts.js';
 import { readHead } from '../../files/read-head.js';
 import { kindNames, kindOf } from '../check/kind.js';
 import { exitStatus } from '../exit-status.js';
@@ -32,7 +33,7 @@ export async function inspect(file: string, flags: InspectFlags): Promise<void> 
 
 async function describe(file: string, options: InspectOptions): Promise<Description> {
   const magic = await readHead(file, 4);
-  if (magic === 'GGUF') return describeModel(file, options, (await stat(file)).size);
+  if (magic === 'GGUF') return describeModel(file, options, modelBytes(file) ?? (await stat(file)).size);
   if (!/^[\ufeff\s]*[{[]/.test(magic)) return describeIndexFile(file, options);
   const kind = await kindOf(file);
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);

@@ -35,6 +35,10 @@ GgufBytes& GgufBytes::u32(std::string_view name, std::uint32_t value) {
   return key(name, 4, raw(value));
 }
 
+GgufBytes& GgufBytes::u16(std::string_view name, std::uint16_t value) {
+  return key(name, 2, raw(value));
+}
+
 GgufBytes& GgufBytes::f32(std::string_view name, float value) {
   return key(name, 6, raw(value));
 }
@@ -74,6 +78,18 @@ std::string GgufBytes::bytes() const {
   }
   pad(bytes);
   return bytes.append(offset, '\0');
+}
+
+std::vector<GgufBytes> GgufBytes::split(std::size_t count, std::size_t first) const {
+  std::vector<GgufBytes> parts(count);
+  parts[0].keys_ = keys_;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    parts[i < first ? 0 : 1 + (i - first) % (count - 1)].tensors_.push_back(tensors_[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    parts[i].u16("split.no", static_cast<std::uint16_t>(i)).u16("split.count", static_cast<std::uint16_t>(count));
+    parts[i].u32("split.tensors.count", static_cast<std::uint32_t>(tensors_.size()));
+  }
+  return parts;
 }
 
 GgufBytes small_bert() {

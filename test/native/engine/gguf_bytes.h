@@ -15,6 +15,7 @@ class GgufBytes {
  public:
   GgufBytes& text(std::string_view key, std::string_view value);
   GgufBytes& u32(std::string_view key, std::uint32_t value);
+  GgufBytes& u16(std::string_view key, std::uint16_t value);
   GgufBytes& f32(std::string_view key, float value);
   GgufBytes& texts(std::string_view key, const std::vector<std::string>& values);
   /// An F32 tensor of zeros unless `type` says another number.
@@ -23,6 +24,9 @@ class GgufBytes {
   GgufBytes& without(std::string_view name);
 
   std::string bytes() const;
+  /// Returns the parts of a split model. The first has all keys, and as many tensors as `first` says; the others share
+  /// the rest.
+  std::vector<GgufBytes> split(std::size_t parts, std::size_t first = 1) const;
 
  private:
   struct Key {

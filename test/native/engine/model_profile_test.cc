@@ -62,11 +62,10 @@ TEST("a generation-only model is refused with the way out") {
   }
 }
 
-TEST("rerankers, unknown architectures, unknown tokenizers and split files are unsupported") {
+TEST("rerankers, unknown architectures and unknown tokenizers are unsupported") {
   CHECK_FAILS(Code::kUnsupported, profile(small_bert().u32("bert.pooling_type", 4)));
   CHECK_FAILS(Code::kUnsupported, profile(small_bert().text("general.architecture", "mamba")));
   CHECK_FAILS(Code::kUnsupported, profile(small_bert().text("tokenizer.ggml.model", "rwkv")));
-  CHECK_FAILS(Code::kUnsupported, profile(small_bert().u32("split.count", 3)));
 }
 
 TEST("keys that are missing or contradict each other are refused") {
