@@ -27,6 +27,13 @@ bool abort_wanted(void* data) {
   return unwanted != nullptr && *unwanted && (*unwanted)();
 }
 
+// llama.cpp's id of the sequence that others are saved from, if they share cells: it saves only those below n_seq_max.
+constexpr llama_seq_id kSaved = 0;
+
+bool is_separate(const LanguageModel& model) noexcept {
+  return model.options().deterministic || model.facts().memory == Memory::kRecurrent;
+}
+
 std::int32_t sequences_of(const LanguageModel& model) {
   if (model.options().deterministic) return kDeterministicSequences;
   return model.facts().memory == Memory::kRecurrent ? kRecurrentSequences : kAttentionSequences;
@@ -36,7 +43,7 @@ std::int32_t sequences_of(const LanguageModel& model) {
 
 llama_context_params context_params(const LanguageModel& model) {
   const LanguageModelOptions& options = model.options();
-  const bool separate = options.deterministic || model.facts().memory == Memory::kRecurrent;
+  const bool separate = is_separate(model);
   llama_context_params params = llama_context_default_params();
   params.n_ctx = options.kv_cells;
   params.n_batch = options.batch_size;
@@ -65,7 +72,10 @@ void LlamaContext::PoolFree::operator()(ggml_threadpool* pool) const noexcept {
 }
 
 LlamaContext::LlamaContext(std::shared_ptr<const LanguageModel> model)
-    : model_(std::move(model)), batch_size_(model_->options().batch_size), sequences_(sequences_of(*model_)) {
+    : model_(std::move(model)),
+      batch_size_(model_->options().batch_size),
+      sequences_(sequences_of(*model_)),
+      separate_(is_separate(*model_)) {
   llama_context_params params = context_params(*model_);
   params.abort_callback = abort_wanted;
   params.abort_callback_data = &unwanted_;
@@ -86,6 +96,11 @@ LlamaContext::LlamaContext(std::shared_ptr<const LanguageModel> model)
 }
 
 LlamaContext::~LlamaContext() = default;
+
+// Returns llama.cpp's id of a sequence.
+std::int32_t LlamaContext::id_of(std::int32_t sequence) const noexcept {
+  return separate_ ? sequence : sequence + kSaved + 1;
+}
 
 // Without threads of its own, llama.cpp would start new ones for each step. Idle ones sleep (poll 0).
 void LlamaContext::start_threads() {
@@ -120,7 +135,7 @@ GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const 
   for (std::size_t i = 0; i < count; ++i) {
     tokens_[i] = rows[i].token;
     positions_[i] = rows[i].position;
-    sequence_ids_[i] = rows[i].sequence;
+    sequence_ids_[i] = id_of(rows[i].sequence);
     outputs_[i] = rows[i].output ? 1 : 0;
     sequence_pointers_[i] = &sequence_ids_[i];
   }
@@ -168,20 +183,24 @@ std::span<float> LlamaContext::logits(std::size_t row) {
 }
 
 bool LlamaContext::remove(std::int32_t sequence, std::int32_t from) {
-  return llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, from, -1);
+  return llama_memory_seq_rm(llama_get_memory(context_.get()), id_of(sequence), from, -1);
 }
 
 void LlamaContext::share(std::int32_t from, std::int32_t to, std::int32_t tokens) {
   llama_memory_t memory = llama_get_memory(context_.get());
-  if (!model_->options().deterministic) return llama_memory_seq_cp(memory, from, to, 0, tokens);
+  if (!model_->options().deterministic) return llama_memory_seq_cp(memory, id_of(from), id_of(to), 0, tokens);
   llama_memory_seq_cp(memory, from, to, -1, -1);  // sequences with cells of their own are copied as a whole
   if (tokens >= 0) llama_memory_seq_rm(memory, to, tokens, -1);
 }
 
 std::vector<std::byte> LlamaContext::save(std::int32_t sequence) {
-  std::vector<std::byte> state(llama_state_seq_get_size(context_.get(), sequence));
+  llama_memory_t memory = llama_get_memory(context_.get());
+  if (!separate_) llama_memory_seq_cp(memory, id_of(sequence), kSaved, -1, -1);
+  const llama_seq_id from = separate_ ? sequence : kSaved;
+  std::vector<std::byte> state(llama_state_seq_get_size(context_.get(), from));
   const std::size_t written =
-      llama_state_seq_get_data(context_.get(), reinterpret_cast<std::uint8_t*>(state.data()), state.size(), sequence);
+      llama_state_seq_get_data(context_.get(), reinterpret_cast<std::uint8_t*>(state.data()), state.size(), from);
+  if (!separate_) llama_memory_seq_rm(memory, kSaved, -1, -1);
   if (written == 0) fail(Code::kInternal, "generation: llama.cpp could not save a sequence");
   state.resize(written);
   return state;
@@ -189,12 +208,13 @@ std::vector<std::byte> LlamaContext::save(std::int32_t sequence) {
 
 bool LlamaContext::restore(std::int32_t sequence, std::span<const std::byte> state, std::int32_t tokens) {
   llama_memory_t memory = llama_get_memory(context_.get());
+  const llama_seq_id id = id_of(sequence);
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
   const std::size_t read = llama_state_seq_set_data(context_.get(), reinterpret_cast<const std::uint8_t*>(state.data()),
-                                                    state.size(), sequence);
-  if (read == state.size() && llama_memory_seq_pos_max(memory, sequence) == tokens - 1) return true;
-  llama_memory_seq_rm(memory, sequence, -1, -1);
+                                                    state.size(), id);
+  if (read == state.size() && llama_memory_seq_pos_max(memory, id) == tokens - 1) return true;
+  llama_memory_seq_rm(memory, id, -1, -1);
   return false;
 }
 

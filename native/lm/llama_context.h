@@ -11,7 +11,7 @@
 namespace lorekeep::lm {
 
 /// Sequence ids of a context.
-inline constexpr std::int32_t kAttentionSequences = 256;  // llama.cpp: LLAMA_MAX_SEQ
+inline constexpr std::int32_t kAttentionSequences = 255;  // llama.cpp: LLAMA_MAX_SEQ, and one to save from
 inline constexpr std::int32_t kRecurrentSequences = 16;   // each has a state of its own
 // Each has cells of its own: which cells hold a sequence changes the order of sums, and so the last bits of logits.
 inline constexpr std::int32_t kDeterministicSequences = 4;
@@ -46,11 +46,13 @@ class LlamaContext final : public GenerationContext {
   };
 
   void start_threads();
+  std::int32_t id_of(std::int32_t sequence) const noexcept;
   [[noreturn]] void lose_device(const std::string& reason) const;
 
   std::shared_ptr<const LanguageModel> model_;
   std::uint32_t batch_size_;
   std::int32_t sequences_;
+  bool separate_;  // each sequence has cells or a state of its own
   const std::function<bool()>* unwanted_ = nullptr;  // during decode()
   // Destroyed in reverse: the context before the threads it computes on.
   std::unique_ptr<ggml_threadpool, PoolFree> threads_;

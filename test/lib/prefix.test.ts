@@ -159,6 +159,19 @@ describe('a pinned prefix', () => {
     await other.close();
   });
 
+  test('is saved with llama.cpp, too, when it shares cells with a request before it', async () => {
+    const file = folder('shared.prefix');
+    const options = { ...threads, runtime: 'llama.cpp' as const };
+    const model = await LanguageModel.load(path, options);
+    await model.generate(short(join(prompt, tokens(10, 4)))).result;
+    await (await model.prefix(prompt)).save(file);
+    const other = await LanguageModel.load(path, options);
+    await other.generate(short(tokens(50, 6))).result;
+    await other.loadPrefix(file);
+    expect((await other.generate(short(join(prompt, tokens(10, 5)))).result).usage.cached).toBe(200);
+    for (const one of [model, other]) await one.close();
+  });
+
   test('of another model, of other options, or damaged is refused', async () => {
     const file = folder('other.prefix');
     const model = await LanguageModel.load(path, threads);
