@@ -4,6 +4,8 @@
 /** Above a recall of 0.9995 there is no more to tell, at the number of queries that are asked. */
 const fewestMissed = 0.0005;
 
+const whole = (value) => String(Math.round(value));
+
 export const charts = {
   'recall-qps': {
     title: 'Recall against queries per second',
@@ -34,7 +36,7 @@ export const charts = {
     x: {
       label: 'in one call →',
       ticks: [1, 4, 16, 64, 256, 1024],
-      tickFormat: (size) => String(Math.round(size)),
+      tickFormat: whole,
     },
     y: { label: '↑ a second' },
   },
@@ -42,8 +44,38 @@ export const charts = {
     title: 'Longest gap of a stream against the first token of a long prompt beside it',
     caption:
       'Each point is a step target of lorekeep or a batch size of llama-server. Down and left is better.',
-    x: { label: 'first token, as a multiple of the best time alone →' },
+    x: { label: 'first token of the long prompt, seconds →' },
     y: { label: '↑ longest gap, milliseconds' },
+  },
+  'generation-prompt': {
+    title: 'Prefill against the length of the prompt',
+    caption: 'One stream. Higher is better.',
+    x: { label: 'tokens of the prompt →', ticks: [64, 256, 1024, 4096], tickFormat: whole },
+    y: { label: '↑ tokens per second' },
+  },
+  'generation-chunk': {
+    title: 'Prefill of a chunk behind 4,000 tokens',
+    caption: 'What a prompt gets of a step while somebody streams. Higher is better.',
+    x: { label: 'tokens of the chunk →', ticks: [1, 4, 16, 64, 256], tickFormat: whole },
+    y: { label: '↑ tokens per second' },
+  },
+  'generation-depth': {
+    title: 'Decode against the depth of the context',
+    caption: 'One stream. Higher is better.',
+    x: { label: 'tokens in the context →', ticks: [16, 1024, 2048, 4096], tickFormat: whole },
+    y: { label: '↑ tokens per second' },
+  },
+  'generation-streams': {
+    title: 'Reply tokens of all streams against their number',
+    caption: 'Streams that start together, with prompts of 64 tokens. Higher is better.',
+    x: { label: 'streams →', ticks: [1, 2, 4, 8], tickFormat: whole },
+    y: { label: '↑ tokens per second' },
+  },
+  'generation-format': {
+    title: 'SmolLM2-135M in several formats',
+    caption: 'By the size of the file: Q4_0, Q4_1, Q4_K_M, Q8_0. Higher is better.',
+    x: { label: 'MiB of the file →' },
+    y: { label: '↑ tokens per second' },
   },
   'soak-latency': {
     title: 'Latency over the time of a soak',

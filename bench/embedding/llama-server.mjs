@@ -1,4 +1,4 @@
-// Where llama-server is: the program that LLAMA_SERVER names, or the one that `npm run setup:llama-server` built.
+// Where the programs of llama.cpp are: the server that LLAMA_SERVER names, or those that `npm run setup:llama-server` built.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, root } from '../harness/cache.mjs';
@@ -7,17 +7,25 @@ import { cached, root } from '../harness/cache.mjs';
 const brought = join(root, 'bench', 'node_modules', 'node-llama-cpp', 'llama');
 export const bundle = join(brought, 'gitRelease.bundle');
 
-/** Path of the built program for the release that is installed; undefined where node-llama-cpp is not. */
-export function builtServer() {
+/** What is built: the server for this processor, the same held to AVX2, and the program that quantises files. */
+const built = { server: 'llama-server', avx2: 'llama-server-avx2', quantize: 'llama-quantize' };
+
+/** Path of a program as built for the release that is installed; undefined where node-llama-cpp is not. */
+export function builtProgram(which = 'server') {
   const info = join(brought, 'llama.cpp.info.json');
   if (!existsSync(info)) return undefined;
   const { tag } = JSON.parse(readFileSync(info, 'utf8'));
-  return cached('llama-server', `llama-server-${tag}${process.platform === 'win32' ? '.exe' : ''}`);
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  return cached('llama-server', `${built[which]}-${tag}${suffix}`);
 }
 
-/** Path of the program, or undefined. */
+/** Path of the built program if it is there. */
+export function findBuilt(which) {
+  const path = builtProgram(which);
+  return path && existsSync(path) ? path : undefined;
+}
+
+/** Path of the server, or undefined. */
 export function findServer() {
-  if (process.env.LLAMA_SERVER) return process.env.LLAMA_SERVER;
-  const built = builtServer();
-  return built && existsSync(built) ? built : undefined;
+  return process.env.LLAMA_SERVER || findBuilt('server');
 }

@@ -1,5 +1,6 @@
-// Builds llama-server from the sources that node-llama-cpp brings, the release that lorekeep is built from, for this processor
-// (GGML_NATIVE), and keeps the program in .cache/bench/llama-server. Nothing is downloaded. 10 to 20 minutes on two cores.
+// Builds llama-server and llama-quantize from the sources that node-llama-cpp brings, the release that lorekeep is built from, for this
+// processor (GGML_NATIVE), and llama-server once more held to AVX2; keeps the programs in .cache/bench/llama-server. Nothing is downloaded.
+// 10 to 20 minutes on two cores.
 //
 //   npm run setup:llama-server [-- --jobs 2]
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
@@ -9,9 +10,9 @@ import { findProgram, run } from '../../scripts/tool/command.mjs';
 import { requireToolchain } from '../../scripts/tool/native-tree.mjs';
 import { runScript, Stop } from '../../scripts/tool/stop.mjs';
 import { cached, root } from '../harness/cache.mjs';
-import { builtServer, bundle } from './llama-server.mjs';
+import { builtProgram, bundle } from './llama-server.mjs';
 
-/** The plain server: no web page in it, no HTTPS, nothing that CMake would fetch. */
+/** Plain programs: no web page, no HTTPS, nothing that CMake would fetch. */
 const definitions = {
   CMAKE_BUILD_TYPE: 'Release',
   BUILD_SHARED_LIBS: 'OFF',
@@ -24,44 +25,53 @@ const definitions = {
   LLAMA_BUILD_APP: 'OFF',
 };
 
+/** Two trees: for this processor, and held to AVX2 whatever the processor has. */
+const trees = [
+  { folder: 'build', targets: { server: 'llama-server', quantize: 'llama-quantize' }, flags: {} },
+  {
+    folder: 'build-avx2',
+    targets: { avx2: 'llama-server' },
+    flags: { GGML_NATIVE: 'OFF', GGML_AVX2: 'ON', GGML_FMA: 'ON', GGML_F16C: 'ON', GGML_BMI2: 'ON' },
+  },
+];
+
 await runScript('setup:llama-server', async (args) => {
   const { jobs } = readOptions(args);
-  const program = builtServer();
-  if (!program || !existsSync(bundle))
+  if (!builtProgram() || !existsSync(bundle))
     throw new Stop(
       'node-llama-cpp, which brings the sources, is not installed: run `npm run setup` in bench/ first',
     );
-  if (existsSync(program)) {
-    console.log(`${relative(process.cwd(), program)} is there`);
+  const missing = trees.filter(
+    ({ folder, targets }) =>
+      (folder === 'build' || process.arch === 'x64') &&
+      Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
+  );
+  if (missing.length === 0) {
+    console.log(`${relative(process.cwd(), builtProgram())} is there`);
     return;
   }
   requireToolchain();
   if (!findProgram('git')) throw new Stop('git, which unpacks the sources, was not found on PATH');
-  const [sources, tree] = ['src', 'build'].map((name) => cached('llama-server', name));
+  const sources = cached('llama-server', 'src');
   rmSync(sources, { recursive: true, force: true });
   await run('git', ['clone', '--quiet', '-c', 'advice.detachedHead=false', bundle, sources], { quiet: true });
-  await build(sources, tree, jobs);
-  const partial = `${program}.partial`;
-  cpSync(
-    `${tree}/bin/${process.platform === 'win32' ? 'Release/llama-server.exe' : 'llama-server'}`,
-    partial,
-  );
-  renameSync(partial, program);
-  for (const folder of [sources, tree]) rmSync(folder, { recursive: true, force: true });
-  console.log(`built ${relative(process.cwd(), program)}`);
+  for (const tree of missing) await build(sources, tree, jobs);
+  rmSync(sources, { recursive: true, force: true });
 });
 
-async function build(sources, tree, jobs) {
+async function build(sources, { folder, targets, flags: own }, jobs) {
+  const tree = cached('llama-server', folder);
   const generator = findProgram('ninja') ? ['-G', 'Ninja'] : [];
   const ccache = findProgram('ccache');
   const launchers = ccache ? { CMAKE_C_COMPILER_LAUNCHER: ccache, CMAKE_CXX_COMPILER_LAUNCHER: ccache } : {};
-  const flags = Object.entries({ ...definitions, ...launchers }).map(([key, value]) => `-D${key}=${value}`);
+  const all = { ...definitions, ...launchers, ...own };
+  const flags = Object.entries(all).map(([key, value]) => `-D${key}=${value}`);
   // Paths relative to the tree: ccache then knows the files of a build elsewhere, too.
   const env = { CCACHE_BASEDIR: root, CCACHE_NOHASHDIR: '1' };
-  const log = cached('llama-server', 'build.log');
-  console.log(`building llama-server with ${jobs} jobs, 10 to 20 minutes; what the compiler says: ${log}`);
+  const log = cached('llama-server', `${folder}.log`);
+  const names = Object.values(targets).join(' and ');
+  console.log(`building ${names} with ${jobs} jobs, 10 to 20 minutes; what the compiler says: ${log}`);
   await run('cmake', ['-S', sources, '-B', tree, ...generator, ...flags], { log, env });
-  const target = ['--target', 'llama-server', '--config', 'Release', '--parallel', jobs];
   let shown = 0;
   const onLine = (line) => {
     const [, done, total] = /^\[\s*(\d+)(?:\/(\d+)|%)/.exec(line) ?? [];
@@ -69,7 +79,16 @@ async function build(sources, tree, jobs) {
     if (share > shown) console.log(`${share} %`);
     shown = Math.max(shown, share || 0);
   };
+  const target = ['--target', ...Object.values(targets), '--config', 'Release', '--parallel', jobs];
   await run('cmake', ['--build', tree, ...target], { log, env, onLine });
+  const [where, suffix] = process.platform === 'win32' ? ['bin/Release', '.exe'] : ['bin', ''];
+  for (const [which, name] of Object.entries(targets)) {
+    const program = builtProgram(which);
+    cpSync(`${tree}/${where}/${name}${suffix}`, `${program}.partial`);
+    renameSync(`${program}.partial`, program);
+    console.log(`built ${relative(process.cwd(), program)}`);
+  }
+  rmSync(tree, { recursive: true, force: true });
 }
 
 function readOptions(args) {

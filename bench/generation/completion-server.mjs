@@ -1,5 +1,8 @@
 // One llama-server for completions on a free port of loopback, which ends with this process.
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { freePort } from '../embedding/server-process.mjs';
 
 const pollMs = 50;
@@ -7,30 +10,17 @@ const pollMs = 50;
 export class CompletionServer {
   #child;
   #url;
+  #slots;
 
-  static async start(program, model, { threads, slots, context, batch }) {
+  /** @param settings {threads, slots, context, batch, flash}: `context` in all, `flash` as -fa takes it */
+  static async start(program, model, settings) {
     const server = new CompletionServer();
     const port = await freePort();
+    // Slots can be erased only where they could be saved.
+    const saved = mkdtempSync(join(tmpdir(), 'lorekeep-bench-slots-'));
     server.#url = `http://127.0.0.1:${port}`;
-    const flags = {
-      '-m': model,
-      '--host': '127.0.0.1',
-      '--port': port,
-      '-t': threads,
-      '-tb': threads,
-      '-np': slots,
-      '-c': context,
-      '-b': batch,
-      '-ub': Math.min(batch, 512),
-      '--cache-ram': 0,
-    };
-    server.#child = spawn(
-      program,
-      [...Object.entries(flags).flat().map(String), '--kv-unified', '--no-warmup'],
-      {
-        stdio: 'ignore',
-      },
-    );
+    server.#slots = settings.slots;
+    server.#child = spawn(program, argumentsOf(model, port, saved, settings), { stdio: 'ignore' });
     let failed;
     server.#child.once('error', (error) => {
       failed = error.message;
@@ -38,7 +28,10 @@ export class CompletionServer {
     server.#child.once('exit', (code, signal) => {
       failed ??= `it ended with ${signal ?? code}`;
     });
-    process.once('exit', () => server.#child.kill());
+    process.once('exit', () => {
+      server.#child.kill();
+      rmSync(saved, { recursive: true, force: true });
+    });
     for (;;) {
       const health = await fetch(`${server.#url}/health`).catch(() => undefined);
       if (health?.ok) return server;
@@ -51,8 +44,16 @@ export class CompletionServer {
     return this.#child.pid;
   }
 
+  /** Empties the slots: old prompts in the cache would slow down later requests. */
+  async erase() {
+    for (let slot = 0; slot < this.#slots; slot++) {
+      const reply = await fetch(`${this.#url}/slots/${slot}?action=erase`, { method: 'POST' });
+      if (!reply.ok) throw new Error(`llama-server: ${await reply.text()}`);
+    }
+  }
+
   /** An async iterable of arrivals, 1 for each token, with cancel(). `onEnd` gets the server's own times. */
-  complete({ prompt, maxTokens, end, reuse, onEnd = () => {} }) {
+  complete({ prompt, maxTokens, end, reuse, slot, onEnd = () => {} }) {
     const stop = new AbortController();
     const body = JSON.stringify({
       prompt,
@@ -60,6 +61,7 @@ export class CompletionServer {
       temperature: 0,
       stream: true,
       cache_prompt: reuse,
+      id_slot: slot ?? -1,
       ignore_eos: true,
       logit_bias: end.map((token) => [token, false]),
     });
@@ -80,6 +82,24 @@ export class CompletionServer {
       },
     };
   }
+}
+
+function argumentsOf(model, port, saved, { threads, slots, context, batch, flash }) {
+  const flags = {
+    '-m': model,
+    '--host': '127.0.0.1',
+    '--port': port,
+    '-t': threads,
+    '-tb': threads,
+    '-np': slots,
+    '-c': context,
+    '-b': batch,
+    '-ub': Math.min(batch, 512),
+    '-fa': flash,
+    '--cache-ram': 0,
+    '--slot-save-path': saved,
+  };
+  return [...Object.entries(flags).flat().map(String), '--kv-unified', '--no-warmup'];
 }
 
 /** The JSON objects of a stream of server-sent events. */

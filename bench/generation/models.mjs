@@ -1,23 +1,25 @@
-// The language models of the trials: SmolLM2 from LOREKEEP_MODELS, and random weights in the shapes of well-known models, which take as
-// long as the real ones. Prompts are token ids, so that every contestant computes the same tokens.
+// The language models of the trials: SmolLM2 from LOREKEEP_MODELS in several formats, and random weights in the shapes of well-known models,
+// which take as long as the real ones. Prompts are token ids, so that every contestant computes the same tokens.
+import { execFileSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { GgufWriter } from '../../test/helpers/tiny-model/gguf-writer.mjs';
+import { findBuilt } from '../embedding/llama-server.mjs';
 import { cached, root } from '../harness/cache.mjs';
 import { Random } from '../harness/numbers.mjs';
 
 const folder = resolve(process.env.LOREKEEP_MODELS ?? join(root, '..', 'shared', 'models'));
 
 /** `end`: tokens that end a reply, which are excluded; prompts are drawn from the ordinary tokens from `first` to `last`. */
-const real = {
-  'SmolLM2-135M': {
-    file: 'SmolLM2-135M-Instruct.Q4_1.gguf',
-    end: Array.from({ length: 17 }, (_, id) => id),
-    first: 300,
-    last: 40_000,
-  },
-};
+const smol = { end: Array.from({ length: 17 }, (_, id) => id), first: 300, last: 40_000 };
+const file = 'SmolLM2-135M-Instruct.Q4_1.gguf';
+/** Formats that llama-quantize makes of the file; its own needs no program. */
+const made = ['Q8_0', 'Q4_0', 'Q4_K_M'];
+const real = new Map([
+  ['SmolLM2-135M', { ...smol, file }],
+  ...made.map((format) => [`SmolLM2-135M ${format}`, { ...smol, file, format }]),
+]);
 
 const shapes = {
   'Qwen2.5-0.5B': {
@@ -41,20 +43,33 @@ const shapes = {
   },
 };
 
-export const modelNames = [...Object.keys(real), ...Object.keys(shapes)];
+export const modelNames = [...real.keys(), ...Object.keys(shapes)];
 
-/** Resolves to {path, end, first, last}; to undefined if the model is not there. */
+/** @returns {path, end, first, last}, or {reason} if the model cannot be had */
 export async function languageModel(name) {
-  if (name in real) {
-    const { file, ...facts } = real[name];
+  mkdirSync(cached('models'), { recursive: true });
+  if (real.has(name)) {
+    const { file, format, ...facts } = real.get(name);
     const path = join(folder, file);
-    return existsSync(path) ? { path, ...facts } : undefined;
+    if (!existsSync(path)) return { reason: 'its file is not in LOREKEEP_MODELS' };
+    return format ? quantised(path, format, facts) : { path, ...facts };
   }
   const shape = shapes[name];
-  mkdirSync(cached('models'), { recursive: true });
+  if (!shape) return { reason: `there is no such model; there are ${modelNames.join(', ')}` };
   const path = cached('models', `random-${name}-Q4_0.gguf`);
   if (!existsSync(path)) await write(path, shape);
   return { path, end: [256], first: 300, last: shape.vocabulary - 1 };
+}
+
+function quantised(from, format, facts) {
+  const path = cached('models', basename(from).replace('Q4_1', format));
+  const program = findBuilt('quantize');
+  if (!existsSync(path)) {
+    if (!program) return { reason: '`npm run setup:llama-server` in bench/ builds llama-quantize' };
+    execFileSync(program, ['--allow-requantize', from, `${path}.partial`, format, '2'], { stdio: 'ignore' });
+    renameSync(`${path}.partial`, path);
+  }
+  return { path, ...facts };
 }
 
 /** `count` token ids, the same for the same seed. */

@@ -1,9 +1,10 @@
 // What happened to the requests of one run. A run is a list of requests that start, end or are cancelled by each other's progress, so that
 // every contestant plays the same scene:
 //
-//   {name, prompt, maxTokens, class, after?: {name, tokens}, until?: {name, tokens}, cancelAfter?: {name, tokens}}
+//   {name, prompt, maxTokens, class, after?: {name, tokens} | {name, cancelled: true}, until?: {name, tokens} | {ms}}
 //
-// A request starts when the request `after` has that many tokens, and is cancelled when `until` has. 0 tokens: when that one has started.
+// A request starts when the request `after` has that many tokens or was cancelled, and is cancelled when `until` has that many, or after
+// `ms`. 0 tokens: when that one has started.
 // The result is name -> {startMs, tokenMs: [...], cancelledMs?, endMs}, in ms since the run began.
 
 /**
@@ -13,7 +14,10 @@ export async function play(requests, open) {
   const begin = performance.now();
   const now = () => performance.now() - begin;
   const seen = new Map(requests.map(({ name }) => [name, new Progress()]));
-  const reached = ({ name, tokens }) => seen.get(name).reaches(tokens);
+  const reached = ({ name, tokens, cancelled, ms }) => {
+    if (ms !== undefined) return new Promise((resolve) => setTimeout(resolve, ms));
+    return cancelled ? seen.get(name).cancelled : seen.get(name).reaches(tokens);
+  };
   const results = await Promise.all(
     requests.map(async (request) => {
       const { name, after, until } = request;
@@ -29,6 +33,7 @@ export async function play(requests, open) {
           cancelled = true;
           entry.cancelledMs = now();
           stream.cancel();
+          progress.cancel();
         });
       for await (const count of stream) {
         for (let i = 0; i < count; i++) entry.tokenMs.push(now());
@@ -47,6 +52,14 @@ export async function play(requests, open) {
 class Progress {
   #tokens = -1;
   #waiting = [];
+  #cancel;
+  cancelled = new Promise((resolve) => {
+    this.#cancel = resolve;
+  });
+
+  cancel() {
+    this.#cancel();
+  }
 
   advance(tokens) {
     this.#tokens = tokens;

@@ -1,10 +1,12 @@
 // Puts results where people read them: docs/benchmarks/results.json (by trial, the newest of each), the curves beside it as SVG, and the
-// tables between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of the pages below. No number there is typed by hand.
+// tables between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of the pages below, where `chart-NAME` is a curve. No number there
+// is typed by hand.
 //
 //   node bench/suite/publish.mjs [RESULTS.json]     what `npm run bench -- --publish` does, from a file; without one, from results.json
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { chartsOf } from '../charts/curves.mjs';
 import { drawCharts } from '../charts/files.mjs';
 import { root } from '../harness/cache.mjs';
 import { markdownTable } from '../harness/table.mjs';
@@ -33,6 +35,7 @@ export function publish(records, at = root) {
         [data && `Measured on: ${data}.`, markdownTable(table)].filter(Boolean).join('\n\n'),
       );
   }
+  for (const { name, title } of chartsOf(trials)) places.set(`chart-${name}`, `![${title}](${name}.svg)`);
   const written = [file, ...drawCharts(trials, folder)];
   for (const page of pages.map((name) => join(at, name)).filter(existsSync)) {
     writeFileSync(page, withPlaces(readFileSync(page, 'utf8'), places));

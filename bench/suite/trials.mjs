@@ -120,13 +120,13 @@ export const trials = [
   },
   {
     name: 'generation',
-    what: 'language models: one stream, four streams, memory, cancels, shared prefixes, beside llama-server and node-llama-cpp',
+    what: 'language models: prefill, decode, four streams, depth, formats, AVX2, a busy neighbour, shared prefixes, beside llama-server and node-llama-cpp',
     program: 'generation/speed.mjs',
-    full: { args: [], minutes: 12, limit: 40 },
+    full: { args: ['--minutes', '14'], minutes: 14, limit: 40 },
     quick: {
       args: [
-        ...['--models', 'SmolLM2-135M', '--prompt', '128', '--reply', '16', '--rounds', '2'],
-        ...['--agents', '20', '--cancels', '20'],
+        ...['--parts', 'speed,agents', '--models', 'SmolLM2-135M', '--prompt', '128', '--long', '512'],
+        ...['--depth', '500', '--reply', '16', '--rounds', '2', '--deep-rounds', '1', '--agents', '20'],
       ],
       minutes: 1,
       limit: 10,
@@ -134,13 +134,13 @@ export const trials = [
   },
   {
     name: 'fairness',
-    what: 'a stream beside a long prompt and background work; frames beside a throttled generation; retrieval beside generation',
+    what: 'a stream beside a long prompt and background work; cancels; frames beside a throttled generation; retrieval beside generation',
     program: 'generation/fairness.mjs',
-    full: { args: [], minutes: 12, limit: 40 },
+    full: { args: ['--minutes', '10'], minutes: 8, limit: 40 },
     quick: {
       args: [
         ...['--prompt', '500', '--rounds', '1', '--targets', 'auto,160', '--batches', '2048,64'],
-        ...['--frames', '120', '--queries', '50'],
+        ...['--cancels', '20', '--frames', '120', '--queries', '50'],
       ],
       minutes: 1,
       limit: 10,

@@ -4,23 +4,32 @@ import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { CompletionServer } from '../completion-server.mjs';
 import { play } from '../timeline.mjs';
 
-const { model, program, end, threads, context, slots = 4, batch = 2048 } = contestantOptions();
-const server = await CompletionServer.start(program, model, { threads, slots, context, batch });
+const settings = contestantOptions();
+const { model, program, end, threads, context, slots = 4, batch = 2048, flash = 'auto' } = settings;
+const server = await CompletionServer.start(program, model, { threads, slots, context, batch, flash });
 process.once('SIGTERM', () => process.exit()); // which ends the server
 
-const open = ({ prompt, maxTokens, reuse = false }) => server.complete({ prompt, maxTokens, end, reuse });
-
 serve({
-  play: ({ requests }) => play(requests, open),
-  async measure(request) {
+  async play({ requests }) {
+    await server.erase();
+    return play(requests, ({ prompt, maxTokens }) =>
+      server.complete({ prompt, maxTokens, end, reuse: false }),
+    );
+  },
+  /** The server's own times of one request. With `reuse`, what it begins with like the last one is not computed again. */
+  async measure({ reuse = false, ...request }) {
+    if (!reuse) await server.erase();
     let times;
     const onEnd = (timings) => {
       times = timings;
     };
-    const stream = (one) => server.complete({ ...one, end, reuse: false, onEnd });
-    const { one } = await play([{ name: 'one', ...request }], stream);
-    const { prompt_ms: prefillMs, predicted_ms: decodeMs, predicted_n: completion } = times;
-    return { firstMs: one.tokenMs[0] - one.startMs, prefillMs, decodeMs, completion };
+    for await (const _ of server.complete({ ...request, end, reuse: true, slot: 0, onEnd }));
+    return {
+      computed: times.prompt_n,
+      prefillMs: times.prompt_ms,
+      decodeMs: times.predicted_ms,
+      completion: times.predicted_n,
+    };
   },
   memory: () => ({
     all: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) * 1024,

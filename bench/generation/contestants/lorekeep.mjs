@@ -1,12 +1,15 @@
-// lorekeep by its public API.
+// lorekeep by its public API, with one of its two runtimes.
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { residentBytes } from '../../harness/memory.mjs';
-import { readTexts } from '../../harness/texts.mjs';
-import { EmbeddingModel, LanguageModel, Storage, scheduler, setThrottle } from '../../lorekeep.mjs';
+import { LanguageModel, scheduler, setThrottle } from '../../lorekeep.mjs';
 import { play } from '../timeline.mjs';
+import { cancels } from './cancels.mjs';
+import { savePersona, withSavedPersona } from './personas.mjs';
+import { retrieval } from './retrieval.mjs';
 
-const { model: path, end, threads, context, batch = 512 } = contestantOptions();
+const { model: path, end, threads, context, batch = 512, runtime = 'decoder' } = contestantOptions();
 const options = {
+  runtime,
   threads,
   batchThreads: threads,
   contextSize: context,
@@ -25,7 +28,6 @@ function generate({ prompt, maxTokens, class: consumerClass = 'interactive_visib
     class: consumerClass,
     sampling: { temperature: 0 },
     logitBias,
-    logprobs: undefined,
   });
 }
 
@@ -46,55 +48,31 @@ function open(request) {
 
 serve({
   configure: (settings) => scheduler.configure(settings),
-  stats: () => scheduler.stats(),
   play: ({ requests }) => play(requests, open),
-  /** The result's own times of one request. */
+  /** The result's own times of one request. What it begins with like an earlier one is not computed again. */
   async measure(request) {
     const { timing, usage } = await generate(request).result;
-    return { ...timing, ...usage };
-  },
-  /**
-   * Cancels a long request at random moments. `acknowledged`: from the cancel to the settled result; `behind`: the first token of a short
-   * request that arrives with the cancel; `alone`: of one on an idle model.
-   */
-  async cancels({ long, short, count }) {
-    const [acknowledged, alone, behind] = [[], [], []];
-    const rotated = (tokens, by) => [...tokens.slice(by), ...tokens.slice(0, by)];
-    let asked = 0;
-    const first = async () => {
-      // Another prompt each time, so that no cache helps.
-      const prompt = rotated(short.prompt, ++asked % short.prompt.length).map((token) => token + asked);
-      const begin = performance.now();
-      await generate({ prompt, maxTokens: 1 }).result;
-      return performance.now() - begin;
-    };
-    for (let i = 0; i < count; i++) {
-      if (i % 10 === 0) alone.push(await first());
-      const generation = generate({ ...long, prompt: rotated(long.prompt, i % long.prompt.length) });
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
-      const begin = performance.now();
-      generation.cancel();
-      const next = i % 10 === 0 ? first() : undefined;
-      await generation.result;
-      acknowledged.push(performance.now() - begin);
-      if (next) behind.push(await next);
-    }
-    return { acknowledged, alone, behind };
+    const { prefillMs, decodeMs } = timing;
+    return { computed: usage.prompt - usage.cached, prefillMs, decodeMs, completion: usage.completion };
   },
   async memory() {
-    const estimate = await LanguageModel.estimate?.(path, options);
+    const estimate = await LanguageModel.estimate(path, options);
     // What the model added to the process: the estimate does not know Node.js.
-    return { all: residentBytes().all - before, estimate };
+    return { all: residentBytes().all - before, estimate: estimate.total };
   },
-  numbers: () => model.numbers?.(),
+  numbers: () => model.numbers(),
+  cancels: (request) => cancels({ model, generate }, request),
+  savePersona: (request) => savePersona({ model, generate }, request),
+  withSavedPersona: (request) => withSavedPersona({ model, generate }, request),
+  retrieval: (request) => retrieval({ generate, begun }, request),
   /** Tokens a second of one stream at a throttle level. */
   async generateFor({ ms, level, prompt }) {
     setThrottle(level);
     const generation = generate({ prompt, maxTokens: 100_000 });
     await begun(generation);
-    const end = setTimeout(() => generation.cancel(), ms);
+    const timer = setTimeout(() => generation.cancel(), ms);
     const { usage } = await generation.result;
-    clearTimeout(end);
+    clearTimeout(timer);
     setThrottle(0);
     return { perSecond: usage.completion / (ms / 1000) };
   },
@@ -117,34 +95,5 @@ serve({
     setThrottle(0);
     scheduler.configure();
     return Math.max(0, paused.cpuMs - plain.cpuMs) / (paused.pausedMs - plain.pausedMs);
-  },
-  /** Milliseconds of hybrid searches with the embedding of their query, and the longest step of the generation beside them. */
-  async retrieval({ queries, prompt, embedder, records = 5000 }) {
-    const { texts, queries: asked } = await readTexts(records, queries);
-    const embedding = await EmbeddingModel.load(embedder);
-    const rows = await embedding.embed(texts);
-    const storage = await Storage.build(
-      texts.map((text, i) => ({ id: String(i), text })),
-      rows,
-      embedding.dimension,
-    );
-    const ask = async () => {
-      const times = [];
-      for (const text of asked) {
-        const begin = performance.now();
-        const vector = await embedding.embed([text]);
-        await storage.search({ mode: 'hybrid', topK: 5, vector, text });
-        times.push(performance.now() - begin);
-      }
-      return times;
-    };
-    await ask();
-    const alone = await ask();
-    const generation = generate({ prompt, maxTokens: 100_000 });
-    await begun(generation);
-    const beside = await ask();
-    generation.cancel();
-    const { timing } = await generation.result;
-    return { alone, beside, step: timing.longestGapMs };
   },
 });

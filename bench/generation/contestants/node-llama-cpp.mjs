@@ -1,10 +1,11 @@
-// node-llama-cpp with its prebuilt binaries: one context of four sequences, which it batches by itself.
+// node-llama-cpp with its prebuilt binaries: one context for four streams, which it batches by itself.
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { residentBytes } from '../../harness/memory.mjs';
 import { play } from '../timeline.mjs';
 
-const { model: modelPath, end, threads, context: contextSize, slots = 4, batch = 512 } = contestantOptions();
+const settings = contestantOptions();
+const { model: modelPath, threads, context: contextSize, slots = 4, batch = 512 } = settings;
 const before = residentBytes().all;
 const llama = await getLlama({
   build: 'never',
@@ -14,13 +15,10 @@ const llama = await getLlama({
   skipDownload: true,
 });
 const model = await llama.loadModel({ modelPath });
-const context = await model.createContext({
-  contextSize: Math.ceil(contextSize / slots),
-  sequences: slots,
-  threads,
-  batchSize: batch,
-});
-const excluded = new Set(end);
+const sequences = slots + 1;
+const context = await model.createContext({ contextSize, sequences, threads, batchSize: batch });
+/** Keeps its tokens from one measurement to the next. */
+const kept = context.getSequence();
 
 function open({ prompt, maxTokens }) {
   const sequence = context.getSequence();
@@ -31,13 +29,9 @@ function open({ prompt, maxTokens }) {
     },
     async *[Symbol.asyncIterator]() {
       try {
-        let left = maxTokens;
-        // Ended replies are few with greedy sampling; the iterator goes on past them.
-        for await (const token of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
-          if (stopped || left-- <= 0) return;
-          void excluded.has(token);
+        for await (const _ of tokensOf(sequence, prompt, maxTokens)) {
+          if (stopped) return;
           yield 1;
-          if (left === 0) return;
         }
       } finally {
         sequence.dispose();
@@ -46,16 +40,29 @@ function open({ prompt, maxTokens }) {
   };
 }
 
+/** Goes on past tokens that end a reply. */
+async function* tokensOf(sequence, prompt, maxTokens) {
+  let left = maxTokens;
+  for await (const token of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
+    yield token;
+    if (--left <= 0) return;
+  }
+}
+
 serve({
   play: ({ requests }) => play(requests, open),
-  async measure(request) {
-    const entry = (await play([{ name: 'one', ...request }], open)).one;
-    const first = entry.tokenMs[0] - entry.startMs;
+  /** With `reuse`, what a prompt begins with like the last one is not computed again. */
+  async measure({ prompt, maxTokens, reuse = false }) {
+    if (reuse) await kept.adaptStateToTokens(prompt, false);
+    else await kept.clearHistory();
+    const rest = prompt.slice(kept.nextTokenIndex);
+    const times = [performance.now()];
+    for await (const _ of tokensOf(kept, rest, maxTokens)) times.push(performance.now());
     return {
-      firstMs: first,
-      prefillMs: first,
-      decodeMs: entry.tokenMs.at(-1) - entry.tokenMs[0],
-      completion: entry.tokenMs.length,
+      computed: rest.length,
+      prefillMs: times[1] - times[0],
+      decodeMs: times.at(-1) - times[1],
+      completion: times.length - 1,
     };
   },
   memory: () => ({ all: residentBytes().all - before }),

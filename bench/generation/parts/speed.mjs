@@ -1,0 +1,128 @@
+// Every model and format: one stream, a long prompt, a chunk and a reply behind it, four streams; what the model adds to memory.
+import { statSync } from 'node:fs';
+import { Contestants } from '../../harness/contestants.mjs';
+import { contestantsOf, own } from '../contestants.mjs';
+import { chunk, deepStream, manyStreams, oneStream, streams } from '../measurements.mjs';
+import { languageModel } from '../models.mjs';
+import { addAbsent } from '../parts.mjs';
+import { Turns } from '../turns.mjs';
+
+const megabyte = 1024 * 1024;
+/** Room for a long prompt, and for the streams of a round beside it. */
+const room = 1024;
+/** Peers that compute like llama-server take part in long prompts once. */
+const everyRound = [own, 'llama-server'];
+
+/** Adds the tables "generation", "generation-ratios" and "generation-memory". */
+export async function speed(options, result) {
+  const rows = { speeds: [], ratios: [], memory: [] };
+  for (const name of options.models.split(',')) {
+    const model = await languageModel(name);
+    const reason = model.reason ?? (options.late() ? 'no time was left' : undefined);
+    if (reason) result.leftOut.push({ name, reason });
+    else await measureModel({ ...model, name }, options, rows, result);
+  }
+  result.tables.push(...tables(rows, options));
+  result.curves.push(
+    formatCurve(rows.speeds, 'prefill', `prefill, ${options.prompt} tokens`),
+    formatCurve(rows.speeds, 'decode', 'decode'),
+  );
+  result.detail.speed = rows;
+}
+
+/** SmolLM2 in its formats, by the size of the file. */
+function formatCurve(speeds, key, panel) {
+  const own = speeds.filter(({ model }) => model.startsWith('SmolLM2'));
+  const names = [...new Set(own.map(({ name }) => name))];
+  const series = names.map((name) => ({
+    name,
+    points: own
+      .filter((row) => row.name === name && row[key] > 0)
+      .map((row) => ({ x: row.megabytes, y: row[key] }))
+      .sort((a, b) => a.x - b.x),
+  }));
+  return { chart: 'generation-format', panel, series };
+}
+
+async function measureModel(model, options, rows, result) {
+  const { rounds, 'deep-rounds': deepRounds, long, reply } = options;
+  const context = 2 * Math.ceil((long + room) / 2048) * 2048;
+  const contestants = await Contestants.start(
+    contestantsOf(model, { ...options, context, perStream: long + room }),
+  );
+  const turns = new Turns(contestants);
+  await new Turns(contestants).each('warm', oneStream(model, { prompt: 64, reply: 4 }, 1));
+  for (let round = 0; round < rounds; round++) {
+    await turns.each('one', oneStream(model, options, 100 + round));
+    await turns.each('many', manyStreams(model, { reply }, 1000 + 10 * round));
+    if (round < deepRounds) {
+      const who = round === 0 ? undefined : everyRound;
+      await turns.each('deep', deepStream(model, { ...options, reply: reply / 2 }, 5000 + 10 * round), who);
+    }
+    console.log(`${model.name}: round ${round + 1} of ${rounds}`);
+    if (options.late()) break;
+  }
+  await turns.each('memory', (ask) => ask('memory', {}));
+  for (const program of turns.names) addRows(model, program, turns, rows);
+  contestants.end();
+  addAbsent(result, contestants);
+}
+
+const inMegabytes = (bytes) => bytes && bytes / megabyte;
+
+/** Columns of both tables: the measurement, what of it, and a label. */
+const measured = ({ prompt, long, depth }) => [
+  { key: 'prefill', id: 'one', get: ({ prefill }) => prefill, label: `prefill ${prompt}` },
+  { key: 'long', id: 'deep', get: ({ long: speed }) => speed, label: `prefill ${long}` },
+  { key: 'chunk', id: 'deep', get: ({ chunk: speed }) => speed, label: `${chunk} at ${depth}` },
+  { key: 'decode', id: 'one', get: ({ decode }) => decode, label: `decode at ${prompt}` },
+  { key: 'deep', id: 'deep', get: ({ decode }) => decode, label: `decode at ${depth}` },
+  { key: 'many', id: 'many', get: (speed) => speed, label: `${streams} streams` },
+];
+
+function addRows({ name: model, path }, name, turns, rows) {
+  const [values, ratios] = [{}, {}];
+  for (const { key, id, get } of measured({})) {
+    values[key] = turns.median(name, id, get);
+    ratios[key] = turns.ratio(own, name, id, get);
+  }
+  rows.speeds.push({ model, name, megabytes: inMegabytes(statSync(path).size), ...values });
+  if (name !== own) rows.ratios.push({ model, name, ...ratios });
+  const [found] = turns.list(name, 'memory');
+  rows.memory.push({
+    model,
+    name,
+    resident: inMegabytes(found?.all),
+    estimate: inMegabytes(found?.estimate),
+    excess: found?.estimate && inMegabytes(found.all - 1.1 * found.estimate),
+  });
+}
+
+function tables({ speeds, ratios, memory }, options) {
+  const who = [
+    { key: 'model', label: 'model' },
+    { key: 'name', label: 'program' },
+  ];
+  const columns = measured(options).map(({ key, label }) => ({ key, label }));
+  return [
+    { id: 'generation', title: 'Tokens per second', columns: [...who, ...columns], rows: speeds },
+    {
+      id: 'generation-ratios',
+      title: 'lorekeep / this program, medians over the rounds',
+      columns: [...who, ...columns.map((column) => ({ ...column, digits: 2 }))],
+      rows: ratios,
+    },
+    {
+      id: 'generation-memory',
+      title:
+        'Memory that the model adds to the process (llama-server: the whole process), and the estimate before loading',
+      columns: [
+        ...who,
+        { key: 'resident', label: 'resident MiB', digits: 0 },
+        { key: 'estimate', label: 'estimate MiB', digits: 0 },
+        { key: 'excess', label: 'resident - 1.1 estimate, MiB', digits: 0 },
+      ],
+      rows: memory,
+    },
+  ];
+}
