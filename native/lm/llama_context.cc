@@ -211,8 +211,8 @@ bool LlamaContext::restore(std::int32_t sequence, std::span<const std::byte> sta
   const llama_seq_id id = id_of(sequence);
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
-  const std::size_t read = llama_state_seq_set_data(context_.get(), reinterpret_cast<const std::uint8_t*>(state.data()),
-                                                    state.size(), id);
+  const std::size_t read =
+      llama_state_seq_set_data(context_.get(), reinterpret_cast<const std::uint8_t*>(state.data()), state.size(), id);
   if (read == state.size() && llama_memory_seq_pos_max(memory, id) == tokens - 1) return true;
   llama_memory_seq_rm(memory, id, -1, -1);
   return false;
