@@ -92,6 +92,12 @@ export interface GenerateRequest {
   logprobs?: number | undefined;
   /** Milliseconds after which the reply ends with what there is. */
   deadlineMs?: number | undefined;
+  /**
+   * Whether a reply that is alone on its model may be sped up by prompt lookup: tokens that followed the same words in the
+   * prompt are verified several at a time, where that is measured to be faster. The reply stays the same, up to the rounding
+   * of `llama.cpp`. Default: true. Never with `deterministic`.
+   */
+  drafts?: boolean | undefined;
 }
 
 /** A part of a reply. The pieces concatenate to the result's `text` and `thinking`; none ends inside a character. */
@@ -105,6 +111,12 @@ export interface Usage {
   prompt: number;
   cached: number;
   completion: number;
+}
+
+/** Tokens that prompt lookup suggested, and those of them that the model agreed with. */
+export interface DraftCounts {
+  drafted: number;
+  accepted: number;
 }
 
 /** Milliseconds, except prefillChunks. */
@@ -144,6 +156,7 @@ export interface GenerationResult {
   thinking: string;
   finish: Finish;
   usage: Usage;
+  drafts: DraftCounts;
   timing: GenerationTiming;
   seed: number;
   /** Tokens of the reply, without the one that ended it. */
@@ -302,7 +315,8 @@ function replyArgument({ schema, grammar, quotes }: GenerateRequest) {
 }
 
 function nativeRequest(request: GenerateRequest, vocabularySize: number): NativeGenerationRequest {
-  const { deadlineMs, logprobs, seed } = request;
+  const { deadlineMs, logprobs, seed, drafts = true } = request;
+  if (typeof drafts !== 'boolean') refuse('drafts', `a boolean is expected, not ${describe(drafts)}`);
   return {
     ...promptArgument(request, vocabularySize),
     ...budgetArgument(request.thinking),
@@ -319,16 +333,18 @@ function nativeRequest(request: GenerateRequest, vocabularySize: number): Native
     logprobs:
       logprobs === undefined ? undefined : integerArgument('logprobs', logprobs, 0, 0, mostAlternatives),
     deadlineMs: deadlineMs === undefined ? undefined : numberArgument('deadlineMs', deadlineMs, 0, 0),
+    drafts,
   };
 }
 
 function toResult(native: NativeGenerationResult, logprobs: boolean): GenerationResult {
-  const { promptTokens, cachedTokens, ...timing } = native.numbers;
+  const { promptTokens, cachedTokens, draftedTokens, acceptedTokens, ...timing } = native.numbers;
   return {
     text: native.text,
     thinking: native.thinking,
     finish: native.finish as Finish,
     usage: { prompt: promptTokens, cached: cachedTokens, completion: native.tokens.length },
+    drafts: { drafted: draftedTokens, accepted: acceptedTokens },
     timing,
     seed: native.seed,
     tokens: native.tokens,

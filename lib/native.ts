@@ -261,6 +261,7 @@ export interface NativeGenerationRequest {
   biasValues: Float32Array;
   logprobs: number | undefined;
   deadlineMs: number | undefined;
+  drafts: boolean;
 }
 
 export interface NativeGenerationResult {
@@ -272,6 +273,8 @@ export interface NativeGenerationResult {
   numbers: {
     promptTokens: number;
     cachedTokens: number;
+    draftedTokens: number;
+    acceptedTokens: number;
     prefillChunks: number;
     queuedMs: number;
     prefillMs: number;
@@ -752,6 +755,7 @@ export interface NativeSchedulerStats {
   pausedMs: number;
   running: number;
   queued: number;
+  threads: number;
   interactiveVisible: NativeClassStats;
   interactiveBuffered: NativeClassStats;
   background: NativeClassStats;

@@ -50,6 +50,8 @@ export interface SchedulerStats {
   /** Requests under way, and requests that wait for room in the cache. */
   running: number;
   queued: number;
+  /** Threads that the latest step could use: fewer at a higher throttle level. */
+  threads: number;
   interactiveVisible: SchedulerClassStats;
   interactiveBuffered: SchedulerClassStats;
   background: SchedulerClassStats;

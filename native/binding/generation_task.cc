@@ -81,6 +81,7 @@ lm::GenerationInput input_argument(const Napi::Object& request) {
   input.sampling = sampling_argument(request);
   input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
   input.text.stops = texts_argument(request.Get("stop"), "stop");
+  input.drafts = request.Get("drafts").ToBoolean();
   if (!request.Get("logprobs").IsUndefined()) {
     input.log_probabilities =
         static_cast<std::uint32_t>(integer_argument(request.Get("logprobs"), "logprobs", 0, kMostAlternatives));
@@ -174,6 +175,8 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) 
   Napi::Object object = Napi::Object::New(env);
   object.Set("promptTokens", numbers.prompt_tokens);
   object.Set("cachedTokens", numbers.cached_tokens);
+  object.Set("draftedTokens", numbers.drafted_tokens);
+  object.Set("acceptedTokens", numbers.accepted_tokens);
   object.Set("prefillChunks", numbers.prefill_chunks);
   object.Set("queuedMs", numbers.queued_ms);
   object.Set("prefillMs", numbers.prefill_ms);

@@ -96,6 +96,7 @@ Napi::Value scheduler_stats(const Napi::CallbackInfo& info) {
     object.Set("pausedMs", report.paused_ms);
     object.Set("running", report.running);
     object.Set("queued", report.queued);
+    object.Set("threads", report.threads);
     for (std::size_t i = 0; i < scheduler::kConsumerClasses; ++i) {
       object.Set(kClassNames[i], class_stats(env, report.stats, i));
     }

@@ -38,30 +38,30 @@ bool spin_until(const Ready& ready) noexcept {
 
 }  // namespace
 
-Team::Team(std::size_t threads) {
+Team::Team(std::size_t threads, Start when) {
   helpers_.reserve(threads);
-  for (std::size_t worker = 1; worker < threads; ++worker) {
-    helpers_.push_back(std::make_unique<Helper>());
+  for (std::size_t worker = 1; worker < threads; ++worker) helpers_.push_back(std::make_unique<Helper>());
+  if (when == Start::kNow) start();
+}
+
+void Team::start() {
+  for (; started_ < helpers_.size(); ++started_) {
     try {
-      helpers_.back()->thread = std::thread([this, worker, helper = helpers_.back().get()] {
-        (void)helper;
-        help(worker);
-      });
+      helpers_[started_]->thread = std::thread([this, worker = started_ + 1] { help(worker); });
     } catch (const std::system_error&) {
-      helpers_.pop_back();
-      break;
+      return;
     }
   }
 }
 
 Team::~Team() {
   ending_.store(true);
-  for (const auto& helper : helpers_) helper->wake.release();
-  for (const auto& helper : helpers_) helper->thread.join();
+  for (std::size_t i = 0; i < started_; ++i) helpers_[i]->wake.release();
+  for (std::size_t i = 0; i < started_; ++i) helpers_[i]->thread.join();
 }
 
 void Team::begin(std::size_t threads, const std::function<bool()>* unwanted) noexcept {
-  limit_.store(static_cast<std::uint32_t>(std::clamp<std::size_t>(threads, 1, size())));
+  limit_.store(static_cast<std::uint32_t>(std::clamp<std::size_t>(threads, 1, started_ + 1)));
   stopped_.store(false);
   unwanted_ = unwanted;
 }

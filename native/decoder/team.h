@@ -18,18 +18,27 @@ namespace lorekeep::decoder {
 
 class Team {
  public:
-  /// The caller of run() and `threads` - 1 others; fewer if the system refuses them.
-  explicit Team(std::size_t threads);
+  /// The threads of a team have the priority of the thread that starts them.
+  enum class Start { kNow, kLater };
+
+  /// The caller of run() and `threads` - 1 others. With kLater, the caller is alone until start().
+  explicit Team(std::size_t threads, Start when = Start::kNow);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  /// Number of threads, the caller included; workers are 0 to size() - 1.
+  /// Starts the other threads; fewer if the system refuses them. Not during a step.
+  void start();
+
+  /// Most threads, the caller included; workers are 0 to size() - 1.
   std::size_t size() const noexcept { return helpers_.size() + 1; }
 
   /// Begins a step that at most `threads` compute. `unwanted` (may be empty) is asked by the caller between its
   /// tickets.
   void begin(std::size_t threads, const std::function<bool()>* unwanted) noexcept;
+
+  /// Most threads of the step.
+  std::size_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
   /// Calls body(ticket, worker) for each ticket in [0, tickets), on several threads, and waits. Returns false if the
   /// step is unwanted: some tickets were not computed. `body` must not throw.
@@ -76,6 +85,7 @@ class Team {
   const std::function<bool()>* unwanted_ = nullptr;
   std::uint32_t phase_ = 0;
   std::vector<std::unique_ptr<Helper>> helpers_;
+  std::size_t started_ = 0;  // of the helpers
 };
 
 }  // namespace lorekeep::decoder

@@ -24,7 +24,7 @@ decoder::CacheShape cache_shape(const decoder::DecoderShape& shape) noexcept {
 struct DecoderContext::Parts {
   explicit Parts(const LanguageModel& model)
       : cache(cache_shape(model.decoder()->shape), model.options().kv_cells, kSequences),
-        team(std::max(model.options().threads, model.options().batch_threads)),
+        team(std::max(model.options().threads, model.options().batch_threads), decoder::Team::Start::kLater),
         forward(model.decoder(), cache, team, model.options().batch_size, kMostOutputs) {}
 
   decoder::KvCache cache;
@@ -46,7 +46,8 @@ std::size_t DecoderContext::step_bytes(const decoder::DecoderShape& shape,
   return decoder::Forward::bytes(shape, options.batch_size, kMostOutputs);
 }
 
-DecoderContext::DecoderContext(std::shared_ptr<const LanguageModel> model) : model_(std::move(model)) {
+DecoderContext::DecoderContext(std::shared_ptr<const LanguageModel> model)
+    : model_(std::move(model)), threads_(model_->options().threads), batch_threads_(model_->options().batch_threads) {
   try {
     parts_ = std::make_unique<Parts>(*model_);
     rows_.reserve(batch_size());
@@ -55,9 +56,19 @@ DecoderContext::DecoderContext(std::shared_ptr<const LanguageModel> model) : mod
   }
   probe(static_cast<Token>(std::max(0, llama_vocab_bos(model_->tokens().vocabulary()))));
   remove(0, -1);
+  ready_ = true;
 }
 
 DecoderContext::~DecoderContext() = default;
+
+void DecoderContext::use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept {
+  threads_ = threads;
+  batch_threads_ = batch_threads;
+}
+
+std::uint32_t DecoderContext::threads() const noexcept {
+  return static_cast<std::uint32_t>(parts_->team.limit());
+}
 
 GenerationContext::Status DecoderContext::decode(std::span<const Row> rows, const std::function<bool()>& unwanted) {
   if (rows.empty() || rows.size() > batch_size()) fail(Code::kInternal, "a step does not fit its context");
@@ -74,8 +85,9 @@ GenerationContext::Status DecoderContext::decode(std::span<const Row> rows, cons
     settle(false);
     return Status::kNoCells;
   }
-  const LanguageModelOptions& options = model_->options();
-  parts_->team.begin(rows.size() < kBatchRows ? options.threads : options.batch_threads, &unwanted);
+  // Not in the constructor, which a thread of low priority may run: it would pass its priority on.
+  if (ready_ && !std::exchange(started_, true)) parts_->team.start();
+  parts_->team.begin(rows.size() < kBatchRows ? threads_ : batch_threads_, &unwanted);
   const bool computed = parts_->forward.compute(rows_);
   settle(computed);
   return computed ? Status::kDone : Status::kAborted;

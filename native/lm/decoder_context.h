@@ -28,6 +28,8 @@ class DecoderContext final : public GenerationContext {
   const std::shared_ptr<const LanguageModel>& shared_model() const noexcept override { return model_; }
   std::int32_t sequences() const noexcept override { return kSequences; }
   std::uint32_t batch_size() const noexcept override { return model_->options().batch_size; }
+  void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept override;
+  std::uint32_t threads() const noexcept override;
   Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;
   std::span<float> logits(std::size_t row) override;
   bool remove(std::int32_t sequence, std::int32_t from) override;
@@ -46,6 +48,10 @@ class DecoderContext final : public GenerationContext {
   std::shared_ptr<const LanguageModel> model_;
   std::unique_ptr<Parts> parts_;
   std::vector<decoder::Row> rows_;
+  std::uint32_t threads_;
+  std::uint32_t batch_threads_;
+  bool ready_ = false;    // constructed
+  bool started_ = false;  // the team's threads
 };
 
 }  // namespace lorekeep::lm

@@ -43,6 +43,12 @@ class GenerationContext {
   virtual std::int32_t sequences() const noexcept = 0;
   virtual std::uint32_t batch_size() const noexcept = 0;
 
+  /// Sets how many threads compute the steps that follow: those of the options, or fewer. A deterministic context of
+  /// llama.cpp keeps all.
+  virtual void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept = 0;
+  /// Returns how many threads the last step could use.
+  virtual std::uint32_t threads() const noexcept = 0;
+
   /// Computes the rows, at most batch_size(), at most kMostOutputs with an output. The rows of a sequence follow each
   /// other and continue it. `unwanted` (may be empty) is asked between operations on the CPU whether to abort. Throws
   /// Error if the computation fails: the context is then unusable.

@@ -41,6 +41,8 @@ struct GenerationInput {
   /// Alternatives per token whose log-probabilities are returned; absent: none at all.
   std::optional<std::uint32_t> log_probabilities;
   std::optional<Clock::time_point> deadline;
+  /// Whether a step may verify several tokens that an earlier part of the text suggests.
+  bool drafts = true;
   /// Keeps the prompt in the cache; null: do not. With max_tokens 0.
   std::shared_ptr<PinnedPrefix> pin;
 
@@ -52,6 +54,8 @@ struct GenerationNumbers {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t cached_tokens = 0;
   std::uint32_t prefill_chunks = 0;
+  std::uint32_t drafted_tokens = 0;
+  std::uint32_t accepted_tokens = 0;  // of those drafted
   double queued_ms = 0;
   double prefill_ms = 0;
   double first_ms = 0;  // from the request to its first token

@@ -216,14 +216,16 @@ void InferenceThread::step() {
   }
   publish_active(states);
   if (states.empty()) return;
-  const scheduler::Step step = scheduler_.plan(states, since(epoch_));
+  scheduler::Step step = scheduler_.plan(states, since(epoch_));
   if (step.empty()) return;
   worked_ = true;
   ModelSession& computed = *session(step.model);
-  const Clock::time_point begin = Clock::now();
-  const bool complete = computed.run(step);
-  scheduler_.finish(step, since(begin), !complete);
   const double level = control.throttle();
+  computed.throttle(scheduler_.settings(), level);
+  const Clock::time_point begin = Clock::now();
+  const bool complete = computed.run(step, states.size() == 1);
+  scheduler_.finish(step, since(begin), !complete);
+  report_.threads = computed.threads();
   if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();
 }

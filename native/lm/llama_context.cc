@@ -1,8 +1,11 @@
 #include "lm/llama_context.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "engine/abort_guard.h"
@@ -21,12 +24,6 @@ Function cpu_function(const char* name) {
   return reinterpret_cast<Function>(ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), name));
 }
 
-// `data` is the address of a pointer to the function to ask, which is null outside decode().
-bool abort_wanted(void* data) {
-  const auto* unwanted = *static_cast<const std::function<bool()>* const*>(data);
-  return unwanted != nullptr && *unwanted && (*unwanted)();
-}
-
 // llama.cpp's id of the sequence that others are saved from, if they share cells: it saves only those below n_seq_max.
 constexpr llama_seq_id kSaved = 0;
 
@@ -40,6 +37,13 @@ std::int32_t sequences_of(const LanguageModel& model) {
 }
 
 }  // namespace
+
+struct LlamaContext::Abort {
+  const std::function<bool()>& unwanted;  // may be empty
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+
+  bool late() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
+};
 
 llama_context_params context_params(const LanguageModel& model) {
   const LanguageModelOptions& options = model.options();
@@ -75,10 +79,15 @@ LlamaContext::LlamaContext(std::shared_ptr<const LanguageModel> model)
     : model_(std::move(model)),
       batch_size_(model_->options().batch_size),
       sequences_(sequences_of(*model_)),
-      separate_(is_separate(*model_)) {
+      separate_(is_separate(*model_)),
+      decode_threads_(model_->options().threads),
+      batch_threads_(model_->options().batch_threads) {
   llama_context_params params = context_params(*model_);
-  params.abort_callback = abort_wanted;
-  params.abort_callback_data = &unwanted_;
+  params.abort_callback = [](void* data) {
+    const Abort* abort = *static_cast<const Abort* const*>(data);
+    return abort != nullptr && ((abort->unwanted && abort->unwanted()) || abort->late());
+  };
+  params.abort_callback_data = &abort_;
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
   context_.reset(llama_init_from_model(&model_->llama(), params));
@@ -89,9 +98,8 @@ LlamaContext::LlamaContext(std::shared_ptr<const LanguageModel> model)
   batch_size_ = llama_n_batch(context_.get());
   // On this thread alone, where a failed assertion becomes an error. Later steps run on several threads, where it would
   // end the process.
-  threads_started_ = true;  // not yet: see start_threads()
   probe(static_cast<Token>(std::max(0, llama_vocab_bos(model_->tokens().vocabulary()))));
-  threads_started_ = false;
+  ready_ = true;
   llama_memory_clear(llama_get_memory(context_.get()), true);
 }
 
@@ -104,27 +112,86 @@ std::int32_t LlamaContext::id_of(std::int32_t sequence) const noexcept {
 
 // Without threads of its own, llama.cpp would start new ones for each step. Idle ones sleep (poll 0).
 void LlamaContext::start_threads() {
-  threads_started_ = true;
   const LanguageModelOptions& options = model_->options();
-  const auto threads = static_cast<std::int32_t>(std::min<std::uint32_t>(options.threads, GGML_MAX_N_THREADS));
-  const auto batch_threads =
-      static_cast<std::int32_t>(std::min<std::uint32_t>(options.batch_threads, GGML_MAX_N_THREADS));
+  const auto most =
+      static_cast<int>(std::min<std::uint32_t>(std::max(options.threads, options.batch_threads), GGML_MAX_N_THREADS));
   const auto make = cpu_function<decltype(&ggml_threadpool_new)>("ggml_threadpool_new");
-  if (make == nullptr || std::max(threads, batch_threads) == 1) {
-    llama_set_n_threads(context_.get(), threads, batch_threads);
-    return;
+  if (make != nullptr && most > 1) {
+    ggml_threadpool_params params = ggml_threadpool_params_default(most);
+    params.poll = 0;
+    threads_.reset(make(&params));
+    if (!threads_) fail(Code::kOutOfMemory, "the system refuses threads");
+    llama_attach_threadpool(context_.get(), threads_.get(), threads_.get());
   }
-  ggml_threadpool_params params = ggml_threadpool_params_default(std::max(threads, batch_threads));
-  params.poll = 0;
-  threads_.reset(make(&params));
-  if (!threads_) fail(Code::kOutOfMemory, "the system refuses threads");
-  llama_attach_threadpool(context_.get(), threads_.get(), threads_.get());
-  llama_set_n_threads(context_.get(), threads, batch_threads);
+}
+
+// A model in deterministic mode keeps all threads, and on a GPU they hardly matter.
+bool LlamaContext::chooses_threads() const noexcept {
+  return !model_->options().deterministic && !model_->on_gpu();
+}
+
+std::uint32_t LlamaContext::choose_threads(std::size_t rows) noexcept {
+  if (!ready_) return 1;
+  const std::uint32_t most = std::min<std::uint32_t>(rows > 1 ? batch_threads_ : decode_threads_, GGML_MAX_N_THREADS);
+  return chooses_threads() ? choice_.threads(rows, most) : most;
+}
+
+// A step of a recurrent model cannot be given up without losing its state.
+double LlamaContext::patience_ms(std::size_t rows, std::uint32_t threads) const noexcept {
+  const bool may = chooses_threads() && threads > 1 && model_->facts().memory == Memory::kAttention;
+  return may ? choice_.patience_ms(rows, threads) : 0;
+}
+
+void LlamaContext::set_threads(std::uint32_t threads) noexcept {
+  used_threads_ = threads;
+  llama_set_n_threads(context_.get(), static_cast<std::int32_t>(threads), static_cast<std::int32_t>(threads));
+}
+
+void LlamaContext::use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept {
+  if (model_->options().deterministic) return;
+  decode_threads_ = threads;
+  batch_threads_ = batch_threads;
+}
+
+std::uint32_t LlamaContext::threads() const noexcept {
+  return used_threads_;
+}
+
+// Returns llama_decode()'s status. Gives up after `patience_ms`; 0: never.
+std::int32_t LlamaContext::compute(const llama_batch& batch, const std::function<bool()>& unwanted,
+                                   double patience_ms) {
+  using Clock = std::chrono::steady_clock;
+  Abort abort{unwanted, {}};
+  if (patience_ms > 0)
+    abort.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double, std::milli>(patience_ms));
+  abort_ = &abort;
+  const std::int32_t status = llama_decode(context_.get(), batch);
+  if (status == 0) llama_synchronize(context_.get());
+  abort_ = nullptr;
+  return status;
+}
+
+// With fewer threads if many hold each other up.
+std::int32_t LlamaContext::decode_adaptively(const llama_batch& batch, const std::function<bool()>& unwanted) {
+  const auto rows = static_cast<std::size_t>(batch.n_tokens);
+  std::uint32_t threads = choose_threads(rows);
+  for (;;) {
+    set_threads(threads);
+    const double patience = patience_ms(rows, threads);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int32_t status = compute(batch, unwanted, patience);
+    const double took = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    const bool late = status == 2 && patience > 0 && took >= patience && !(unwanted && unwanted());
+    if (status == 0 || late) choice_.learn(rows, threads, took, !late);
+    if (!late) return status;
+    threads /= 2;
+  }
 }
 
 GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const std::function<bool()>& unwanted) {
   if (rows.empty() || rows.size() > batch_size_) fail(Code::kInternal, "a step does not fit its context");
-  if (!threads_started_) start_threads();
+  if (ready_ && !std::exchange(threads_started_, true)) start_threads();
   const std::size_t count = rows.size();
   tokens_.resize(count);
   positions_.resize(count);
@@ -149,11 +216,9 @@ GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const 
 
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
-  unwanted_ = &unwanted;
   std::int32_t status = 0;
   try {
-    status = llama_decode(context_.get(), batch);
-    if (status == 0) llama_synchronize(context_.get());
+    status = decode_adaptively(batch, unwanted);
   } catch (const std::exception& error) {
     // Its threads may wait for this one forever, so they and the context can no longer be freed.
     (void)context_.release();
@@ -161,7 +226,6 @@ GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const 
     if (model_->on_gpu()) lose_device(error.what());
     throw;
   }
-  unwanted_ = nullptr;
   if (status == 0) return Status::kDone;
   if (status == 1) return Status::kNoCells;
   if (status == 2) return Status::kAborted;

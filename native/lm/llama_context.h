@@ -7,6 +7,7 @@
 
 #include "llama.h"
 #include "lm/generation_context.h"
+#include "lm/thread_choice.h"
 
 namespace lorekeep::lm {
 
@@ -30,6 +31,8 @@ class LlamaContext final : public GenerationContext {
   const std::shared_ptr<const LanguageModel>& shared_model() const noexcept override { return model_; }
   std::int32_t sequences() const noexcept override { return sequences_; }
   std::uint32_t batch_size() const noexcept override { return batch_size_; }
+  void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept override;
+  std::uint32_t threads() const noexcept override;
   Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;
   std::span<float> logits(std::size_t row) override;
   bool remove(std::int32_t sequence, std::int32_t from) override;
@@ -45,19 +48,32 @@ class LlamaContext final : public GenerationContext {
     void operator()(ggml_threadpool* pool) const noexcept;
   };
 
+  struct Abort;  // what the abort callback asks
+
   void start_threads();
   std::int32_t id_of(std::int32_t sequence) const noexcept;
+  bool chooses_threads() const noexcept;
+  std::uint32_t choose_threads(std::size_t rows) noexcept;
+  void set_threads(std::uint32_t threads) noexcept;
+  double patience_ms(std::size_t rows, std::uint32_t threads) const noexcept;
+  std::int32_t compute(const llama_batch& batch, const std::function<bool()>& unwanted, double patience_ms);
+  std::int32_t decode_adaptively(const llama_batch& batch, const std::function<bool()>& unwanted);
   [[noreturn]] void lose_device(const std::string& reason) const;
 
   std::shared_ptr<const LanguageModel> model_;
   std::uint32_t batch_size_;
   std::int32_t sequences_;
-  bool separate_;                                    // each sequence has cells or a state of its own
-  const std::function<bool()>* unwanted_ = nullptr;  // during decode()
+  bool separate_;                   // each sequence has cells or a state of its own
+  const Abort* abort_ = nullptr;  // during decode()
   // Destroyed in reverse: the context before the threads it computes on.
   std::unique_ptr<ggml_threadpool, PoolFree> threads_;
   std::unique_ptr<llama_context, ContextFree> context_;
+  bool ready_ = false;  // constructed
   bool threads_started_ = false;
+  std::uint32_t decode_threads_;  // most of a step
+  std::uint32_t batch_threads_;
+  std::uint32_t used_threads_ = 1;  // of the last step
+  ThreadChoice choice_;
 
   std::vector<llama_token> tokens_;
   std::vector<llama_pos> positions_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "lm/prompt_lookup.h"
 #include "lm/tokens.h"
 #include "scheduler/shared_prefix.h"
 
@@ -80,6 +81,9 @@ struct ModelSession::Part {
   std::uint32_t tokens;
   bool output;
   std::size_t last_row = 0;
+  std::vector<Token> draft;  // to be verified behind the last row
+  std::size_t matched = 0;   // tokens by which the draft was found
+  std::size_t accepted = 0;  // of the draft
 };
 
 ModelSession::ModelSession(scheduler::ModelId id, std::unique_ptr<GenerationContext> context)
@@ -379,9 +383,12 @@ std::vector<ModelSession::Part> ModelSession::parts_of(const scheduler::Step& st
   return parts;
 }
 
-bool ModelSession::run(const scheduler::Step& step) {
+bool ModelSession::run(scheduler::Step& step, bool alone) {
   std::vector<Part> parts = parts_of(step);
   if (parts.empty()) return false;
+  const bool one_row = parts.size() == 1 && parts.front().running->decoding();
+  if (alone && one_row) suggest(parts.front());
+  const Clock::time_point begin = Clock::now();
   bool complete = true;
   try {
     if (model_->options().deterministic) {
@@ -393,8 +400,36 @@ bool ModelSession::run(const scheduler::Step& step) {
     recover(std::current_exception());
     return false;
   }
+  const Part& first = parts.front();
+  if (complete && one_row) drafts_.learn_step(1 + first.draft.size(), milliseconds(Clock::now() - begin));
+  step.draft_rows = static_cast<std::uint32_t>(first.draft.size());
+  step.draft_tokens = static_cast<std::uint32_t>(first.accepted);
   end_waits();
   return complete;
+}
+
+// Adds tokens that an earlier part of the text suggests to a step of one token.
+void ModelSession::suggest(Part& part) {
+  const Running& running = *part.running;
+  if (!running.input.drafts || !partial_reuse() || model_->options().deterministic) return;
+  const std::size_t room = std::min<std::size_t>({kMostDrafts, running.limit - running.tokens.size(),
+                                                  running.input.max_tokens - running.generated() - 1,
+                                                  context_->batch_size() - 1});
+  const Lookup found = look_up(running.tokens, room);
+  part.matched = found.matched;
+  const auto draft = found.next.first(drafts_.length(found.matched, found.next.size()));
+  part.draft.assign(draft.begin(), draft.end());
+}
+
+void ModelSession::throttle(const scheduler::Settings& settings, double level) {
+  if (!context_) return;
+  const LanguageModelOptions& options = model_->options();
+  context_->use_threads(scheduler::threads_at(settings, options.threads, level),
+                               scheduler::threads_at(settings, options.batch_threads, level));
+}
+
+std::uint32_t ModelSession::threads() const noexcept {
+  return context_ ? context_->threads() : 0;
 }
 
 // Returns whether all of it was computed.
@@ -408,6 +443,10 @@ bool ModelSession::compute(std::span<Part> parts) {
       rows.push_back({running.tokens[at], static_cast<std::int32_t>(at), running.sequence, output});
     }
     part.last_row = rows.size() - 1;
+    for (const Token token : part.draft) {
+      const auto at = static_cast<std::int32_t>(running.computed + part.tokens + rows.size() - 1 - part.last_row);
+      rows.push_back({token, at, running.sequence, true});
+    }
   }
   // Polled between two operations: stops if nobody waits for the result, or if most of the work is for nobody.
   const auto unwanted = [parts, total = rows.size(), partial = partial_reuse()] {
@@ -416,7 +455,7 @@ bool ModelSession::compute(std::span<Part> parts) {
     std::size_t prompt = 0;
     for (const Part& part : parts) {
       if (!part.running->request->ended() && !part.running->expired(now)) continue;
-      lost += part.tokens;
+      lost += part.tokens + part.draft.size();
       if (part.tokens > 1) prompt += part.tokens;
     }
     return lost == total || (partial && prompt >= kWorthAborting && 2 * prompt > total);
@@ -430,6 +469,10 @@ bool ModelSession::compute(std::span<Part> parts) {
     }
     return false;
   }
+  if (status == GenerationContext::Status::kNoCells && !parts.back().draft.empty()) {
+    parts.back().draft.clear();
+    return compute(parts);
+  }
   if (status == GenerationContext::Status::kNoCells) {
     if (!evict_one()) requeue(*parts.back().running);
     return false;
@@ -439,11 +482,16 @@ bool ModelSession::compute(std::span<Part> parts) {
   return true;
 }
 
+void ModelSession::extend(Running& running, std::uint32_t tokens) {
+  ledger_.extend(running.sequence, tokens);
+  running.computed += tokens;
+}
+
 void ModelSession::advance(Part& part, Clock::time_point now) {
+  if (!part.draft.empty()) return verify(part, now);
   Running& running = *part.running;
-  ledger_.extend(running.sequence, part.tokens);
   const bool prompt = running.generated() == 0;
-  running.computed += part.tokens;
+  extend(running, part.tokens);
   if (prompt) ++running.numbers.prefill_chunks;
   if (prompt && partial_reuse()) tree_.set(running.id, reusable(running));
   if (!part.output || running.request->ended()) return;
@@ -454,6 +502,23 @@ void ModelSession::advance(Part& part, Clock::time_point now) {
   }
   if (running.input.max_tokens == 0) return finish(running, Finish::kLength);
   sample(running, part.last_row, now);
+}
+
+// Samples behind each row as long as the draft agrees, as steps of one row would, and forgets the rows behind.
+void ModelSession::verify(Part& part, Clock::time_point now) {
+  Running& running = *part.running;
+  running.numbers.drafted_tokens += static_cast<std::uint32_t>(part.draft.size());
+  extend(running, 1);
+  if (!running.request->ended()) sample(running, part.last_row, now);
+  while (part.accepted < part.draft.size() && !running.request->ended() &&
+         running.tokens.back() == part.draft[part.accepted]) {
+    ++part.accepted;
+    ++running.numbers.accepted_tokens;
+    extend(running, 1);
+    sample(running, part.last_row + part.accepted, now);
+  }
+  context_->remove(running.sequence, static_cast<std::int32_t>(running.computed));
+  drafts_.learn_drafts(part.matched, part.draft.size(), part.accepted);
 }
 
 void ModelSession::sample(Running& running, std::size_t row, Clock::time_point now) {

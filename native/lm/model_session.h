@@ -13,6 +13,7 @@
 
 #include "lm/cell_ledger.h"
 #include "lm/generation_context.h"
+#include "lm/draft_policy.h"
 #include "lm/generation_request.h"
 #include "lm/prefix_file.h"
 #include "lm/prefix_tree.h"
@@ -50,8 +51,13 @@ class ModelSession {
   bool admit(scheduler::RequestId id, Clock::time_point now);
   /// Returns whether the request waits for cells.
   bool lacks_room(scheduler::RequestId id) const;
-  /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it.
-  bool run(const scheduler::Step& step);
+  /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it. `alone`: no other
+  /// request is there, so that the step may verify drafts, which it counts in `step`.
+  bool run(scheduler::Step& step, bool alone);
+  /// Sets how many threads compute the steps that follow, by the level of the throttle.
+  void throttle(const scheduler::Settings& settings, double level);
+  /// Returns how many threads the last step could use.
+  std::uint32_t threads() const noexcept;
   /// Adds a pause to the numbers of the decoding requests.
   void count_pause(double ms);
   /// Fails every request.
@@ -95,7 +101,10 @@ class ModelSession {
 
   std::vector<Part> parts_of(const scheduler::Step& step);
   bool compute(std::span<Part> parts);
+  void suggest(Part& part);
   void advance(Part& part, Clock::time_point now);
+  void verify(Part& part, Clock::time_point now);
+  void extend(Running& running, std::uint32_t tokens);
   void sample(Running& running, std::size_t row, Clock::time_point now);
   void take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities, Clock::time_point now);
   void finish(Running& running, Finish finish);
@@ -118,6 +127,7 @@ class ModelSession {
   std::uint64_t uses_ = 0;
   std::uint64_t prompt_tokens_ = 0;
   std::uint64_t cached_tokens_ = 0;
+  DraftPolicy drafts_;
   std::exception_ptr broken_;  // the context could not be made again
 };
 

@@ -17,6 +17,8 @@ struct Report {
   /// Requests that have their cells, and requests that wait for them.
   std::uint32_t running = 0;
   std::uint32_t queued = 0;
+  /// Threads that the latest step could use.
+  std::uint32_t threads = 0;
 };
 
 /// Thread-safe. Outlives the inference thread, so that settings hold for the next one.

@@ -53,6 +53,9 @@ struct Step {
   /// Number of decoded and of prompt tokens by class.
   PerClass<std::uint32_t> decode_tokens{};
   PerClass<std::uint32_t> prefill_tokens{};
+  /// Filled by who computes the step: rows that verified drafts of its one decode, and the tokens that they gave.
+  std::uint32_t draft_rows = 0;
+  std::uint32_t draft_tokens = 0;
 
   bool empty() const noexcept { return decodes.empty() && prefills.empty(); }
   std::uint32_t tokens() const noexcept;

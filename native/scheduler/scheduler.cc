@@ -181,14 +181,15 @@ void Scheduler::finish(const Step& step, double took_ms, bool aborted) {
   stats_.busy_ms += took_ms;
   stats_.longest_step_ms = std::max(stats_.longest_step_ms, took_ms);
   for (std::size_t i = 0; i < kConsumerClasses && !aborted; ++i) {
-    stats_.decode_tokens[i] += step.decode_tokens[i];
+    stats_.decode_tokens[i] += step.decode_tokens[i] + (step.decode_tokens[i] > 0 ? step.draft_tokens : 0);
     stats_.prefill_tokens[i] += step.prefill_tokens[i];
   }
   const auto model = models_.find(step.model);
   if (model == models_.end() || step.empty()) return;
   std::uint32_t prompts = 0;
   for (const Prefill& prefill : step.prefills) prompts += prefill.tokens;
-  if (!aborted) model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
+  const bool usual = !aborted && step.draft_rows == 0;
+  if (usual) model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
   charge(step, model->second.costs, took_ms);
 }
 

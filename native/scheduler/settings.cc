@@ -10,6 +10,9 @@ namespace lorekeep::scheduler {
 
 namespace {
 
+/// Share of the threads that a full throttle takes away. Fewer cores are touched, and the pauses give the rest time.
+constexpr double kThrottledThreads = 0.75;
+
 constexpr PerClass<const char*> kBlocks = {"interactive_visible", "interactive_buffered", "background"};
 
 std::uint32_t checked_quantum(std::uint32_t tokens, const std::string& field) {
@@ -69,6 +72,12 @@ double pause_ms(const Settings& settings, const PerClass<bool>& classes, double 
       shortest = std::min(shortest.value_or(settings.classes[i].max_pause_ms), settings.classes[i].max_pause_ms);
   }
   return std::clamp(level, 0.0, 1.0) * shortest.value_or(0);
+}
+
+std::uint32_t threads_at(const Settings& settings, std::uint32_t threads, double level) noexcept {
+  if (!settings.enabled) return threads;
+  const double left = threads * (1 - kThrottledThreads * std::clamp(level, 0.0, 1.0));
+  return std::max(1u, static_cast<std::uint32_t>(std::lround(left)));
 }
 
 Rest rest_after(const Settings& settings, ConsumerClass consumer_class, double took_ms, const PerClass<bool>& active,

@@ -58,6 +58,9 @@ std::uint32_t chunk_tokens(const Settings& settings, ConsumerClass consumer_clas
 /// Returns the pause after a step of these classes: `level` (0 to 1) times the shortest max_pause_ms among them.
 double pause_ms(const Settings& settings, const PerClass<bool>& classes, double level) noexcept;
 
+/// Returns how many of `threads` compute at a throttle level (0 to 1): all at 0, a quarter at 1, at least one.
+std::uint32_t threads_at(const Settings& settings, std::uint32_t threads, double level) noexcept;
+
 /// Returns how long work of a class on other threads, such as embedding, rests after `took_ms` of computing. Throttled,
 /// as pause_ms(). In the background, also as long as the interactive requests that run, `active`, get by their shares.
 struct Rest {

@@ -34,6 +34,8 @@ const generationDiagnosticsSchema = z.object({
   prefill_chunks: z.int().describe('Steps that computed the prompt.'),
   decode_ms: z.number().describe('From the first token to the last.'),
   decode_tokens: z.int().describe('Generated tokens.'),
+  drafted_tokens: z.int().describe('Tokens that prompt lookup suggested.'),
+  accepted_tokens: z.int().describe('Suggested tokens that the model agreed with: each saved a step.'),
   longest_gap_ms: z.number().describe('Longest time between two tokens.'),
   paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
   other_ms: z.number().describe("The rest of the node's time."),

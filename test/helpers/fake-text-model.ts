@@ -118,6 +118,7 @@ export class FakeTextModel implements TextModel {
         thinking: of('thinking'),
         finish: signal?.aborted ? 'cancelled' : finish,
         usage: { prompt, cached: 1, completion: sent.length },
+        drafts: { drafted: 0, accepted: 0 },
         timing: {
           queuedMs: 0,
           prefillMs: 0,

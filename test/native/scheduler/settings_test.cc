@@ -57,6 +57,18 @@ TEST("a quantum below 64 tokens is its own floor") {
   CHECK_EQ(chunk_tokens(complete(input), kInteractiveVisible, 7, kBatch), 40u);
 }
 
+TEST("a throttle takes threads away, down to a quarter, and leaves one") {
+  const Settings settings;
+  const double levels[] = {0, 0.25, 0.5, 0.75, 1};
+  const std::uint32_t expected[][5] = {{1, 1, 1, 1, 1}, {2, 2, 1, 1, 1}, {4, 3, 3, 2, 1}, {16, 13, 10, 7, 4}};
+  for (const auto& row : expected) {
+    for (std::size_t i = 0; i < 5; ++i) CHECK_EQ(threads_at(settings, row[0], levels[i]), row[i]);
+  }
+  SettingsInput off;
+  off.enabled = false;
+  CHECK_EQ(threads_at(complete(off), 16, 1), 16u);
+}
+
 TEST("an absent block has its defaults, and so have absent fields of a block") {
   SettingsInput input;
   input.classes[index_of(kBackground)] = {

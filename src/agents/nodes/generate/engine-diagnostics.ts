@@ -8,7 +8,7 @@ import type { GenerateParams } from './schema.js';
 export function engineDiagnostics(
   { name, model, contextSize }: LanguageModelPin,
   consumer: GenerateParams['class'],
-  { finish, usage, timing, seed }: GenerationResult,
+  { finish, usage, drafts, timing, seed }: GenerationResult,
   { prepareMs, dropped }: { prepareMs: number; dropped: Dropped },
   duration: number,
 ): GenerationDiagnostics {
@@ -30,6 +30,8 @@ export function engineDiagnostics(
     prefill_chunks: prefillChunks,
     decode_ms: milliseconds(decodeMs),
     decode_tokens: usage.completion,
+    drafted_tokens: drafts.drafted,
+    accepted_tokens: drafts.accepted,
     longest_gap_ms: milliseconds(longestGapMs),
     paused_ms: milliseconds(pausedMs),
     other_ms: milliseconds(Math.max(0, other)),

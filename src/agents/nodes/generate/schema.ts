@@ -122,6 +122,12 @@ export const schema = {
     stop: boundedArray(z.string().min(1).max(1024), 1, 16)
       .optional()
       .describe('Texts before which the reply ends.'),
+    drafts: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether a reply that is alone on its model may be sped up by tokens looked up in the prompt.',
+      ),
     json_schema: jsonSchema().optional().describe('The reply is JSON that this JSON Schema allows.'),
     grammar: z.string().min(1).max(65_536).optional().describe('The reply obeys this GBNF grammar.'),
     thinking: z

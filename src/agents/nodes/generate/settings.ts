@@ -67,7 +67,7 @@ const defaultSampling = { temperature: 0.7, topK: 40, topP: 0.95, minP: 0.05 };
 /** The params that pass to the engine unchanged. */
 export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
   const { temperature, top_k, top_p, min_p, repeat_penalty, frequency_penalty, presence_penalty } = params;
-  const { penalty_last_n, seed, stop } = params;
+  const { penalty_last_n, seed, stop, drafts } = params;
   const sampling = {
     temperature: temperature ?? defaultSampling.temperature,
     topK: top_k ?? defaultSampling.topK,
@@ -81,6 +81,7 @@ export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
   return {
     class: params.class,
     sampling,
+    drafts,
     ...(seed !== undefined && { seed }),
     ...(stop && { stop }),
   };
