@@ -1,5 +1,5 @@
-// Decides how many drafted tokens a step verifies. A step of several rows takes longer than one of one row, so drafts pay
-// only if enough of them are accepted. Both are learned from the steps that ran. Pure.
+// Decides how many drafted tokens a step verifies. A step of several rows takes longer than one of one row, so drafts
+// pay only if enough of them are accepted. Both are learned from the steps that ran. Pure.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ class DraftPolicy {
  public:
   DraftPolicy();
 
-  /// Returns how many of `available` tokens behind a match of `matched` tokens a step should verify; 0 unless the expected
-  /// gain is more than kLeastGain.
+  /// Returns how many of `available` tokens behind a match of `matched` tokens a step should verify; 0 unless the
+  /// expected gain is more than kLeastGain.
   std::size_t length(std::size_t matched, std::size_t available) noexcept;
   /// Records a step that decoded `rows` rows of one request, and nothing else.
   void learn_step(std::size_t rows, double took_ms) noexcept;

@@ -63,7 +63,7 @@ class LlamaContext final : public GenerationContext {
   std::shared_ptr<const LanguageModel> model_;
   std::uint32_t batch_size_;
   std::int32_t sequences_;
-  bool separate_;                   // each sequence has cells or a state of its own
+  bool separate_;                 // each sequence has cells or a state of its own
   const Abort* abort_ = nullptr;  // during decode()
   // Destroyed in reverse: the context before the threads it computes on.
   std::unique_ptr<ggml_threadpool, PoolFree> threads_;

@@ -412,9 +412,9 @@ bool ModelSession::run(scheduler::Step& step, bool alone) {
 void ModelSession::suggest(Part& part) {
   const Running& running = *part.running;
   if (!running.input.drafts || !partial_reuse() || model_->options().deterministic) return;
-  const std::size_t room = std::min<std::size_t>({kMostDrafts, running.limit - running.tokens.size(),
-                                                  running.input.max_tokens - running.generated() - 1,
-                                                  context_->batch_size() - 1});
+  const std::size_t room =
+      std::min<std::size_t>({kMostDrafts, running.limit - running.tokens.size(),
+                             running.input.max_tokens - running.generated() - 1, context_->batch_size() - 1});
   const Lookup found = look_up(running.tokens, room);
   part.matched = found.matched;
   const auto draft = found.next.first(drafts_.length(found.matched, found.next.size()));
@@ -425,7 +425,7 @@ void ModelSession::throttle(const scheduler::Settings& settings, double level) {
   if (!context_) return;
   const LanguageModelOptions& options = model_->options();
   context_->use_threads(scheduler::threads_at(settings, options.threads, level),
-                               scheduler::threads_at(settings, options.batch_threads, level));
+                        scheduler::threads_at(settings, options.batch_threads, level));
 }
 
 std::uint32_t ModelSession::threads() const noexcept {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lm/cell_ledger.h"
-#include "lm/generation_context.h"
 #include "lm/draft_policy.h"
+#include "lm/generation_context.h"
 #include "lm/generation_request.h"
 #include "lm/prefix_file.h"
 #include "lm/prefix_tree.h"
@@ -51,8 +51,8 @@ class ModelSession {
   bool admit(scheduler::RequestId id, Clock::time_point now);
   /// Returns whether the request waits for cells.
   bool lacks_room(scheduler::RequestId id) const;
-  /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it. `alone`: no other
-  /// request is there, so that the step may verify drafts, which it counts in `step`.
+  /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it. `alone`: no
+  /// other request is there, so that the step may verify drafts, which it counts in `step`.
   bool run(scheduler::Step& step, bool alone);
   /// Sets how many threads compute the steps that follow, by the level of the throttle.
   void throttle(const scheduler::Settings& settings, double level);

@@ -19,8 +19,8 @@ struct Lookup {
 inline constexpr std::size_t kShortestMatch = 2;
 inline constexpr std::size_t kLongestMatch = 8;
 
-/// Finds the longest earlier match of the last tokens of `text`, the latest of several, and returns at most `most` tokens
-/// behind it.
+/// Finds the longest earlier match of the last tokens of `text`, the latest of several, and returns at most `most`
+/// tokens behind it.
 Lookup look_up(std::span<const Token> text, std::size_t most) noexcept;
 
 }  // namespace lorekeep::lm

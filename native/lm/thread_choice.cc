@@ -63,8 +63,7 @@ double ThreadChoice::patience_ms(std::size_t rows, std::uint32_t threads) const 
   }
   // Rows of a batch take no longer than each alone.
   for (std::size_t fewer = level; fewer-- > 0;) {
-    if (kinds_[0].costs[fewer] > 0)
-      return kPatience * kinds_[0].costs[fewer] * static_cast<double>(rows) + kPatienceMs;
+    if (kinds_[0].costs[fewer] > 0) return kPatience * kinds_[0].costs[fewer] * static_cast<double>(rows) + kPatienceMs;
   }
   return 0;
 }

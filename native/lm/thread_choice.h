@@ -1,6 +1,6 @@
 // Decides how many threads compute the steps of llama.cpp. Its threads wait for each other many hundred times per step
-// and spin meanwhile, so that beside other programs, or other threads of this one, many can be slower than one: a thread
-// that lost its core holds up all. Learns from the steps that ran. Pure.
+// and spin meanwhile, so that beside other programs, or other threads of this one, many can be slower than one: a
+// thread that lost its core holds up all. Learns from the steps that ran. Pure.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ class ThreadChoice {
   static constexpr std::size_t kLevels = 6;  // of threads: 1, 2, 3 to 4, 5 to 8, ...
   /// Steps of few rows take about the same time; longer ones are counted per row.
   struct Kind {
-    std::array<double, kLevels> costs{};   // ms; 0: unknown
-    std::array<double, kLevels> calmest{}; // lowest cost, slowly forgotten
-    std::uint32_t steps = 0;               // since another level was tried
-    std::uint32_t wait = 0;                // steps until then
-    std::size_t level = kLevels;           // kLevels: all threads
+    std::array<double, kLevels> costs{};    // ms; 0: unknown
+    std::array<double, kLevels> calmest{};  // lowest cost, slowly forgotten
+    std::uint32_t steps = 0;                // since another level was tried
+    std::uint32_t wait = 0;                 // steps until then
+    std::size_t level = kLevels;            // kLevels: all threads
   };
 
   static std::size_t level_of(std::uint32_t threads) noexcept;

@@ -410,6 +410,11 @@ export interface GenerateParams {
   seed?: number | undefined;
   /** Texts before which the reply ends. */
   stop?: readonly string[] | undefined;
+  /**
+   * Whether a reply that is alone on its model may be sped up by tokens looked up in the prompt. Default:
+   * `true`.
+   */
+  drafts?: boolean | undefined;
   /** The reply is JSON that this JSON Schema allows. */
   jsonSchema?: Record<string, unknown> | undefined;
   /** The reply obeys this GBNF grammar. */
@@ -1356,6 +1361,10 @@ export interface TurnCompleteFrame {
           decodeMs: number;
           /** Generated tokens. */
           decodeTokens: number;
+          /** Tokens that prompt lookup suggested. */
+          draftedTokens: number;
+          /** Suggested tokens that the model agreed with: each saved a step. */
+          acceptedTokens: number;
           /** Longest time between two tokens. */
           longestGapMs: number;
           /** Pauses for a throttle, inside the times above. */

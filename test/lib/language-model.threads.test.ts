@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { LanguageModel } from '../../lib/index.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { LanguageModel, scheduler, setThrottle } from '../../lib/index.js';
 import { writeDecoderModel } from '../helpers/models.js';
 
 /** Nice values of the threads of this process, by id. */
@@ -30,6 +30,41 @@ describe.skipIf(process.platform !== 'linux')('the threads of a language model',
     const started = [...niceValues()].filter(([thread]) => !before.has(thread));
     expect(started.length).toBeGreaterThanOrEqual(3);
     expect(started.filter(([, nice]) => nice > own)).toEqual([]);
+    await model.close();
+  });
+});
+
+describe('a throttle', () => {
+  afterEach(() => setThrottle(0));
+
+  it('takes threads away as its level rises, and gives them back', async () => {
+    const path = await writeDecoderModel('throttled.gguf', { pooling: null });
+    const model = await LanguageModel.load(path, { runtime: 'decoder', threads: 4, batchThreads: 4 });
+    const used = async (level: number) => {
+      setThrottle(level);
+      await model.generate({ prompt: 'a b c', maxTokens: 3 }).result;
+      // A reply ends before its last step is reported; the next request comes after that.
+      await model.generate({ prompt: 'd', maxTokens: 1 }).result;
+      return scheduler.stats().threads;
+    };
+    scheduler.configure({ interactiveVisible: { maxPauseMs: 0 } });
+    const counts = [];
+    for (const level of [0, 0.25, 0.5, 0.75, 1, 0]) counts.push(await used(level));
+    expect(counts).toEqual([4, 3, 3, 2, 1, 4]);
+    scheduler.configure({ enabled: false });
+    expect(await used(1)).toBe(4);
+    scheduler.configure();
+    await model.close();
+  });
+
+  it('leaves a deterministic model of llama.cpp its threads', async () => {
+    const path = await writeDecoderModel('fixed.gguf', { pooling: null });
+    const options = { runtime: 'llama.cpp', deterministic: true, threads: 2, batchThreads: 2 } as const;
+    const model = await LanguageModel.load(path, options);
+    setThrottle(1);
+    await model.generate({ prompt: 'a b c', maxTokens: 3 }).result;
+    await model.generate({ prompt: 'd', maxTokens: 1 }).result;
+    expect(scheduler.stats().threads).toBe(2);
     await model.close();
   });
 });

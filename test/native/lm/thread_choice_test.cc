@@ -8,7 +8,8 @@ using lorekeep::lm::ThreadChoice;
 
 namespace {
 
-/// Computes `steps` steps of `rows` rows, of which each takes `ms(threads)` for each of them alone; returns the total in ms.
+/// Computes `steps` steps of `rows` rows, of which each takes `ms(threads)` for each of them alone; returns the total
+/// in ms.
 template <class Cost>
 double run(ThreadChoice& choice, int steps, std::size_t rows, std::uint32_t most, const Cost& cost) {
   double total = 0;
