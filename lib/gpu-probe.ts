@@ -8,6 +8,7 @@ import { addonFile, binding } from './binding.js';
 import type { GpuPlugin } from './gpu-plugin.js';
 import { explainLinkerError } from './load-failure.js';
 import type { NativeGpuDevice } from './native.js';
+import { isSingleExecutable } from './own-package.js';
 import { readRegular, replaceFile } from './regular-file.js';
 import { cacheFolder } from './settings-cache.js';
 
@@ -79,6 +80,10 @@ async function contradiction({ file, sha256 }: GpuPlugin): Promise<GpuProbe | un
 }
 
 function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProbe> {
+  if (isSingleExecutable()) {
+    const reason = 'a single executable has no Node.js program in which the plugin could be tried';
+    return Promise.resolve({ outcome: 'failed', reason });
+  }
   // A program that embeds Node, such as Electron, runs as Node. Options such as --inspect are not for the child.
   const env = { ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_OPTIONS: '' };
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { platform } from './addon-files.js';
 import { LorekeepError } from './errors.js';
 import { nativeExports } from './native.js';
-import { bundledError, versionOfPackage } from './own-package.js';
+import { archiveError, bundledError, versionOfPackage } from './own-package.js';
 import { compileCommand } from './source-package.js';
 
 /** Returns a clause that explains the dynamic linker's message; undefined if the message is unknown. */
@@ -38,6 +38,8 @@ export function explainLinkerError(message: string): string | undefined {
  */
 export function loadFailure(root: string, tried: readonly string[], cause: unknown): LorekeepError {
   if (!isCheckout(root) && versionOfPackage(root) === undefined) return bundledError(root, cause);
+  const archived = archiveError(root, cause);
+  if (archived !== undefined) return archived;
   const linker = linkerMessage(cause);
   const why = explainLinkerError(linker) ?? linker;
   const [first] = tried;

@@ -16,7 +16,10 @@ export function moduleFolder(url: string | undefined): string {
   throw bundledError('a module without a path');
 }
 
-/** Returns the folder of the package that the module lies in, from lib/ (TypeScript sources under test) and dist/ alike. */
+/**
+ * Returns the folder of the package that the module lies in, from lib/ (TypeScript sources under test) and dist/ alike. In
+ * an asar archive of Electron that is the folder beside the archive, if the package was unpacked there: C++ opens its files.
+ */
 export function packageFolder(url: string | undefined = import.meta.url): string {
   const own = moduleFolder(url);
   let folder = own;
@@ -24,7 +27,25 @@ export function packageFolder(url: string | undefined = import.meta.url): string
     if (dirname(folder) === folder) return own;
     folder = dirname(folder);
   }
-  return folder;
+  const unpacked = folder.replace(inArchive, '.asar.unpacked');
+  return existsSync(join(unpacked, 'package.json')) ? unpacked : folder;
+}
+
+const inArchive = /\.asar(?=[\\/])/;
+
+/** Returns the error for a package in an asar archive; undefined if the folder is not in one. */
+export function archiveError(folder: string, cause?: unknown): LorekeepError | undefined {
+  if (!inArchive.test(folder)) return undefined;
+  return LorekeepError.about(
+    'UNSUPPORTED',
+    {
+      field: 'native addon',
+      reason: `${folder} is in an asar archive, from which no native library can be loaded`,
+      remedy:
+        'unpack it (electron-builder: `"asarUnpack": ["**/node_modules/lorekeep/**", "**/node_modules/@lorekeep/**"]`); docs/bundlers.md of the package has every setting',
+    },
+    { cause },
+  );
 }
 
 /** Returns the version of the package in a folder; undefined if the folder holds another package, or none. */
@@ -52,4 +73,10 @@ export function bundledError(place: string, cause?: unknown): LorekeepError {
     },
     { cause },
   );
+}
+
+/** Whether this process is a single executable application: its program is not a Node.js that could run another script. */
+export function isSingleExecutable(): boolean {
+  const sea = process.getBuiltinModule?.('node:sea') as { isSea(): boolean } | undefined;
+  return sea?.isSea() === true;
 }

@@ -6,10 +6,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { otherwiseChecked, outputBlocks } from './samples/blocks.mjs';
-import { commandLineSamples, configurationSample } from './samples/command-line.mjs';
+import { commandLineSamples, configurationSample, terminalSample } from './samples/command-line.mjs';
 import { isSameOutput } from './samples/compare.mjs';
 import { filterSample } from './samples/filters.mjs';
 import { agentSample, errorSample, protocolSample, readySample } from './samples/frames.mjs';
+import { terminalPicture, textOfPicture } from './samples/picture.mjs';
 import { SampleFolder } from './samples/sample-folder.mjs';
 import { markedPlace, withMarkedPlace } from './tool/marked-place.mjs';
 import { root } from './tool/project.mjs';
@@ -25,6 +26,7 @@ await runScript('generate-samples', async (args) => {
   try {
     for (const [file, samples] of Object.entries(await allSamples(folder)))
       update(file, samples, values.write);
+    updatePicture(terminalPicture(await terminalSample(folder), 84), values.write);
   } finally {
     folder.remove();
   }
@@ -84,6 +86,19 @@ function update(file, samples, write) {
     text = withMarkedPlace(file, text, name, sample);
   }
   if (write) writeFileSync(join(root, file), text);
+}
+
+/** The picture of README.md is compared by its text. */
+function updatePicture(picture, write) {
+  const file = join(root, 'docs', 'terminal.svg');
+  const shown = existsSync(file) ? textOfPicture(readFileSync(file, 'utf8')) : '';
+  if (isSameOutput(shown, textOfPicture(picture))) return;
+  if (!write) {
+    throw new Stop(
+      'docs/terminal.svg is out of date; `node scripts/generate-samples.mjs --write` draws it anew',
+    );
+  }
+  writeFileSync(file, picture);
 }
 
 function fence(text, language = '') {

@@ -1,5 +1,5 @@
 // What each tool is asked. `made`: what must be printed; a case fails with an error that does not name the setting.
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer } from './project.mjs';
 
@@ -38,14 +38,19 @@ function webpack(project, externals) {
 function vite(project, ssr) {
   project.write('vite.config.mjs', viteConfig(ssr));
   project.run('vite', ['build']);
-  return project.node('out/app.js');
+  const [program] = readdirSync(join(project.path, 'out'));
+  return project.node(join('out', program));
 }
 
 /** A blob of Node.js's own single executable applications. lorekeep stays in node_modules beside the program. */
-function singleExecutable(project) {
+function singleExecutable(project, script) {
   project.write(
     'entry.cjs',
-    "const { createRequire } = require('node:module');\nconst load = createRequire(process.execPath);\nload('./app.cjs');\n",
+    `const { createRequire } = require('node:module');\nconst load = createRequire(process.execPath);\nload('./${script}');\n`,
+  );
+  project.write(
+    'start.cjs',
+    "require('lorekeep/client').startServer().catch(({ message }) => console.log(message));\n",
   );
   project.write(
     'sea.json',
@@ -97,7 +102,10 @@ export const cases = [
   {
     tool: 'Node.js SEA',
     packages: ['postject'],
-    tries: { 'node_modules beside the program': [singleExecutable, answer] },
+    tries: {
+      'node_modules beside the program': [(p) => singleExecutable(p, 'app.cjs'), answer],
+      'startServer()': [(p) => singleExecutable(p, 'start.cjs'), /this program is a single executable/],
+    },
   },
   {
     tool: 'Bun',

@@ -27,7 +27,7 @@ export async function commandLineSamples(folder) {
 }
 
 async function shown(folder, line, place = '.') {
-  return `$ lorekeep ${line}\n${await folder.lorekeep(line, place)}`;
+  return `$ lorekeep ${line}\n${await folder.lorekeep(line, { folder: place })}`;
 }
 
 /** A record without a text and a misspelt field. */
@@ -73,8 +73,25 @@ async function doctorSample(folder) {
 /** A value of the wrong type in a server config. */
 export async function configurationSample(folder) {
   const file = folder.write('wrong.json', '{\n  "port": "9100"\n}\n');
-  return (await folder.lorekeep(`serve --config ${file}`)).replace(
+  return (await folder.lorekeep(`serve --config ${file}`, { stream: 'stderr' })).replace(
     '/home/me/wrong',
     '/srv/lorekeep/server-config',
   );
+}
+
+/** What a terminal of 84 columns shows after a folder was indexed and searched, with its colours. */
+export async function terminalSample(folder) {
+  for (const [name, text] of Object.entries(notes)) folder.write(`notes/${name}`, text);
+  const env = { FORCE_COLOR: '1', NO_COLOR: undefined, COLUMNS: '84' };
+  const lines = [
+    'index notes',
+    'search "how do bees find flowers?"',
+    'search "do frozen rivers move?" --top-k 1',
+  ];
+  const shown = [];
+  for (const line of lines) {
+    const output = await folder.lorekeep(line, { env });
+    shown.push(`\u001b[1m$ npx lorekeep ${line}\u001b[22m\n${output}`);
+  }
+  return shown.join('\n').replace(/(folders\/notes-)[0-9a-f]+/, '$1c2eee57c9491');
 }

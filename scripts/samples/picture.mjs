@@ -1,5 +1,6 @@
 // The picture of README.md: a terminal in which real commands have run, drawn as SVG from what they print.
 
+const noBreak = String.fromCharCode(160);
 const escapeCode = String.fromCharCode(27);
 const sgr = new RegExp(`(${escapeCode}\\[[\\d;]*m)`);
 const codesIn = new RegExp(`^${escapeCode}\\[([\\d;]*)m$`);
@@ -29,7 +30,7 @@ export function terminalPicture(output, columns) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>A terminal: a folder is indexed and searched</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g fill="#e6edf3" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve">
+<g fill="#e6edf3" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13">
 ${rows.join('\n')}
 </g>
 </svg>
@@ -39,11 +40,16 @@ ${rows.join('\n')}
 /** Returns the text of such a picture. */
 export function textOfPicture(svg) {
   const rows = [...svg.matchAll(/<text [^>]*>(.*?)<\/text>/g)].map(([, row]) => row.replace(/<[^>]*>/g, ''));
-  return rows.join('\n').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  return rows
+    .join('\n')
+    .replaceAll(noBreak, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 }
 
 function spans(line) {
-  let style = '';
+  let style = {};
   return line
     .split(sgr)
     .map((piece) => {
@@ -56,12 +62,24 @@ function spans(line) {
 }
 
 function afterCode(style, code) {
-  if (code in colours) return ` fill="${colours[code]}"`;
-  if (code === 1) return `${style} font-weight="bold"`;
-  if (code === 2) return ` fill="${colours[90]}"`;
-  return '';
+  if (code === 0) return {};
+  if (code === 1) return { ...style, weight: 'bold' };
+  if (code === 2) return { ...style, fill: colours[90] };
+  if (code === 22) return { fill: style.fill === colours[90] ? undefined : style.fill };
+  return { ...style, fill: colours[code] };
 }
 
-const styled = (text, style) => (text === '' || style === '' ? text : `<tspan${style}>${text}</tspan>`);
+function styled(text, { fill, weight }) {
+  if (text === '' || (fill === undefined && weight === undefined)) return text;
+  const colour = fill === undefined ? '' : ` fill="${fill}"`;
+  return `<tspan${colour}${weight === undefined ? '' : ` font-weight="${weight}"`}>${text}</tspan>`;
+}
 
-const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** Renderers join spaces, but not those that forbid a break. */
+function escaped(text) {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(' ', noBreak);
+}

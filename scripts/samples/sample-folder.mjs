@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 
@@ -37,16 +36,28 @@ export class SampleFolder {
     return file;
   }
 
-  /** Runs `lorekeep ...` as a shell would split it and returns all that it prints, with /home/me as the home folder. */
-  async lorekeep(line, folder = '.') {
-    return this.node(this.program, words(line), folder);
+  /**
+   * Runs `lorekeep ...` as a shell would split it and returns what it prints on stdout, or on another stream, with /home/me as the
+   * home folder. stderr has the progress, of which slow machines print more.
+   */
+  async lorekeep(line, { folder = '.', env = {}, stream = 'stdout' } = {}) {
+    return this.node(this.program, words(line), { folder, env, stream });
   }
 
-  async node(file, args, folder = '.') {
+  async node(file, args, { folder = '.', env = {}, stream = 'stdout' } = {}) {
     const cwd = join(this.path, folder);
-    const options = { cwd, env: this.env, quiet: true, allowFailure: true };
-    const { output } = await run(process.execPath, [file, ...args], options);
-    return output.replaceAll(this.path, '/home/me');
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd,
+      env: { ...process.env, ...this.env, ...env },
+    });
+    const printed = { stdout: '', stderr: '' };
+    for (const name of Object.keys(printed)) {
+      child[name].setEncoding('utf8').on('data', (text) => {
+        printed[name] += text;
+      });
+    }
+    await once(child, 'close');
+    return printed[stream].replaceAll(this.path, '/home/me');
   }
 
   /** Runs a server with this config while `use` runs, with its port. */

@@ -41,7 +41,8 @@ export class ServerProcess {
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     const all = [commandFile(), 'serve', '--parent-pid', String(process.pid), ...args];
     this.#child = spawn(process.execPath, all, {
-      env: { ...process.env, ...env },
+      // A program that embeds Node, such as Electron, runs as Node.
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       windowsHide: true,
     });
@@ -72,10 +73,19 @@ export class ServerProcess {
 }
 
 function commandFile(): string {
+  const sea = process.getBuiltinModule?.('node:sea') as { isSea(): boolean } | undefined;
+  if (sea?.isSea()) {
+    throw new Error(
+      'startServer: this program is a single executable, and there is no Node.js to run the server with; ship one, and run `node node_modules/lorekeep/dist/src/cli/lorekeep.cjs serve --parent-pid PID` (docs/bundlers.md)',
+    );
+  }
   // Bundlers that emit CommonJS leave import.meta.url undefined.
   const url = import.meta.url as string | undefined;
   if (url?.startsWith('file:')) {
     const file = join(dirname(fileURLToPath(url)), '..', 'cli', 'lorekeep.cjs');
+    // Electron: the package beside its asar archive, if it was unpacked there.
+    const unpacked = file.replace(/\.asar(?=[\\/])/, '.asar.unpacked');
+    if (existsSync(unpacked)) return unpacked;
     if (existsSync(file)) return file;
   }
   throw new Error(

@@ -18,8 +18,8 @@ describe('lorekeep check', () => {
   it('tells knowledge bases, configs, catalogs and records apart by their content', async () => {
     const kb = writeSample(inFolder, { index_file: undefined });
     const cases: [string, string][] = [
-      [kb, 'knowledge base, 6 records: all right'],
-      [inFolder('records.json'), 'records file, 6 records: all right'],
+      [kb, 'knowledge base, 6 records: ok'],
+      [inFolder('records.json'), 'records file, 6 records: ok'],
       [file('settings.json', { port: 9101, models_catalog_path: shippedCatalog }), 'server config: '],
       [shippedCatalog, 'model catalog, '],
     ];

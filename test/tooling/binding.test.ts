@@ -91,6 +91,17 @@ describe('the loader', () => {
     expect(message).toContain('`--external:lorekeep`');
   });
 
+  test('looks beside the asar archive that it lies in, and tells to unpack it otherwise', () => {
+    const place = emptyPackage(join('app.asar', 'node_modules', 'lorekeep'));
+    expect(loadError(place).message).toMatch(/lorekeep is in an asar archive, .*"asarUnpack": \[.*lorekeep/);
+    const unpacked = folder('app.asar.unpacked', 'node_modules', 'lorekeep');
+    mkdirSync(unpacked, { recursive: true });
+    cpSync(join(place, 'package.json'), join(unpacked, 'package.json'));
+    addBuild(unpacked, 'lorekeep.node', 'this is not a library '.repeat(10));
+    const { message } = loadError(place);
+    expect(message).toContain(`${join(unpacked, 'build', 'Release', 'lorekeep.node')} does not load`);
+  });
+
   test('tells to install again when a file of the package is damaged', () => {
     const place = emptyPackage('damaged');
     const prebuild = join(place, 'prebuilds', platform);

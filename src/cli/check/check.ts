@@ -32,7 +32,7 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
     for (const text of notes) print(`note: ${printable(text)}`);
     const counts = [errorCount(errors), counted(warnings.length, 'warning')].join(', ');
     const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
-    print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'all right' : counts}`);
+    print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'ok' : counts}`);
   });
 }
 
