@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { freePort } from '../embedding/server-process.mjs';
 
 const pollMs = 50;
+/** A kept connection may be closed by the server in the moment in which it is used again. */
+const headers = { connection: 'close' };
 
 export class CompletionServer {
   #child;
@@ -33,7 +35,7 @@ export class CompletionServer {
       rmSync(saved, { recursive: true, force: true });
     });
     for (;;) {
-      const health = await fetch(`${server.#url}/health`).catch(() => undefined);
+      const health = await fetch(`${server.#url}/health`, { headers }).catch(() => undefined);
       if (health?.ok) return server;
       if (failed) throw new Error(`${program}: ${failed}`);
       await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -47,7 +49,7 @@ export class CompletionServer {
   /** Empties the slots: old prompts in the cache would slow down later requests. */
   async erase() {
     for (let slot = 0; slot < this.#slots; slot++) {
-      const reply = await fetch(`${this.#url}/slots/${slot}?action=erase`, { method: 'POST' });
+      const reply = await fetch(`${this.#url}/slots/${slot}?action=erase`, { method: 'POST', headers });
       if (!reply.ok) throw new Error(`llama-server: ${await reply.text()}`);
     }
   }
@@ -70,7 +72,7 @@ export class CompletionServer {
       cancel: () => stop.abort(),
       async *[Symbol.asyncIterator]() {
         try {
-          const reply = await fetch(url, { method: 'POST', body, signal: stop.signal });
+          const reply = await fetch(url, { method: 'POST', headers, body, signal: stop.signal });
           if (!reply.ok) throw new Error(`llama-server: ${await reply.text()}`);
           for await (const event of events(reply.body)) {
             if (event.stop) onEnd(event.timings);

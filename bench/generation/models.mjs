@@ -14,12 +14,14 @@ const folder = resolve(process.env.LOREKEEP_MODELS ?? join(root, '..', 'shared',
 /** `end`: tokens that end a reply, which are excluded; prompts are drawn from the ordinary tokens from `first` to `last`. */
 const smol = { end: Array.from({ length: 17 }, (_, id) => id), first: 300, last: 40_000 };
 const file = 'SmolLM2-135M-Instruct.Q4_1.gguf';
-/** Formats that llama-quantize makes of the file; its own needs no program. */
-const made = ['Q8_0', 'Q4_0', 'Q4_K_M'];
-const real = new Map([
-  ['SmolLM2-135M', { ...smol, file }],
-  ...made.map((format) => [`SmolLM2-135M ${format}`, { ...smol, file, format }]),
-]);
+/** The format of the file; llama-quantize makes the others of it. */
+const ownFormat = 'Q4_1';
+const real = new Map(
+  ['Q8_0', ownFormat, 'Q4_0', 'Q4_K_M'].map((format) => [
+    `SmolLM2-135M ${format}`,
+    { ...smol, file, format },
+  ]),
+);
 
 const shapes = {
   'Qwen2.5-0.5B': {
@@ -52,7 +54,7 @@ export async function languageModel(name) {
     const { file, format, ...facts } = real.get(name);
     const path = join(folder, file);
     if (!existsSync(path)) return { reason: 'its file is not in LOREKEEP_MODELS' };
-    return format ? quantised(path, format, facts) : { path, ...facts };
+    return format === ownFormat ? { path, ...facts } : quantised(path, format, facts);
   }
   const shape = shapes[name];
   if (!shape) return { reason: `there is no such model; there are ${modelNames.join(', ')}` };
@@ -62,7 +64,7 @@ export async function languageModel(name) {
 }
 
 function quantised(from, format, facts) {
-  const path = cached('models', basename(from).replace('Q4_1', format));
+  const path = cached('models', basename(from).replace(ownFormat, format));
   const program = findBuilt('quantize');
   if (!existsSync(path)) {
     if (!program) return { reason: '`npm run setup:llama-server` in bench/ builds llama-quantize' };

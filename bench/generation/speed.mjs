@@ -2,7 +2,7 @@
 // decode, four streams, memory; curves over length of prompt, chunk, depth and streams; AVX2 only; beside a busy neighbour; ik_llama.cpp;
 // agents that share a persona.
 //
-//   node bench/generation/speed.mjs [--parts speed,agents,neighbour,avx2,curves,ik] [--models "SmolLM2-135M Q8_0",...] [--prompt 512]
+//   node bench/generation/speed.mjs [--parts speed,neighbour,avx2,agents,curves,ik] [--models "SmolLM2-135M Q8_0",...] [--prompt 512]
 //     [--long 4096] [--depth 4000] [--reply 64] [--rounds 3] [--deep-rounds 2] [--agents 1000] [--threads 2] [--minutes 60]
 //     [--server PROGRAM] [--peers runtimes,llama-server,node-llama-cpp]
 //
@@ -21,7 +21,7 @@ import { neighbour } from './parts/neighbour.mjs';
 import { speed } from './parts/speed.mjs';
 import { runParts } from './parts.mjs';
 
-const parts = { speed, agents, neighbour, avx2, curves, ik };
+const parts = { speed, neighbour, avx2, agents, curves, ik };
 const defaults = {
   parts: Object.keys(parts).join(),
   models: modelNames.join(),

@@ -122,10 +122,10 @@ export const trials = [
     name: 'generation',
     what: 'language models: prefill, decode, four streams, depth, formats, AVX2, a busy neighbour, shared prefixes, beside llama-server and node-llama-cpp',
     program: 'generation/speed.mjs',
-    full: { args: ['--minutes', '14'], minutes: 14, limit: 40 },
+    full: { args: ['--minutes', '10'], minutes: 11, limit: 40 },
     quick: {
       args: [
-        ...['--parts', 'speed,agents', '--models', 'SmolLM2-135M', '--prompt', '128', '--long', '512'],
+        ...['--parts', 'speed,agents', '--models', 'SmolLM2-135M Q4_1', '--prompt', '128', '--long', '512'],
         ...['--depth', '500', '--reply', '16', '--rounds', '2', '--deep-rounds', '1', '--agents', '20'],
       ],
       minutes: 1,
@@ -136,7 +136,7 @@ export const trials = [
     name: 'fairness',
     what: 'a stream beside a long prompt and background work; cancels; frames beside a throttled generation; retrieval beside generation',
     program: 'generation/fairness.mjs',
-    full: { args: ['--minutes', '10'], minutes: 8, limit: 40 },
+    full: { args: ['--minutes', '6'], minutes: 7, limit: 40 },
     quick: {
       args: [
         ...['--prompt', '500', '--rounds', '1', '--targets', 'auto,160', '--batches', '2048,64'],

@@ -10,7 +10,9 @@ import { addAbsent } from '../parts.mjs';
 import { firstTokenMs } from '../timeline.mjs';
 
 const ownTokens = 20;
-const modelName = 'SmolLM2-135M';
+/** llama.cpp inside lorekeep has as many agents divided by this. */
+const fewer = 5;
+const modelName = 'SmolLM2-135M Q4_1';
 
 /** Adds the tables "generation-prefix" and "generation-saved-prefix". */
 export async function agents(options, result) {
@@ -42,13 +44,14 @@ async function start(name, model, options, context, result) {
 /** Agents one after the other. */
 async function sharedPersona(name, model, options, result) {
   const persona = promptTokens(model, options.persona, 11);
-  const context = 2048 + options.persona + options.agents * (ownTokens + 4);
+  const agents = name === own ? options.agents : Math.ceil(options.agents / fewer);
+  const context = 2048 + options.persona + agents * (ownTokens + 4);
   const { contestants, end } = await start(name, model, options, context, result);
   const ask = (method, argument) => contestants.call(name, method, argument);
   await ask('measure', { prompt: promptTokens(model, 64, 12), maxTokens: 2 }); // warming up
   const before = await ask('numbers');
   const firsts = [];
-  for (let agent = 0; agent < options.agents && contestants.has(name); agent++) {
+  for (let agent = 0; agent < agents && contestants.has(name); agent++) {
     const prompt = [...persona, ...promptTokens(model, ownTokens, 5000 + agent)];
     const seen = await ask('play', { requests: [{ name: 'agent', prompt, maxTokens: 1 }] });
     if (seen) firsts.push(firstTokenMs(seen.agent));
@@ -96,7 +99,9 @@ async function savedPersona(name, model, options, result) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const [cold, loaded, ratio] = Object.values(times).map((list) => list.length > 0 && median(list));
+  const [cold, loaded, ratio] = Object.values(times).map((list) =>
+    list.length > 0 ? median(list) : undefined,
+  );
   return { name, cold, loaded, ratio };
 }
 

@@ -10,8 +10,10 @@ import { Turns } from '../turns.mjs';
 const megabyte = 1024 * 1024;
 /** Room for a long prompt, and for the streams of a round beside it. */
 const room = 1024;
-/** Peers that compute like llama-server take part in long prompts once. */
-const everyRound = [own, 'llama-server'];
+/** The others compute like llama-server: they take part in long prompts of the first model, in the first round. */
+const inLongPrompts = [own, 'llama-server'];
+/** Files larger than this take many seconds a round, and have fewer. */
+const [largeMegabytes, roundsOfLarge, deepRoundsOfLarge] = [300, 2, 1];
 
 /** Adds the tables "generation", "generation-ratios" and "generation-memory". */
 export async function speed(options, result) {
@@ -45,7 +47,11 @@ function formatCurve(speeds, key, panel) {
 }
 
 async function measureModel(model, options, rows, result) {
-  const { rounds, 'deep-rounds': deepRounds, long, reply } = options;
+  const { long, reply } = options;
+  const large = inMegabytes(statSync(model.path).size) > largeMegabytes;
+  const rounds = Math.min(options.rounds, large ? roundsOfLarge : Infinity);
+  const deepRounds = Math.min(options['deep-rounds'], large ? deepRoundsOfLarge : Infinity);
+  const first = options.models.startsWith(model.name);
   const context = 2 * Math.ceil((long + room) / 2048) * 2048;
   const contestants = await Contestants.start(
     contestantsOf(model, { ...options, context, perStream: long + room }),
@@ -56,7 +62,7 @@ async function measureModel(model, options, rows, result) {
     await turns.each('one', oneStream(model, options, 100 + round));
     await turns.each('many', manyStreams(model, { reply }, 1000 + 10 * round));
     if (round < deepRounds) {
-      const who = round === 0 ? undefined : everyRound;
+      const who = first && round === 0 ? undefined : inLongPrompts;
       await turns.each('deep', deepStream(model, { ...options, reply: reply / 2 }, 5000 + 10 * round), who);
     }
     console.log(`${model.name}: round ${round + 1} of ${rounds}`);
