@@ -10,28 +10,35 @@ namespace {
 constexpr std::size_t kBlocksPerPoll = 64;
 constexpr std::size_t kDocumentsPerPiece = 64;
 
-/// Returns whether the tokens follow each other in the text.
-bool contains_phrase(std::string_view text, Tokenizer tokenizer, std::span<const std::string> phrase) {
-  std::size_t position = 0;
-  std::vector<std::size_t> open;  // tokens matched so far, of every start that may still become the phrase
-  bool found = false;
-  for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
-    if (found || kind != TokenKind::kWord) return;
-    ++position;
-    open.push_back(0);
-    std::size_t kept = 0;
-    for (const std::size_t matched : open) {
-      if (phrase[matched] != token) continue;
-      if (matched + 1 == phrase.size()) {
-        found = true;
-        return;
-      }
-      open[kept++] = matched + 1;
+/// Tokens that must follow each other, and how far a failed match continues (Knuth, Morris and Pratt, 1977): a search
+/// reads each token of a text once, however often words of the phrase repeat.
+class Phrase {
+ public:
+  explicit Phrase(std::span<const std::string> tokens) : tokens_(tokens), shorter_(tokens.size() + 1, 0) {
+    for (std::size_t i = 1, matched = 0; i < tokens.size(); ++i) {
+      matched = extended(matched, tokens[i]);
+      shorter_[i + 1] = matched;
     }
-    open.resize(kept);
-  });
-  return found;
-}
+  }
+
+  bool occurs_in(std::string_view text, Tokenizer tokenizer) const {
+    std::size_t matched = 0;
+    for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
+      if (matched < tokens_.size() && kind == TokenKind::kWord) matched = extended(matched, token);
+    });
+    return matched == tokens_.size();
+  }
+
+ private:
+  /// Returns how many tokens of the phrase end with this one, if `matched` ended with the one before.
+  std::size_t extended(std::size_t matched, std::string_view token) const {
+    while (matched > 0 && tokens_[matched] != token) matched = shorter_[matched];
+    return tokens_[matched] == token ? matched + 1 : 0;
+  }
+
+  std::span<const std::string> tokens_;
+  std::vector<std::size_t> shorter_;  // by tokens matched: the next shorter beginning that also ends there
+};
 
 template <class Visit>
 void for_each_posting_of(const TermEntry& entry, std::uint32_t blocks, const Work& work, Visit&& visit) {
@@ -90,6 +97,7 @@ std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const TextIndex
                                                                  std::span<const std::string> terms, const Work& work) {
   std::vector<Posting> postings;
   for (const std::string& term : terms) {
+    work.check();
     const auto entry = index.find(term, work.cancel);
     if (!entry) continue;
     for_each_posting_of(*entry, index.data().blocks(), work, [&](std::uint32_t document, std::uint32_t frequency) {
@@ -148,9 +156,10 @@ Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedText
   std::vector<std::uint32_t> documents;
   candidates.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
   std::vector<std::uint8_t> found(documents.size());
+  const Phrase phrase(clause.phrase);
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
-      found[i] = contains_phrase(texts.text_of(documents[i]), texts.index->tokenizer(), clause.phrase);
+      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.index->tokenizer());
     }
   });
   Bitmap with(documents_);

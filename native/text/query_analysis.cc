@@ -21,6 +21,11 @@ std::size_t letters(std::string_view word) noexcept {
       word.begin(), word.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
+/// A year, a version or a part number one edit away is another one.
+bool has_digit(std::string_view word) noexcept {
+  return std::any_of(word.begin(), word.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
+}
+
 class Analysis {
  public:
   Analysis(std::span<const TextIndex* const> indexes, const QueryOptions& options, const CancelToken* cancel)
@@ -28,7 +33,10 @@ class Analysis {
     for (const std::string& text : options.stopwords) {
       for (std::string& token : tokens(text)) stopwords_.insert(std::move(token));
     }
-    for (const auto& group : options.synonyms) add_synonyms(group);
+    for (const auto& group : options.synonyms) {
+      if (cancel != nullptr) cancel->check();
+      add_synonyms(group);
+    }
   }
 
   std::vector<QueryClause> run(std::string_view query) {
@@ -56,9 +64,20 @@ class Analysis {
       words.push_back(std::move(found.front()));
     }
     for (const std::string& word : words) {
-      auto& known = synonyms_[word];
-      for (const std::string& other : words) {
-        if (other != word && std::find(known.begin(), known.end(), other) == known.end()) known.push_back(other);
+      std::vector<std::size_t>& groups = groups_of_[word];
+      if (groups.empty() || groups.back() != groups_.size()) groups.push_back(groups_.size());
+    }
+    groups_.push_back(std::move(words));
+  }
+
+  /// Appends the other words of the word's groups, each once.
+  void append_synonyms(const std::string& word, std::vector<std::string>& terms) const {
+    const auto found = groups_of_.find(word);
+    if (found == groups_of_.end()) return;
+    std::unordered_set<std::string_view> known{word};
+    for (const std::size_t group : found->second) {
+      for (const std::string& other : groups_[group]) {
+        if (known.insert(other).second) terms.push_back(other);
       }
     }
   }
@@ -129,9 +148,7 @@ class Analysis {
     TermUnion& own = clause.unions.emplace_back();
     own.terms.push_back(word);
     if (sign == Clause::Sign::kExcluded) return clause;
-    if (const auto found = synonyms_.find(word); found != synonyms_.end()) {
-      own.terms.insert(own.terms.end(), found->second.begin(), found->second.end());
-    }
+    append_synonyms(word, own.terms);
     const std::uint32_t documents = documents_with(word);
     if (tokenizer_ == Tokenizer::kMultilingual) {
       for (Variant& variant : variants_of(word, documents > 0)) {
@@ -143,7 +160,8 @@ class Analysis {
   }
 
   void add_corrections(const std::string& word, std::uint32_t documents, QueryClause& clause) {
-    if (letters(word) < kLeastFuzzyLetters || documents > indexes_.front()->documents() / kRareShare) return;
+    if (letters(word) < kLeastFuzzyLetters || has_digit(word)) return;
+    if (documents > indexes_.front()->documents() / kRareShare) return;
     std::set<std::string_view> near;
     for (const TextIndex* index : indexes_) {
       const auto near_here = index->sorted_terms(cancel_).one_edit_from(word, cancel_);
@@ -174,7 +192,8 @@ class Analysis {
   const QueryOptions& options_;
   const CancelToken* cancel_;
   std::unordered_set<std::string> stopwords_;
-  std::unordered_map<std::string, std::vector<std::string>> synonyms_;
+  std::vector<std::vector<std::string>> groups_;  // of synonyms
+  std::unordered_map<std::string, std::vector<std::size_t>> groups_of_;
   std::unordered_map<std::string, std::size_t> optional_;  // word -> its clause
   std::vector<QueryClause> clauses_;
 };

@@ -15,7 +15,7 @@ namespace lorekeep::text {
 
 class TextIndex;
 
-/// Fuzziness corrects words of at least this many letters, in at most one of kRareShare documents.
+/// Fuzziness corrects words without digits of at least this many letters, in at most one of kRareShare documents.
 inline constexpr std::size_t kLeastFuzzyLetters = 4;
 inline constexpr std::uint32_t kRareShare = 10'000;
 /// Corrections of a word: the most frequent ones, ties in byte order.

@@ -1,6 +1,7 @@
 // Queries with operators: how they are read, and that their results are those of the slow twin.
 #include "text/extended_search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -79,7 +80,8 @@ class Generator {
   std::string word() {
     static const std::vector<std::string> kWords = {"lamp",   "lamps",   "lump", "lantern", "sea",     "seas", "seal",
                                                     "ship",   "ships",   "shop", "keeper",  "keep",    "keen", "the",
-                                                    "Straße", "strasse", "café", "cafe",    "running", "runs"};
+                                                    "Straße", "strasse", "café", "cafe",    "running", "runs",
+                                                    "1984",   "1985",    "mp3s", "mp4s"};
     return kWords[std::min(below(kWords.size()), below(kWords.size()))];
   }
   std::string text(std::size_t most) {
@@ -95,7 +97,7 @@ class Generator {
       switch (below(5)) {
         case 0: query += '"' + word() + ' ' + word() + (below(3) == 0 ? ' ' + word() : "") + '"'; break;
         case 1: query += word().substr(0, 1 + below(4)) + '*'; break;
-        case 2: query += below(2) == 0 ? "lammp" : "seka"; break;
+        case 2: query += std::vector<const char*>{"lammp", "seka", "1986", "mp5s"}[below(4)]; break;
         default: query += word();
       }
       query += ' ';
@@ -151,6 +153,62 @@ TEST("extended search: finds and scores what the slow twin does, on random texts
     Generator generator(lorekeep::test::seed() + static_cast<std::uint64_t>(round));
     compare(generator, round % 2 == 0 ? Tokenizer::kBasic : Tokenizer::kEnhanced, round);
   }
+}
+
+TEST("extended search: phrases whose words repeat are found where the slow twin finds them") {
+  namespace naive = lorekeep::text::test;
+  std::mt19937_64 random(lorekeep::test::seed());
+  const auto text = [&random](std::size_t words) {
+    std::string text;
+    for (std::size_t i = 0; i < words; ++i) text += random() % 4 == 0 ? "b " : "a ";
+    return text;
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<naive::NaiveTexts> texts(1);
+    for (int i = 0; i < 20; ++i) texts[0].texts.push_back(text(random() % 30));
+    const auto index = index_of(texts[0].texts, Tokenizer::kBasic);
+    const SearchedTexts searched{index.get(), text_of(texts[0].texts), 1};
+    const std::string query = '"' + text(2 + random() % 6) + '"';
+    const QueryOptions options{.syntax = true};
+    const auto expected = naive::naive_extended(texts, Tokenizer::kBasic, query, options);
+    const auto hits = ExtendedSearch({&searched, 1}, query, options, nullptr, {}).search(20);
+    CHECK_EQ(hits.size(), expected.size());
+    CHECK(std::all_of(hits.begin(), hits.end(), [&](const Scored& hit) { return expected.contains(hit.ordinal); }));
+  }
+}
+
+TEST("extended search: a long group of synonyms, groups that share words and a group in a circle") {
+  const std::vector<std::string> texts = {"word7", "shore", "lender", "bank", "word9999 lamp"};
+  const auto index = index_of(texts, Tokenizer::kBasic);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  QueryOptions options;
+  std::vector<std::string> many;
+  for (int i = 0; i < 10'000; ++i) many.push_back("word" + std::to_string(i));
+  options.synonyms = {many, {"bank", "shore"}, {"bank", "lender", "bank"}, {"lamp", "lamp"}};
+  const auto found = [&](const char* query) {
+    std::vector<std::uint32_t> ordinals;
+    for (const Scored& hit : ExtendedSearch({&searched, 1}, query, options, nullptr, {}).search(5)) {
+      ordinals.push_back(hit.ordinal);
+    }
+    std::sort(ordinals.begin(), ordinals.end());
+    return ordinals;
+  };
+  CHECK((found("word5000") == std::vector<std::uint32_t>{0, 4}));
+  CHECK((found("bank") == std::vector<std::uint32_t>{1, 2, 3}));
+  CHECK((found("shore") == std::vector<std::uint32_t>{1, 3}));
+  CHECK((found("lamp") == std::vector<std::uint32_t>{4}));
+}
+
+TEST("extended search: fuzziness leaves words with digits as they are") {
+  const std::vector<std::string> texts = {"in 1985", "part x100a", "a lantern"};
+  const auto index = index_of(texts, Tokenizer::kBasic);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  const auto found = [&](const char* query) {
+    return ExtendedSearch({&searched, 1}, query, {.fuzziness = true}, nullptr, {}).search(5).size();
+  };
+  CHECK_EQ(found("1984"), 0u);
+  CHECK_EQ(found("x100b"), 0u);
+  CHECK_EQ(found("lantarn"), 1u);
 }
 
 TEST("extended search: a query of words has the scores of a plain search, to the bit, in every tokenizer") {
