@@ -52,6 +52,8 @@ export interface Evaluation {
   late: number;
   /** Questions none of whose words occur in any record. */
   unknownWords: number;
+  /** Relevant ids that no record has. */
+  unknownIds: string[];
 }
 
 const depth = 100;
@@ -90,6 +92,7 @@ export async function evaluate(
   const current: EvaluationSetting = { mode: 'hybrid', fusion: storage.fusion ?? 'scores' };
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
+  const unknownIds = await idsWithoutRecord(storage, questions, signal);
   const answers: Answer[] = [];
   for (const question of questions) {
     answers.push(await answer(storage, question, { topK, all, at: Math.max(0, place), signal }));
@@ -114,7 +117,20 @@ export async function evaluate(
     missed: answers.filter(({ worst: one }) => one.relevant.every(({ rank }) => rank === undefined)).length,
     late: answers.filter(({ worst: one }) => isLate(one, topK)).length,
     unknownWords: answers.filter(({ worst: one }) => one.words.known === 0).length,
+    unknownIds,
   };
+}
+
+async function idsWithoutRecord(
+  { storage }: SearchableStorage,
+  questions: readonly EvaluationQuestion[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const unknown: string[] = [];
+  for (const id of new Set(questions.flatMap(({ relevant }) => [...relevant.keys()]))) {
+    if (!(await storage.has(id, { signal }))) unknown.push(id);
+  }
+  return unknown;
 }
 
 function isSame(a: EvaluationSetting, b: EvaluationSetting): boolean {

@@ -33,14 +33,19 @@ export async function readQuestions(path: string): Promise<EvaluationQuestion[]>
     const code = error.code === 'ENOENT' ? 'NOT_FOUND' : 'IO';
     throw LorekeepError.about(code, { file: path, reason: `cannot be read: ${error.message}` });
   });
-  const questions = text.split('\n').flatMap((line, index) => {
-    return line.trim() === '' ? [] : [parseQuestion(line, `${path}:${index + 1}`)];
-  });
+  const questions = withoutByteOrderMark(text)
+    .split('\n')
+    .flatMap((line, index) => {
+      return line.trim() === '' ? [] : [parseQuestion(line, `${path}:${index + 1}`)];
+    });
   if (questions.length === 0) {
     throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: `no questions; ${expected}` });
   }
   return questions;
 }
+
+/** Some editors begin a file with one. */
+const withoutByteOrderMark = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text);
 
 function parseQuestion(line: string, place: string): EvaluationQuestion {
   const refuse = (what: string): never => {

@@ -98,7 +98,7 @@ describe('an evaluation', () => {
     const bees = found.worst.find((one) => one.question === 'bees');
     expect(bees).toMatchObject({ ndcg: 0, relevant: [{ id: 'nowhere' }], words: { all: 1, known: 1 } });
     expect(bees?.instead.map(({ id }) => id)).toEqual(expect.arrayContaining(['0', '1']));
-    expect(found).toMatchObject({ missed: 1, unknownWords: 1 });
+    expect(found).toMatchObject({ missed: 1, unknownWords: 1, unknownIds: ['nowhere'] });
   });
 
   test('needs questions and settings', async () => {
@@ -116,7 +116,7 @@ describe('questions', () => {
       '{"question":"b?","relevant":{"1":2}}',
       '{"question":"c?","relevant":["1"],"draft":true}',
     ];
-    writeFileSync(file('q.jsonl'), `${lines.join('\n\n')}\n`);
+    writeFileSync(file('q.jsonl'), `\uFEFF${lines.join('\r\n\n')}\n`);
     const read = await readQuestions(file('q.jsonl'));
     expect(read.map(questionLine)).toEqual(lines);
     expect(read[1]?.relevant.get('1')).toBe(2);

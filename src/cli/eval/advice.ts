@@ -6,11 +6,19 @@ import { settingName } from './report.js';
 const worthwhile = 0.01;
 /** A share of questions worth a sentence. */
 const notable = 0.1;
+const listedIds = 3;
 
 /** What to change, most useful first, in sentences. */
 export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
-  const { questions, drafts, settings, missed, late, unknownWords, topK } = evaluation;
+  const { questions, drafts, settings, missed, late, unknownWords, unknownIds, topK } = evaluation;
   const advice: string[] = [];
+  if (unknownIds.length > 0) {
+    const more = unknownIds.length > listedIds ? ', ...' : '';
+    const listed = unknownIds.slice(0, listedIds).map((id) => JSON.stringify(id));
+    advice.push(
+      `No record has ${unknownIds.length === 1 ? 'the id' : `these ${unknownIds.length} ids`}: ${listed.join(', ')}${more}. Correct them in the questions file.`,
+    );
+  }
   if (drafts > 0)
     advice.push(
       `${drafts} of ${counted(questions, 'question')} are drafts: records find their own sentences easily, so these numbers flatter. Ask what people ask.`,
