@@ -1,4 +1,4 @@
-// Texts of corpus-large as the model of the package embeds them: real embeddings. Cached, since it takes minutes.
+// Texts of corpus-large as a model of the package embeds them: real embeddings. Cached, since it takes minutes.
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,15 +8,15 @@ import { cached, dataFolder } from '../harness/cache.mjs';
 import { EmbeddingModel } from '../lorekeep.mjs';
 import { writeRows } from './sets.mjs';
 
-const model = fileURLToPath(new URL('../../data/models/lorekeep-mini.gguf', import.meta.url));
+const mini = 'lorekeep-mini';
 const charactersOfText = 600;
 const textsPerCall = 1000;
 
 /** Texts from all of the corpus, evenly; the last of them are the queries. */
-export async function embeddedSet({ rows = 30_000, queries = 500 } = {}) {
-  const name = `embedded-${rows}-${queries}`;
+export async function embeddedSet({ rows = 30_000, queries = 500, model = mini } = {}) {
+  const name = `embedded-${model === mini ? '' : `${model}-`}${rows}-${queries}`;
   const path = cached('vectors', `${name}.f32`);
-  const embedder = await EmbeddingModel.load(model);
+  const embedder = await EmbeddingModel.load(modelFile(model));
   const { dimension } = embedder;
   if (!existsSync(path)) {
     const texts = await textsOf(rows + queries);
@@ -29,6 +29,8 @@ export async function embeddedSet({ rows = 30_000, queries = 500 } = {}) {
   await embedder.close();
   return { name, path, rows, queries, dimension };
 }
+
+const modelFile = (name) => fileURLToPath(new URL(`../../data/models/${name}.gguf`, import.meta.url));
 
 async function textsOf(count) {
   const all = [];
