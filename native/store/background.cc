@@ -1,13 +1,15 @@
 #include "store/background.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "vector/flat_index.h"
 
 namespace lorekeep::store {
 namespace {
+
+constexpr std::size_t kQuarter = 4;
 
 std::shared_ptr<const vector::VectorIndex> evenly_spaced(const vector::VectorIndex& vectors) {
   const std::size_t count = std::min(vectors.size(), BackgroundSample::kRows);
@@ -30,16 +32,12 @@ BackgroundSample::BackgroundSample(const vector::VectorIndex& vectors)
 Background BackgroundSample::of(std::span<const float> query) const {
   std::vector<float> distances(ordinals_.size());
   rows_->score(query, ordinals_, distances);
-  const double count = static_cast<double>(distances.size());
-  double sum = 0;
-  for (const float distance : distances) sum += 1.0 - static_cast<double>(distance);
-  const double mean = sum / count;
-  double squares = 0;
-  for (const float distance : distances) {
-    const double difference = 1.0 - static_cast<double>(distance) - mean;
-    squares += difference * difference;
-  }
-  return {mean, std::sqrt(squares / count)};
+  std::sort(distances.begin(), distances.end(), std::greater<>());
+  const auto mean_of = [&distances](std::size_t count) {
+    const auto end = distances.begin() + static_cast<std::ptrdiff_t>(count);
+    return 1.0 - std::accumulate(distances.begin(), end, 0.0) / static_cast<double>(count);
+  };
+  return {mean_of(distances.size()), mean_of(std::max<std::size_t>(1, distances.size() / kQuarter))};
 }
 
 }  // namespace lorekeep::store

@@ -10,10 +10,10 @@
 
 namespace lorekeep::store {
 
-/// Mean and standard deviation of cosines.
+/// Of the cosines of a query and sampled records.
 struct Background {
   double mean = 0;
-  double deviation = 0;
+  double floor = 0;  // mean of the least quarter: records of other subjects, even if most are about the query's
 };
 
 /// Copies of evenly spaced rows of an index, at most kRows. Immutable and thread-safe.
@@ -23,7 +23,7 @@ class BackgroundSample {
 
   explicit BackgroundSample(const vector::VectorIndex& vectors);
 
-  /// Returns mean and deviation of the query's cosines with the sampled rows. Throws as VectorIndex::score().
+  /// Returns mean and floor of the query's cosines with the sampled rows. Throws as VectorIndex::score().
   Background of(std::span<const float> query) const;
   std::size_t memory_bytes() const noexcept { return rows_->heap_bytes(); }
 

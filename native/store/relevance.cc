@@ -8,44 +8,55 @@
 namespace lorekeep::store {
 namespace {
 
-/// Coefficients of a logistic regression, fitted by tools/fusion/fit.py on training collections. The output of that
-/// program has the same order: the constant, then those of a mode from top to bottom.
-struct Coefficients {
+/// Coefficients of logistic regressions, fitted by tools/fusion/relevance.py. Scores are normalised as in
+/// score_fusion.h.
+struct Dense {
   double constant;
-  double deviations;  // of the cosine from the background, in standard deviations
-  double coverage;    // BM25 score by its limit
-  double dense;       // normalised as in score_fusion.h
-  double lexical;     // normalised as in score_fusion.h
+  double above;  // cosine on a scale from the background's floor, 0, to 1
+  double dense;  // normalised score
+};
+struct Lexical {
+  double constant;
+  double coverage;  // BM25 score by its limit
+  double lexical;   // normalised score
+  double words;     // logarithm of their number: a query of few words is covered easily
+};
+struct Hybrid {
+  double constant;
+  double above;
+  double coverage;
+  double lexical;
 };
 
-constexpr Coefficients kDense{-23.14, 0.54, 0, 19.90, 0};
-constexpr Coefficients kLexical{-10.19, 0, 4.36, 0, 8.02};
-constexpr Coefficients kHybrid{-18.04, 0.16, 2.98, 12.22, 4.18};
+constexpr Dense kDense{-10.86, 12.17, 3.88};
+constexpr Lexical kLexical{-9.03, 9.74, 3.17, 1.32};
+constexpr Hybrid kHybrid{-8.22, 8.94, 0.98, 3.75};
 
-/// Least standard deviation: a storage of few or equal records has none of its own.
-constexpr double kLeastDeviation = 0.02;
+/// Least range of cosines above the floor: all records may be equal.
+constexpr double kLeastRange = 0.05;
 
-const Coefficients& coefficients_of(Mode mode) noexcept {
-  return mode == Mode::kDense ? kDense : mode == Mode::kLexical ? kLexical : kHybrid;
+double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcept {
+  const Background& background = scale.background;
+  const ScoreScale scores{background.mean, scale.best_cosine, scale.best_bm25};
+  const bool has_words = scale.mode != Mode::kDense && scale.bm25_limit > 0;
+  const double cosine = 1.0 - static_cast<double>(distance);
+  const double above = (cosine - background.floor) / std::max(1 - background.floor, kLeastRange);
+  // Boosts may lift a score over the limit.
+  const double coverage = has_words ? std::min(static_cast<double>(bm25) / scale.bm25_limit, 1.0) : 0;
+  if (scale.mode == Mode::kLexical) {
+    const double words = std::log(static_cast<double>(std::max<std::size_t>(scale.words, 1)));
+    return kLexical.constant + kLexical.coverage * coverage + kLexical.lexical * scores.lexical(bm25) +
+           kLexical.words * words;
+  }
+  if (!has_words) return kDense.constant + kDense.above * above + kDense.dense * scores.dense(distance);
+  return kHybrid.constant + kHybrid.above * above + kHybrid.coverage * coverage +
+         kHybrid.lexical * scores.lexical(bm25);
 }
 
 }  // namespace
 
 double relevance_of(const RelevanceScale& scale, float distance, float bm25) noexcept {
-  const Coefficients& by = coefficients_of(scale.mode);
-  const ScoreScale scores{scale.background.mean, scale.best_cosine, scale.best_bm25};
-  double sum = by.constant;
-  if (scale.mode != Mode::kLexical) {
-    const double above = 1.0 - static_cast<double>(distance) - scale.background.mean;
-    sum += by.deviations * above / std::max(scale.background.deviation, kLeastDeviation);
-    sum += by.dense * scores.dense(distance);
-  }
-  if (scale.mode != Mode::kDense && scale.bm25_limit > 0) {
-    // Boosts may lift a score over the limit.
-    sum += by.coverage * std::min(static_cast<double>(bm25) / scale.bm25_limit, 1.0);
-    sum += by.lexical * scores.lexical(bm25);
-  }
-  return 1 / (1 + std::exp(-sum));
+  return 1 / (1 + std::exp(-log_odds(scale, distance, bm25)));
 }
 
 }  // namespace lorekeep::store

@@ -1,7 +1,7 @@
 // Calibrated relevance of hits, comparable between queries. See docs/relevance.md.
 #pragma once
 
-#include <span>
+#include <cstddef>
 
 #include "store/background.h"
 #include "store/search.h"
@@ -15,10 +15,11 @@ struct RelevanceScale {
   double best_cosine = 0;  // of the candidates: dense, hybrid
   double best_bm25 = 0;    // of the candidates: lexical, hybrid
   double bm25_limit = 0;   // text::TextQuery::limit(): lexical, hybrid
+  std::size_t words = 0;   // distinct ones of the query: lexical
 };
 
-/// Returns the probability, in [0, 1], that a record with these raw scores is relevant. The score that the mode does
-/// not have is ignored.
+/// Returns the probability, in [0, 1], that a record with these raw scores is relevant. It never falls if a score
+/// rises. The score that the mode does not have is ignored; a hybrid query without words is judged as a dense one.
 double relevance_of(const RelevanceScale& scale, float distance, float bm25) noexcept;
 
 }  // namespace lorekeep::store

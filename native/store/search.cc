@@ -19,6 +19,7 @@
 #include "store/relevance.h"
 #include "store/score_fusion.h"
 #include "store/storage.h"
+#include "text/extended_syntax.h"
 
 namespace lorekeep::store {
 namespace {
@@ -159,6 +160,11 @@ class Search {
     return *text_query_;
   }
 
+  /// Makes text_query() that of the words without operators and excluded clauses.
+  void read_plain_text() {
+    text_query_.emplace(*storage_.text_index(), text::plain_text(request_.text), request_.work.cancel);
+  }
+
   void find_dense() {
     std::uint32_t rank = 0;
     for (const Scored& found : dense_leg(request_.top_k)) {
@@ -269,7 +275,11 @@ class Search {
     RelevanceScale scale;
     scale.mode = request_.mode;
     if (request_.mode != Mode::kLexical) scale.background = background();
-    if (request_.mode != Mode::kDense) scale.bm25_limit = text_query().limit();
+    if (request_.mode != Mode::kDense) {
+      if (extended_ && request_.lexical->query.syntax) read_plain_text();
+      scale.bm25_limit = text_query().limit();
+      scale.words = text_query().terms().size();
+    }
     scale.best_cosine = best_cosine_;
     scale.best_bm25 = best_bm25_;
     for (const Hit& hit : result_.hits) {

@@ -13,6 +13,7 @@ const pairs = readFileSync(join(root, 'bench/quality/pairs.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as { kind: string; query: string; text: string });
+const modes = ['lexical', 'dense', 'hybrid'] as const;
 const answered = pairs.filter(({ kind }) => kind === 'morphology');
 
 /** None of the sentences is about any of these. */
@@ -29,6 +30,22 @@ const absent = [
   'semiconductor lithography with extreme ultraviolet',
   'zxqv blorf gribbleton',
   'qwx lmno vvuu xkcd',
+];
+
+/** They use words of the sentences, none of which answers them. */
+const unanswerable = [
+  'who invented the bluetooth speaker',
+  'which opera was composed about a certificate',
+  'how many calories does a battery have',
+  'which king signed the invoice in 1066',
+  'what is the boiling point of a calendar',
+  'does the printer enjoy jazz music',
+  'who won the subscription in the olympic games of 1912',
+  'what language do customers speak in Norway',
+  'how tall was the colleague of Napoleon',
+  'which planet has the largest password',
+  'what do sensors eat in the rain forest',
+  'who painted the photo above the altar in Florence',
 ];
 
 let model: EmbeddingModel;
@@ -62,7 +79,7 @@ function auroc(positive: readonly number[], negative: readonly number[]): number
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 describe('the relevance of the first hit', () => {
-  test.each(['lexical', 'hybrid'] as const)('tells absent subjects from present ones, %s', async (mode) => {
+  test.each(modes)('tells absent subjects from present ones, %s', async (mode) => {
     const present = await relevances(
       storage,
       answered.map(({ query }) => query),
@@ -71,6 +88,29 @@ describe('the relevance of the first hit', () => {
     const missing = await relevances(storage, absent, mode);
     expect(auroc(present, missing)).toBeGreaterThanOrEqual(0.85);
     expect(mean(missing)).toBeLessThan(0.25);
+  });
+
+  test.each(modes)(
+    'tells unanswerable questions about present subjects from answered ones, %s',
+    async (mode) => {
+      const present = await relevances(
+        storage,
+        answered.map(({ query }) => query),
+        mode,
+      );
+      const missing = await relevances(storage, unanswerable, mode);
+      expect(auroc(present, missing)).toBeGreaterThanOrEqual(mode === 'lexical' ? 0.75 : 0.9);
+      expect(mean(missing)).toBeLessThan(0.5 * mean(present));
+    },
+  );
+
+  test('is low for nonsense in a storage of few records about one subject', async () => {
+    await using few = await createStorage({ strings: answered.slice(0, 8).map(({ text }) => text), model });
+    for (const text of ['zxqv blorf gribbleton', 'flarn the wibbled snork', 'asdf jkl qwerty uiop']) {
+      for (const mode of modes) expect(await firstRelevance(few, text, mode)).toBeLessThan(0.2);
+    }
+    const asked = answered.slice(0, 8).map(({ query }) => query);
+    expect(mean(await relevances(few, asked, 'hybrid'))).toBeGreaterThan(0.2);
   });
 
   test('sinks if the record that answers is not there', async () => {

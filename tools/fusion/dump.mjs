@@ -1,11 +1,13 @@
 // Dumps both legs of hybrid searches with all scores, so that fusion formulas can be tried in seconds.
 //
 //   node tools/fusion/dump.mjs --model FILE --out FOLDER [--only NAME,NAME] [--tokenizer enhanced] [--ir FOLDER]
+//     [--queries N] [--most DOCUMENTS]
 //
 // A collection becomes FOLDER/NAME.json: for each query its words with their document frequencies, the gains of its judged
 // documents, and the candidates, which are the first `depth` of each leg: row, distance, BM25 score, rank in each leg (0: not
 // found), gain. --ir reads collections of another folder in the layout of LOREKEEP_DATA/ir. A file `unanswerable.jsonl.gz`
-// beside the queries has questions without an answer in the collection: their gains are empty.
+// beside the queries has questions without an answer in the collection: their gains are empty. Each query has its kind: judged,
+// unanswerable, or absent: asked of a collection of other subjects (absent-subjects.mjs), or without any known word.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +17,13 @@ import { dataFolder } from '../../bench/harness/cache.mjs';
 import { EmbeddingModel, Storage, tokenize } from '../../bench/lorekeep.mjs';
 import { collectionNames, readCollection } from '../../bench/quality/collections.mjs';
 import { embedFirstWindows } from '../../bench/quality/embedding.mjs';
+import { askedInstead, nonsense } from './absent-subjects.mjs';
 import { readTrainingSet, trainingSetNames } from './training-sets.mjs';
 
 const depth = 100;
 const blockOfDocuments = 256;
 const sampledRows = 64;
+const absentQueries = 60;
 
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +33,7 @@ const { values: options } = parseArgs({
     tokenizer: { type: 'string', default: 'enhanced,basic' },
     ir: { type: 'string' },
     most: { type: 'string' },
+    queries: { type: 'string', default: 'Infinity' },
   },
 });
 
@@ -37,7 +42,11 @@ mkdirSync(join(options.out, 'vectors'), { recursive: true });
 for (const name of options.only?.split(',') ?? [...trainingSetNames, ...collectionNames]) {
   const collection = await read(name);
   const vectors = await documentVectors(collection);
-  const asked = [...collection.queries, ...unanswerable(name)];
+  const asked = [
+    ...evenly(collection.queries, Number(options.queries)),
+    ...unanswerable(name).map((query) => ({ ...query, kind: 'unanswerable' })),
+    ...(await aboutAbsentSubjects(name)),
+  ];
   const { vectors: queryVectors } = await embedFirstWindows(
     model,
     asked.map(({ text }) => text),
@@ -50,10 +59,13 @@ for (const name of options.only?.split(',') ?? [...trainingSetNames, ...collecti
     const queries = [];
     for (const [i, query] of asked.entries()) {
       const vector = queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
-      const found = await candidates(storage, query, vector, collection.gains.get(query.id) ?? new Map());
-      queries.push({ ...found, background: background(vectors, vector) });
+      const { kind = 'judged' } = query;
+      const gains = (kind === 'judged' && collection.gains.get(query.id)) || new Map();
+      const found = await candidates(storage, query, vector, gains);
+      queries.push({ ...found, kind, background: background(vectors, vector) });
     }
-    const dump = { name, tokenizer, documents: collection.documents.length, queries };
+    const { documents, queries: all } = collection;
+    const dump = { name, tokenizer, documents: documents.length, judged: all.length, queries };
     writeFileSync(join(options.out, `${name}.${tokenizer}.json`), JSON.stringify(dump));
     await storage.close();
   }
@@ -63,7 +75,30 @@ await model.close();
 
 async function read(name) {
   if (trainingSetNames.includes(name)) return await readTrainingSet(name);
-  return reduced(readCollection(name, options.ir));
+  return reduced(readCollection(name, isElsewhere(name) ? options.ir : undefined));
+}
+
+/** Whether the folder of --ir has the collection. */
+function isElsewhere(name) {
+  return options.ir !== undefined && existsSync(join(options.ir, name, 'corpus.jsonl.gz'));
+}
+
+async function aboutAbsentSubjects(name) {
+  const other = askedInstead[name];
+  const present =
+    other !== undefined &&
+    (trainingSetNames.includes(other) || collectionNames.includes(other) || isElsewhere(other));
+  const texts = [
+    ...(present ? evenly((await read(other)).queries, absentQueries).map(({ text }) => text) : []),
+    ...nonsense,
+  ];
+  return texts.map((text, i) => ({ id: `absent ${i}`, text, kind: 'absent' }));
+}
+
+/** At most `count` evenly spaced members of a list. */
+function evenly(list, count) {
+  const every = Math.max(1, list.length / count);
+  return Array.from({ length: Math.min(list.length, count) }, (_, i) => list[Math.floor(i * every)]);
 }
 
 /** Keeps the judged documents of all queries of the folder, and the first of the others, up to --most. */
@@ -79,7 +114,9 @@ function reduced(collection) {
 }
 
 function judgedDocuments(folder) {
-  const lines = gunzipSync(readFileSync(join(options.ir ?? join(dataFolder, 'ir'), folder, 'qrels.tsv.gz')))
+  const lines = gunzipSync(
+    readFileSync(join(isElsewhere(folder) ? options.ir : join(dataFolder, 'ir'), folder, 'qrels.tsv.gz')),
+  )
     .toString('utf8')
     .trimEnd()
     .split('\n');

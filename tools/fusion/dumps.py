@@ -32,8 +32,10 @@ class Query:
         words = np.array(dumped["words"], float).reshape(-1, 2)
         idf = np.log1p((documents - words[:, 0] + 0.5) / (words[:, 0] + 0.5))
         self.limit = float((idf * words[:, 1]).sum() * 2.2)  # text::TextQuery::limit()
-        background = np.array(dumped["background"], float)
-        self.mean, self.deviation = float(background.mean()), float(background.std())
+        self.words = len(words)
+        background = np.sort(np.array(dumped["background"], float))
+        self.mean = float(background.mean())
+        self.floor = float(background[: max(1, len(background) // 4)].mean())
         self.best_cosine = float(self.cosine.max()) if len(rows) else 0.0
         self.best_bm25 = float(self.bm25.max()) if len(rows) else 0.0
         leg = np.sort(self.cosine[self.dense_rank > 0])[::-1]
@@ -79,16 +81,20 @@ def ranks(column):
     return found
 
 
-def read(folder, tokenizer="enhanced"):
-    """Returns the collections of a folder: name -> queries."""
+def read(folder, tokenizer="enhanced", by_kind=False):
+    """Returns the collections of a folder: name -> judged queries; by kind: name -> (kind -> queries, number judged)."""
     found = {}
     for path in sorted(glob.glob(os.path.join(folder, f"*.{tokenizer}.json"))):
         with open(path, encoding="utf8") as file:
             dump = json.load(file)
-        found[dump["name"]] = [Query(one, dump["documents"]) for one in dump["queries"]]
-        if dump["name"].endswith("-headings"):  # as if the answers were not there, but records about the same subject were
-            taken = dump["queries"][::2]
-            found[dump["name"].replace("headings", "removed")] = [Query(one, dump["documents"], True) for one in taken]
+        kinds = {kind: [] for kind in ("judged", "absent", "unanswerable", "removed")}
+        for one in dump["queries"]:
+            kinds[one.get("kind", "judged")].append(Query(one, dump["documents"]))
+        if by_kind:
+            # Without the one record that answers: other records are about the same subject.
+            single = [one for one in dump["queries"] if sum(gain > 0 for gain in one["gains"]) == 1]
+            kinds["removed"] = [Query(one, dump["documents"], True) for one in single[::2]]
+        found[dump["name"]] = (kinds, dump["judged"]) if by_kind else kinds["judged"]
     return found
 
 
