@@ -94,8 +94,9 @@ export async function evaluate(
   const all = place < 0 ? [current, ...settings] : settings;
   const unknownIds = await idsWithoutRecord(storage, questions, signal);
   const answers: Answer[] = [];
-  for (const question of questions) {
-    answers.push(await answer(storage, question, { topK, all, at: Math.max(0, place), signal }));
+  const context = { topK, all, at: Math.max(0, place), signal };
+  for (const [index, question] of questions.entries()) {
+    answers.push(await answer(storage, question, context).catch((error) => refuse(error, index)));
     onProgress?.(answers.length, questions.length);
   }
   const ndcgOf = (index: number) => answers.map(({ measures }) => measures[index]?.ndcg ?? 0);
@@ -119,6 +120,14 @@ export async function evaluate(
     unknownWords: answers.filter(({ worst: one }) => one.words.known === 0).length,
     unknownIds,
   };
+}
+
+/** Rethrows an error; one about a question's text names the question. */
+function refuse(error: unknown, index: number): never {
+  if (!(error instanceof LorekeepError) || error.detail['field'] !== 'text') throw error;
+  const { reason = error.message, ...facts } = error.detail;
+  const named = { ...facts, field: `questions[${index}]`, reason: String(reason) };
+  throw LorekeepError.about(error.code, named, { cause: error });
 }
 
 async function idsWithoutRecord(

@@ -83,6 +83,7 @@ const longestDraft = 300;
  */
 export function draftQuestions(records: readonly DraftSource[], count: number): EvaluationQuestion[] {
   const drafts = new Map<string, EvaluationQuestion>();
+  if (count < 1) return [];
   const step = Math.max(1, records.length / count);
   for (let begin = 0; begin < records.length; begin += step) {
     for (const record of records.slice(Math.floor(begin), Math.floor(begin + step))) {

@@ -101,6 +101,12 @@ describe('an evaluation', () => {
     expect(found).toMatchObject({ missed: 1, unknownWords: 1, unknownIds: ['nowhere'] });
   });
 
+  test('names the question that the model cannot take', async () => {
+    const questions = [question('bees', { 0: 1 }), question('bees '.repeat(5000), { 0: 1 })];
+    const wrong = { code: 'TEXT_TOO_LONG', detail: { field: 'questions[1]' } };
+    await expect(evaluate(storage, questions)).rejects.toMatchObject(wrong);
+  });
+
   test('needs questions and settings', async () => {
     const wrong = { code: 'INVALID_ARGUMENT', detail: { field: 'questions' } };
     await expect(evaluate(storage, [])).rejects.toMatchObject(wrong);
@@ -147,5 +153,6 @@ describe('questions', () => {
       { question: 'Glaciers', relevant: ['c'], draft: true },
     ]);
     expect(draftQuestions(records, 1)).toHaveLength(1);
+    expect(draftQuestions(records, 0)).toEqual([]);
   });
 });
