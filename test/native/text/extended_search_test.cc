@@ -78,10 +78,9 @@ class Generator {
 
   /// Words share beginnings, and some are one edit apart.
   std::string word() {
-    static const std::vector<std::string> kWords = {"lamp",   "lamps",   "lump", "lantern", "sea",     "seas", "seal",
-                                                    "ship",   "ships",   "shop", "keeper",  "keep",    "keen", "the",
-                                                    "Straße", "strasse", "café", "cafe",    "running", "runs",
-                                                    "1984",   "1985",    "mp3s", "mp4s"};
+    static const std::vector<std::string> kWords = {
+        "lamp", "lamps", "lump",   "lantern", "sea",  "seas", "seal",    "ship", "ships", "shop", "keeper", "keep",
+        "keen", "the",   "Straße", "strasse", "café", "cafe", "running", "runs", "1984",  "1985", "mp3s",   "mp4s"};
     return kWords[std::min(below(kWords.size()), below(kWords.size()))];
   }
   std::string text(std::size_t most) {

@@ -126,8 +126,8 @@ class Naive {
       if (all.contains(token)) clause.unions.front().first.insert(all.begin(), all.end());
     }
     const std::size_t documents = most_documents_with(token);
-    const bool rare = documents * kRareShare <= texts_.front().texts.size() &&
-                      token.find_first_of("0123456789") == std::string::npos;
+    const bool rare =
+        documents * kRareShare <= texts_.front().texts.size() && token.find_first_of("0123456789") == std::string::npos;
     if (!options_.fuzziness || decoded(token).size() < kLeastFuzzyLetters || !rare) return clause;
     std::vector<std::pair<std::size_t, std::string>> near;
     for (const std::string& term : vocabulary_) {
