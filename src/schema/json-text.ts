@@ -87,7 +87,7 @@ const messages: Readonly<Record<number, string>> = {
   6: '"," is expected',
   7: '"}" is expected',
   8: '"]" is expected',
-  9: 'the end is expected: one value is already complete',
+  9: 'the end is expected: one value is already complete (JSON Lines is read by lorekeep index only)',
   10: 'JSON has no comments',
   11: 'the comment does not end',
   12: 'the text lacks its closing quote',

@@ -84,6 +84,11 @@ describe('lorekeep index', () => {
       expect(status).toBe(args[0] === '--model' ? 1 : 2);
     }
     expect((await run(['index', 'absent'])).stderr).toMatch(/absent: the folder does not exist/);
+    expect(await run(['index', 'my', 'docs'])).toMatchObject({
+      status: 2,
+      stderr:
+        'lorekeep: one folder is expected; put quotes around a name with spaces: lorekeep index "my docs"\n',
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { integer } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
+import { UsageError } from '../failure.js';
 import { addModelFlags } from '../flags/model.js';
 import type { IndexFlags } from '../index-folder/index-folder.js';
 
@@ -8,7 +9,8 @@ export function addIndex(program: Command): void {
   const command = program
     .command('index')
     .description('Make or update the knowledge base of a folder of documents.')
-    .argument('[folder]', 'the folder', '.')
+    .usage('[options] [folder]')
+    .argument('[folder...]', 'the folder (default: the current one)')
     .option('--include <pattern...>', 'files to index, such as "*.md" (default: every known ending)')
     .option('--exclude <pattern...>', 'files and folders to leave out, such as "drafts/"')
     .option('--no-gitignore', 'index files that .gitignore excludes, too')
@@ -19,10 +21,22 @@ export function addIndex(program: Command): void {
   addModelFlags(command)
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', indexHelp)
-    .action(async (folder: string, flags: IndexFlags) => {
+    .action(async (folders: string[], flags: IndexFlags) => {
+      const folder = oneFolder(folders);
       const { indexCommand } = await import('../index-folder/index-folder.js');
       await indexCommand(folder, flags);
     });
+}
+
+/** @throws UsageError for several words, which may be one name with spaces */
+function oneFolder(folders: readonly string[]): string {
+  if (folders.length > 1) {
+    const name = folders.join(' ');
+    throw new UsageError(
+      `one folder is expected; put quotes around a name with spaces: lorekeep index "${name}"`,
+    );
+  }
+  return folders[0] ?? '.';
 }
 
 const indexHelp = `
