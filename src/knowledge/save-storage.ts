@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import {
   type FieldDefinition,
@@ -9,8 +9,11 @@ import {
   type Storage,
   type StoredRecord,
 } from '../../lib/index.js';
+import { readRegular } from '../../lib/internal.js';
+import { largestConfigBytes } from '../files/read-text.js';
 import { NoEmbedder } from './embedder.js';
 import { indexFingerprint, type KnowledgeModel } from './model.js';
+import { checkOwnRecords } from './own-records.js';
 
 export interface SaveStorageOptions {
   /** Name of the model in the config. Default: the model's name in the catalog; required where it has none. */
@@ -73,7 +76,9 @@ export async function saveStorage(
 
 /** Refuses to replace a config file that is not one of an earlier save. */
 async function checkConfig(config: string, recordsFile: string): Promise<void> {
-  const text = await readFile(config, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  await checkRegular(config);
+  await checkOwnRecords(join(dirname(config), recordsFile));
+  const text = await readRegular(config, largestConfigBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw LorekeepError.about('IO', { file: config, reason: error.message }, { cause: error });
   });
@@ -87,6 +92,14 @@ async function checkConfig(config: string, recordsFile: string): Promise<void> {
   if ((found as { records_file?: unknown } | undefined)?.records_file === recordsFile) return;
   const reason = 'the file exists and is not a knowledge base that was saved here; choose another path';
   throw LorekeepError.about('INVALID_ARGUMENT', { file: config, reason });
+}
+
+/** @throws INVALID_ARGUMENT for a link, a folder, a device or a pipe */
+async function checkRegular(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || found.isFile()) return;
+  const reason = 'is no regular file, so it is not replaced; choose another path';
+  throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 
 type Write = (text: string) => Promise<unknown>;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type FakeOptions, FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -98,6 +98,18 @@ describe('lorekeep chat', () => {
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain('history.version: is missing');
     expect(readFileSync(other, 'utf8')).toBe('{"mine": true}');
+    // Nor one that a link names, nor a folder.
+    const kept = readFileSync(file, 'utf8');
+    symlinkSync(file, inFolder('link.json'));
+    for (const [name, reason] of [
+      ['link.json', 'is a symbolic link'],
+      ['.', 'not a regular file'],
+    ] as const) {
+      const { status, stderr } = await running('chat', ['--history', inFolder(name)], { stdin: 'three\n' });
+      expect(status).toBe(1);
+      expect(stderr).toContain(reason);
+    }
+    expect(readFileSync(file, 'utf8')).toBe(kept);
   });
 
   it('answers from a knowledge base, with citations', async () => {

@@ -303,3 +303,53 @@ test('an index is found from its folder, from below, and from above', async () =
   mkdirSync(join(folder, 'docs-2'));
   expect(await found('docs-2')).toEqual([]);
 });
+
+describe('the files of an index', () => {
+  const files = ['folder.json', 'files.jsonl', 'kb.json', 'records.json'];
+  const content = 'not of lorekeep';
+  let place = '';
+  let foreign = '';
+  beforeEach(() => {
+    place = file(`place-${trial}`);
+    foreign = file(`foreign-${trial}`);
+    mkdirSync(place);
+    writeFileSync(foreign, content);
+    write({ 'a.md': 'bees dance' });
+  });
+  const index = () => indexFolder({ folder, models, model: 'tiny', output: place });
+
+  test.each(files)('replace no other %s, and no link', async (name) => {
+    for (const make of [
+      () => writeFileSync(join(place, name), content),
+      () => symlinkSync(foreign, join(place, name)),
+      () => symlinkSync(file('never-there'), join(place, name)),
+      () => mkdirSync(join(place, name)),
+    ]) {
+      make();
+      await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      rmSync(join(place, name), { recursive: true });
+    }
+    expect(readFileSync(foreign, 'utf8')).toBe(content);
+    expect(existsSync(file('never-there'))).toBe(false);
+  });
+
+  test('are written through no link that waits beside them', async () => {
+    for (const name of files) symlinkSync(foreign, join(place, `${name}.tmp`));
+    await index();
+    expect(readFileSync(foreign, 'utf8')).toBe(content);
+    expect((await index()).records).toBe(1);
+  });
+
+  test.each(['kb.json', 'records.json'])('replace no %s that took the place of theirs', async (name) => {
+    await index();
+    write({ 'b.md': 'more bees' });
+    rmSync(join(place, name));
+    symlinkSync(foreign, join(place, name));
+    await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    rmSync(join(place, name));
+    writeFileSync(join(place, name), content);
+    await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    expect(readFileSync(foreign, 'utf8')).toBe(content);
+    expect(readFileSync(join(place, name), 'utf8')).toBe(content);
+  });
+});

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddingModel, type FieldDefinition, type StorageRecord } from '../../lib/index.js';
 import { createStorage, openKnowledgeBase, type SearchableStorage } from '../../src/knowledge/index.js';
@@ -145,6 +145,11 @@ describe('save()', () => {
     );
     expect(error.message).toContain('choose another path');
     expect(readFileSync(file('mine.json'), 'utf8')).toBe('{"my": "config"}');
+    writeFileSync(file('other.records.json'), '[{"id": "mine", "text": "precious"}]');
+    const records = storage.save(file('other.json'), { embeddingModel: 'tiny' });
+    expect((await rejection(records, 'INVALID_ARGUMENT')).message).toContain('other.records.json');
+    expect(readFileSync(file('other.records.json'), 'utf8')).toContain('precious');
+    expect(existsSync(file('other.json'))).toBe(false);
   });
 });
 

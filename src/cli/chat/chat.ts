@@ -1,5 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { readRegular } from '../../../lib/internal.js';
 import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
+import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { findAccessToken } from '../ask/access-token.js';
 import { answeringGraph, storageName } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
@@ -69,11 +71,17 @@ function createAgent(
   return session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
 }
 
+/** No frame has more. */
+const mostHistoryBytes = 256 * 1024 * 1024;
+
 /** The conversation of a file that may not exist yet. @throws CommandError */
 async function readHistory(file: string): Promise<History | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  // It is written again: no link may lead to another file.
+  const flags = constants.O_NOFOLLOW ?? 0;
+  const text = await readRegular(file, mostHistoryBytes, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new CommandError('IO', `${file}: ${error.message}`, { cause: error });
+    const reason = error.code === 'ELOOP' ? `${file}: is a symbolic link` : error.message;
+    throw new CommandError('IO', `--history: ${reason}`, { cause: error });
   });
   if (text === undefined) return undefined;
   try {
@@ -154,13 +162,11 @@ class Talk {
     const { history: file } = this.#flags;
     if (file === undefined) return;
     const history = await this.#agent.export({ signal: this.#signal });
-    const temporary = `${file}.${process.pid}`;
-    try {
-      await writeFile(temporary, `${JSON.stringify(history, null, 2)}\n`);
-      await rename(temporary, file);
-    } catch (cause) {
-      throw new CommandError('IO', `${file}: ${(cause as Error).message}`, { cause });
-    }
+    await replaceOwn(
+      file,
+      `${JSON.stringify(history, null, 2)}\n`,
+      isJsonWith(({ version, turns }) => typeof version === 'number' && Array.isArray(turns)),
+    );
   }
 }
 

@@ -42,8 +42,9 @@ async function newestDump(configPath: string | undefined): Promise<string | unde
 
 function explain(path: string, symbols: Symbols | undefined): Explanation {
   try {
-    const { size } = statSync(path);
-    if (size > mostBytes) throw new NotADump('it is too large');
+    const facts = statSync(path);
+    if (!facts.isFile()) throw new NotADump('it is not a regular file');
+    if (facts.size > mostBytes) throw new NotADump('it is too large');
     return explainCrash(readMinidump(readFileSync(path)), symbols);
   } catch (error) {
     const why = error instanceof NotADump ? `is no crash dump: ${error.message}` : (error as Error).message;

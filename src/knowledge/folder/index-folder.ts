@@ -1,10 +1,11 @@
-import { constants } from 'node:fs';
-import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
+import { readRegular } from '../../../lib/internal.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { lockFolder } from '../../downloads/folder-lock.js';
+import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { type KnowledgeModel, modelResolver, withModel } from '../model.js';
@@ -86,13 +87,8 @@ async function preparePlace(place: string): Promise<void> {
   if ((await readFacts(place)) !== undefined) return;
   for (const name of Object.values(fileNames)) {
     const file = join(place, name);
-    if (
-      !(await access(file, constants.F_OK).then(
-        () => true,
-        () => false,
-      ))
-    )
-      continue;
+    // A link counts, wherever it leads.
+    if ((await lstat(file).catch(() => undefined)) === undefined) continue;
     const reason =
       'exists and was not made by indexing a folder; choose another output folder, or move it away';
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'output', file, reason });
@@ -226,7 +222,8 @@ class FolderIndexing {
   async #writeConfig(): Promise<void> {
     const text = configText(this.#options.model, this.#options.mapping);
     const path = join(this.#place, fileNames.config);
-    if ((await readFile(path, 'utf8').catch(() => '')) !== text) await this.#replace(fileNames.config, text);
+    if ((await readRegular(path, text.length * 4).catch(() => '')) !== text)
+      await this.#replace(fileNames.config, text);
   }
 
   /** Builds the index files, unless those of these records are there. */
@@ -268,20 +265,19 @@ class FolderIndexing {
     return this.#replace(fileNames.facts, `${JSON.stringify(facts, null, 2)}\n`);
   }
 
-  /** Writes a file beside its place and renames it. The lock keeps other writers away. */
-  async #replace(name: string, text: string): Promise<void> {
-    const path = join(this.#place, name);
-    const temporary = `${path}.tmp`;
-    try {
-      await writeFile(temporary, text);
-      await rename(temporary, path);
-    } catch (cause) {
-      await rm(temporary, { force: true });
-      const reason = `cannot be written: ${(cause as Error).message}`;
-      throw LorekeepError.about('IO', { file: path, reason }, { cause });
-    }
+  /** Writes a file of the index in place of an earlier one. The lock keeps other writers away. */
+  #replace(name: keyof typeof ours, text: string): Promise<void> {
+    return replaceOwn(join(this.#place, name), text, ours[name]);
   }
 }
+
+/** How the files of an index are told from others with their names. */
+const ours = {
+  [fileNames.facts]: isJsonWith(({ kind }) => kind === 'lorekeep folder index'),
+  [fileNames.config]: isJsonWith(({ records_file }) => records_file === fileNames.records),
+  // A damaged list is made again. Beside folder.json of an index it is nobody else's.
+  [fileNames.manifest]: () => true,
+} as const;
 
 const indexFiles = {
   index_file: 'kb.index',

@@ -1,5 +1,6 @@
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegular } from '../../../lib/internal.js';
 import { fileNames } from './place.js';
 
 /** What was read of one file. */
@@ -21,7 +22,9 @@ export interface FileEntry {
 /** The entries of the last run by path, as far as they fit the records file that is there. */
 export async function readManifest(place: string): Promise<Map<string, FileEntry>> {
   try {
-    const lines = (await readFile(join(place, fileNames.manifest), 'utf8')).trimEnd().split('\n');
+    const lines = (await readRegular(join(place, fileNames.manifest), Number.MAX_SAFE_INTEGER))
+      .trimEnd()
+      .split('\n');
     const { records } = JSON.parse(lines[0] as string) as { records: string };
     if (records !== (await identityOf(join(place, fileNames.records)))) return new Map();
     const entries = lines.slice(1).map((line) => JSON.parse(line) as FileEntry);

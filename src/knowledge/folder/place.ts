@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { LorekeepError } from '../../../lib/index.js';
+import { readRegular } from '../../../lib/internal.js';
 import { dataFolder } from '../../files/data-folder.js';
 
 /** The files of an index of a folder, within its own folder. */
@@ -55,10 +56,13 @@ export async function existingFolder(folder: string): Promise<string> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: 'is a file; a folder is expected' });
 }
 
+/** More than folder.json ever has. */
+const mostFactsBytes = 1024 * 1024;
+
 /** Reads folder.json; undefined if it is absent or not ours. */
 export async function readFacts(place: string): Promise<FolderFacts | undefined> {
   try {
-    const facts = JSON.parse(await readFile(join(place, fileNames.facts), 'utf8')) as FolderFacts;
+    const facts = JSON.parse(await readRegular(join(place, fileNames.facts), mostFactsBytes)) as FolderFacts;
     return facts.kind === 'lorekeep folder index' && facts.version === 1 ? facts : undefined;
   } catch {
     return undefined;

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */
 const writeBytes = 1024 * 1024;
+
+const ownTemporary = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
 /** Writes a records file, a record on each line, beside its place, and then renames it into place. */
 export class RecordsWriter implements AsyncDisposable {
@@ -24,8 +27,10 @@ export class RecordsWriter implements AsyncDisposable {
 
   /** @throws system errors. Temporary files of killed writers are removed; the caller holds the folder's lock. */
   static async open(path: string): Promise<RecordsWriter> {
+    await checkOwnRecords(path);
     for (const name of await readdir(dirname(path))) {
-      if (name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp')) await rm(join(dirname(path), name));
+      if (name.startsWith(`${basename(path)}.`) && ownTemporary.test(name))
+        await rm(join(dirname(path), name));
     }
     const temporary = `${path}.${randomUUID()}.tmp`;
     const writer = new RecordsWriter(path, temporary, await open(temporary, 'wx'));
@@ -67,7 +72,13 @@ export class RecordsWriter implements AsyncDisposable {
     await this.#file.sync();
     await this.#file.close();
     this.#isOpen = false;
-    await rename(this.#temporary, this.#path);
+    try {
+      await checkOwnRecords(this.#path);
+      await rename(this.#temporary, this.#path);
+    } catch (error) {
+      await rm(this.#temporary, { force: true });
+      throw error;
+    }
   }
 
   /** Removes an unfinished file. */

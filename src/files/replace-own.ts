@@ -1,0 +1,40 @@
+import { LorekeepError } from '../../lib/errors.js';
+import { type ReplaceRule, replaceFile } from '../../lib/internal.js';
+
+/** Largest file in bytes that is read to decide whether it is ours. */
+const mostBytes = 1024 * 1024 * 1024;
+
+/**
+ * Writes a file beside its place, which no link leads away from, and renames it. What is there must be absent, empty, or a
+ * regular file for which `isOurs` holds. @throws INVALID_ARGUMENT for another file, IO
+ */
+export async function replaceOwn(path: string, text: string, isOurs: ReplaceRule['isOurs']): Promise<void> {
+  try {
+    await replaceFile(path, text, { isOurs, most: mostBytes });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ELOOP') {
+      const reason = 'is a symbolic link, so it is not replaced; choose another path';
+      throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason }, { cause });
+    }
+    const found = message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
+    const refused = code === undefined ? found : `cannot be written: ${found}`;
+    throw LorekeepError.about(
+      code === undefined ? 'INVALID_ARGUMENT' : 'IO',
+      { file: path, reason: refused },
+      { cause },
+    );
+  }
+}
+
+/** Returns a rule: the file is a JSON object with these fields. */
+export function isJsonWith(fields: (object: Record<string, unknown>) => boolean): ReplaceRule['isOurs'] {
+  return (content) => {
+    try {
+      const value: unknown = JSON.parse(content);
+      return typeof value === 'object' && value !== null && fields(value as Record<string, unknown>);
+    } catch {
+      return false;
+    }
+  };
+}

@@ -1,0 +1,24 @@
+import { lstat } from 'node:fs/promises';
+import { LorekeepError } from '../../lib/index.js';
+import { openRegular } from '../../lib/internal.js';
+
+/** How a records file that lorekeep writes begins and ends. */
+const [beginning, end] = ['[\n{"id":', '\n]\n'];
+
+/** Checks that a records file may be replaced. @throws INVALID_ARGUMENT unless it is absent, empty, or one that lorekeep wrote */
+export async function checkOwnRecords(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || (found.isFile() && found.size === 0)) return;
+  if (found.isFile() && (await isOwn(path, found.size))) return;
+  const reason = 'was not written by lorekeep, so it is left as it is; move it away, or choose another path';
+  throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
+}
+
+async function isOwn(path: string, size: number): Promise<boolean> {
+  await using file = await openRegular(path);
+  const at = async (position: number, length: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, Math.max(0, position));
+    return buffer.toString('latin1', 0, bytesRead);
+  };
+  return (await at(0, beginning.length)) === beginning && (await at(size - end.length, end.length)) === end;
+}
