@@ -6,6 +6,21 @@ import { answersOfSession } from './sample.mjs';
 /** Longest that a request may take before its client counts as starved. */
 export const starvedMs = 10_000;
 
+const starved = new Error(`no answer in ${starvedMs / 1000} s`);
+
+/** Waits for the answer to one request; a round of many may take longer. @throws `starved` */
+async function inTime(answer) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(starved), starvedMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export class Victim {
   pings = [];
   searches = [];
@@ -22,7 +37,8 @@ export class Victim {
       name: 'docs',
       configPath: config,
     });
-    victim.ask = (times) => answersOfSession(victim.session, 'docs', recordCount, sample.questions, times);
+    const searching = { search: (request) => inTime(victim.session.search(request)) };
+    victim.ask = (times) => answersOfSession(searching, 'docs', recordCount, sample.questions, times);
     victim.expected = await victim.ask();
     return victim;
   }
@@ -51,27 +67,21 @@ export class Victim {
 
   async #loop(act) {
     while (!this.#stopped && this.problems.length < 5) {
-      let timer;
-      const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error('starved')), starvedMs);
-      });
       try {
-        await Promise.race([act(), late]);
+        await act();
       } catch (error) {
-        if (error.message === 'starved') {
+        if (error === starved) {
           this.starved++;
-          this.problems.push(`no answer in ${starvedMs / 1000} s`);
+          this.problems.push(starved.message);
         } else this.problems.push(`${error.name}: ${error.message}`);
         return;
-      } finally {
-        clearTimeout(timer);
       }
     }
   }
 
   async #ping() {
     const begin = performance.now();
-    await this.client.ping();
+    await inTime(this.client.ping());
     this.pings.push(performance.now() - begin);
   }
 

@@ -92,8 +92,9 @@ export class Line {
   /** After bytes that are no frame, or half of one, the server ends the connection. */
   async ends(random) {
     if (this.replies > this.expected) throw new Error(`${this.replies} replies to ${this.expected} frames`);
+    // Kinds 1 and 2 are known.
     const ends = [
-      Buffer.from([2 + random.below(250), 0, 0, 0, 1, 123]),
+      Buffer.from([3 + random.below(253), 0, 0, 0, 1, 123]),
       Buffer.from([1, 255, 255, 255, random.below(256)]),
       Buffer.from([0, 0, 0, 0, 0]),
     ];
