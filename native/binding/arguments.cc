@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "binding/cancel_token_binding.h"
+#include "core/path_of_utf8.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -28,7 +29,7 @@ std::string string_argument(const Napi::Value& value, const char* name) {
 std::filesystem::path path_argument(const Napi::Value& value) {
   const std::string text = string_argument(value, "path");
   if (text.find('\0') != std::string::npos) fail(Code::kInvalidArgument, "path: a NUL character is in it");
-  return std::filesystem::path(std::u8string(text.begin(), text.end()));
+  return path_of_utf8(text);
 }
 
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max) {

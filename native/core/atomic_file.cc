@@ -197,11 +197,11 @@ void AtomicFile::discard() noexcept {
 
 std::size_t remove_stray_files(const std::filesystem::path& target) noexcept try {
   const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  const std::string name = target.filename().string();
+  const std::string name = utf8_path(target.filename());
   std::size_t removed = 0;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (is_temporary_of(entry->path().filename().string(), name) && remove_if_stray(entry->path())) ++removed;
+    if (is_temporary_of(utf8_path(entry->path().filename()), name) && remove_if_stray(entry->path())) ++removed;
   }
   return removed;
 } catch (const std::exception&) {

@@ -10,7 +10,9 @@
 #include "core/utf8_path.h"
 
 #if defined(_WIN32)
+#include <fcntl.h>
 #include <io.h>
+#include <sys/stat.h>
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -89,7 +91,12 @@ Destination::Seen Destination::look() const {
 }
 
 std::FILE* Destination::create(const std::filesystem::path& name) const {
-  return _wfopen((folder_of(target_) / name).c_str(), L"wbx");
+  const std::filesystem::path path = folder_of(target_) / name;
+  constexpr int kFlags = _O_CREAT | _O_EXCL | _O_BINARY | _O_WRONLY | _O_NOINHERIT;
+  const int file = _wopen(path.c_str(), kFlags, _S_IREAD | _S_IWRITE);
+  std::FILE* const stream = file < 0 ? nullptr : _wfdopen(file, L"wb");
+  if (file >= 0 && stream == nullptr) _close(file);
+  return stream;
 }
 
 void Destination::remove(const std::filesystem::path& name) const noexcept {

@@ -8,7 +8,9 @@
 #include <pthread/qos.h>
 #elif defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
+#ifndef NOMINMAX
 #define NOMINMAX
+#endif
 #include <windows.h>
 #endif
 

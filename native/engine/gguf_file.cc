@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/path_of_utf8.h"
 #include "core/utf8_path.h"
 
 namespace lorekeep::engine {
@@ -24,8 +25,7 @@ std::string part_suffix(std::uint64_t number, std::uint64_t count) {
 }
 
 std::filesystem::path part_path(const std::string& stem, std::uint64_t number, std::uint64_t count) {
-  const std::string name = stem + part_suffix(number, count);
-  return {std::u8string(name.begin(), name.end())};
+  return path_of_utf8(stem + part_suffix(number, count));
 }
 
 // llama.cpp asserts that numbers of parts have this type.

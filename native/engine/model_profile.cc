@@ -12,6 +12,8 @@
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/path_of_utf8.h"
+#include "core/utf8_path.h"
 
 namespace lorekeep::engine {
 namespace {
@@ -238,7 +240,7 @@ ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
   profile.architecture = parameters.architecture().name;
   profile.pooling = pooling;
   profile.name = file.string("general.name").value_or("");
-  if (profile.name.empty()) profile.name = std::filesystem::path(file.name()).stem().string();
+  if (profile.name.empty()) profile.name = utf8_path(path_of_utf8(file.name()).stem());
 
   const std::uint64_t dimension = parameters.required("embedding_length", 1, kMaxDimension);
   parameters.absent_or("embedding_length_out", dimension);

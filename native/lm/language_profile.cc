@@ -11,6 +11,8 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "core/path_of_utf8.h"
+#include "core/utf8_path.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -271,7 +273,7 @@ LanguageProfile profile_language_model(const engine::GgufFile& file) {
   profile.architecture = architecture.name;
   profile.memory = architecture.memory;
   profile.name = file.string("general.name").value_or("");
-  if (profile.name.empty()) profile.name = std::filesystem::path(file.name()).stem().string();
+  if (profile.name.empty()) profile.name = utf8_path(path_of_utf8(file.name()).stem());
 
   const std::uint64_t dimension = sizes.required("embedding_length", 1, kMaxDimension);
   profile.embedding_size = static_cast<std::uint32_t>(dimension);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/utf8_path.h"
 #include "engine/abort_guard.h"
 #include "llama.h"
 #include "lm/prompt.h"
@@ -16,8 +17,8 @@ VocabularyProbe probe_vocabulary(const std::filesystem::path& path, std::span<co
   llama_model_params parameters = llama_model_default_params();
   parameters.vocab_only = true;
   const std::unique_ptr<llama_model, void (*)(llama_model*)> model(
-      llama_model_load_from_file(path.string().c_str(), parameters), llama_model_free);
-  if (!model) fail_file(Code::kModelInvalid, path.string(), "llama.cpp cannot read its vocabulary");
+      llama_model_load_from_file(utf8_path(path).c_str(), parameters), llama_model_free);
+  if (!model) fail_file(Code::kModelInvalid, utf8_path(path), "llama.cpp cannot read its vocabulary");
   const Tokens tokens(*model);
   const PromptTokenizer tokenizer(tokens);
   VocabularyProbe probe;

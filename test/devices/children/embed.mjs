@@ -1,8 +1,8 @@
-// argv: an embedding model, a backend. Prints the vectors of the CPU and of the GPU, before and after it leaves, as one
+// argv: an embedding model, a backend, how often the texts are embedded at a time. Prints the vectors of the CPU and of the GPU, before and after it leaves, as one
 // line of JSON.
 import { EmbeddingModel, useBackend } from 'lorekeep';
 
-const [path, backend] = process.argv.slice(2);
+const [path, backend, times] = process.argv.slice(2);
 await useBackend(backend);
 const texts = [
   'The lighthouse keeper lit the lamp.',
@@ -18,7 +18,7 @@ const cpu = await EmbeddingModel.load(path, { placement: 'ram', runtime: 'llama.
 const gpu = await EmbeddingModel.load(path, { placement: 'vram' });
 const places = [cpu.facts.device, gpu.facts.device];
 const vectors = { cpu: await rows(cpu), gpu: await rows(gpu) };
-const many = await Promise.all(Array.from({ length: 8 }, () => rows(gpu)));
+const many = await Promise.all(Array.from({ length: Number(times ?? 8) }, () => rows(gpu)));
 await gpu.leaveGpu();
 places.push(gpu.facts.device);
 console.log(JSON.stringify({ places, ...vectors, many, left: await rows(gpu) }));

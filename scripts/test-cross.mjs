@@ -1,4 +1,5 @@
 // `npm run test:arm64 [-- NAME ...]`: cross-compiles our own C++ for Linux on ARM and runs its tests under qemu-user.
+// `npm run test:windows [-- NAME ...]`: the same for Windows, with MinGW and Wine.
 // Not a part of `npm test`: an emulated test takes ten times as long.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +15,36 @@ import { vendor } from './vendor/vendor.mjs';
 /** Seconds for one test. */
 const limit = '600';
 
-await runScript('test-arm64', async (filters) => {
-  requirePrograms();
-  const tree = join(root, '.cmake', 'arm64');
+/** Toolchain file, the tests that are known to run (default: all), and the Debian package of each program. */
+const platforms = {
+  arm64: {
+    toolchain: 'linux-arm64.cmake',
+    needed: { 'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu', 'qemu-aarch64': 'qemu-user', ctest: 'cmake' },
+  },
+  windows: {
+    toolchain: 'windows-x64-mingw.cmake',
+    tests: ['core_names', 'core_values'],
+    needed: {
+      'x86_64-w64-mingw32-g++-posix': 'g++-mingw-w64-x86-64-posix',
+      wine: 'wine wine64',
+      ctest: 'cmake',
+    },
+  },
+};
+
+await runScript('test-cross', async ([platform, ...filters]) => {
+  const { toolchain, needed, tests } = platforms[platform] ?? {};
+  if (toolchain === undefined)
+    throw new Stop(`${platform}: one of ${Object.keys(platforms).join(', ')} is expected`);
+  requirePrograms(needed);
+  const tree = join(root, '.cmake', platform);
   await withTreeLock(tree, async () => {
     await phase('vendor', () => vendor());
     await phase('configure', async () => {
-      await configure(tree, plainConfigure(tree, options()));
+      await configure(tree, plainConfigure(tree, options(toolchain)));
     });
     const known = await testNames(tree);
-    const names = selectNames(known, filters, known);
+    const names = selectNames(filters.length > 0 ? known : (tests ?? known), filters, known);
     await phase('compile', async () => `${await build(tree, programsOf(names, known))} files`);
     const jobs = String(availableParallelism());
     const only = ['-R', `^(${names.join('|')})$`];
@@ -41,12 +62,7 @@ await runScript('test-arm64', async (filters) => {
   });
 });
 
-function requirePrograms() {
-  const needed = {
-    'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu',
-    'qemu-aarch64': 'qemu-user',
-    ctest: 'cmake',
-  };
+function requirePrograms(needed) {
   const missing = Object.entries(needed).filter(([program]) => !findProgram(program));
   if (missing.length === 0) return;
   const packages = missing.map(([, name]) => name).join(' ');
@@ -55,9 +71,9 @@ function requirePrograms() {
   );
 }
 
-function options() {
+function options(toolchain) {
   return {
-    CMAKE_TOOLCHAIN_FILE: join(root, 'native', 'cmake', 'toolchains', 'linux-arm64.cmake'),
+    CMAKE_TOOLCHAIN_FILE: join(root, 'native', 'cmake', 'toolchains', toolchain),
     CMAKE_BUILD_TYPE: 'Release',
     LOREKEEP_ADDON: 'OFF',
     LOREKEEP_TESTS: 'ON',

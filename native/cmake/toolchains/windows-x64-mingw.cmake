@@ -1,0 +1,15 @@
+# Cross-compiles our own C++ for Windows with Debian's g++-mingw-w64-x86-64-posix, to test it under Wine. What is published
+# for Windows is compiled by MSVC.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR AMD64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+find_program(LOREKEEP_WINE NAMES wine64 wine)
+if(LOREKEEP_WINE)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${LOREKEEP_WINE}")
+endif()

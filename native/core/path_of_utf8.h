@@ -1,0 +1,13 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace lorekeep {
+
+/// Returns the path that UTF-8 text names. A path made of a std::string would take Windows' code page.
+inline std::filesystem::path path_of_utf8(const std::string& text) {
+  return {std::u8string(text.begin(), text.end())};
+}
+
+}  // namespace lorekeep

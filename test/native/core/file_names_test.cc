@@ -1,0 +1,84 @@
+// Paths with spaces and characters of several scripts, on every platform.
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+#include "core/mapped_file.h"
+#include "core/utf8_path.h"
+#include "harness.h"
+#include "scratch_folder.h"
+
+namespace lorekeep {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::byte, 3> kBytes{std::byte{'o'}, std::byte{'n'}, std::byte{'e'}};
+
+std::string anything(const FoundFile&) {
+  return "";
+}
+
+std::string refuse_all(const FoundFile&) {
+  return "it is somebody's";
+}
+
+/// A folder in `folder` whose name no system's code page holds.
+fs::path strange(const test::ScratchFolder& folder) {
+  const fs::path path = folder.path() / u8"Übung und 目录 с пробелами";
+  fs::create_directory(path);
+  return path;
+}
+
+std::string name_of(const fs::path& path) {
+  return utf8_path(path);
+}
+
+TEST("files are written, mapped and replaced under names of any script") {
+  const test::ScratchFolder folder;
+  const fs::path path = strange(folder) / u8"модель é.index";
+  for (int round = 0; round < 2; ++round) {
+    AtomicFile file(path, anything);
+    file.write(kBytes);
+    file.commit();
+  }
+  const MappedFile mapped(path);
+  CHECK_EQ(mapped.bytes().size(), kBytes.size());
+  CHECK(mapped.bytes()[1] == std::byte{'n'});
+  CHECK_EQ(mapped.name(), name_of(path));
+  mapped.check_unchanged();
+}
+
+TEST("what killed writers left under such names is removed") {
+  const test::ScratchFolder folder;
+  const fs::path inside = strange(folder);
+  fs::path stray = inside / u8"é.index";
+  stray += ".999999-3.tmp";
+  test::write_file(stray, {});
+  // Windows tells the file of a killed writer by its age.
+  fs::last_write_time(stray, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  CHECK_EQ(remove_stray_files(inside / u8"é.index"), 1u);
+  CHECK(!fs::exists(stray));
+}
+
+TEST("errors name such files in UTF-8") {
+  const test::ScratchFolder folder;
+  const fs::path path = strange(folder) / u8"é.index";
+  const auto message_of = [](auto&& action) -> std::string {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message_of([&] { MappedFile missing(path); }).starts_with(name_of(path) + ": cannot open"));
+  test::write_file(path, std::array<std::uint8_t, 1>{7});
+  CHECK(message_of([&] { AtomicFile file(path, refuse_all); }).find(name_of(path)) != std::string::npos);
+}
+
+}  // namespace
+}  // namespace lorekeep
