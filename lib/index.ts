@@ -101,6 +101,7 @@ export {
 } from './text-index.js';
 export { setSearchThreads } from './threads.js';
 export {
+  type BuildIndexOptions,
   type HnswOptions,
   type LoadIndexOptions,
   type SaveIndexOptions,

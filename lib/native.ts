@@ -53,6 +53,7 @@ export interface NativeVectorIndex extends NativeHandle {
   readonly size: number;
   readonly dimension: number;
   readonly kind: 'flat' | 'hnsw';
+  readonly linked: number;
   readonly vectorType: 'f32' | 'f16' | 'i8';
   readonly memoryBytes: number;
   /** Returns vectorResult numbers (layout.gen.ts), like searchNow(); only searchNow() sets `held`, and always. */
@@ -471,6 +472,8 @@ export interface NativeHnswOptions {
   vectorType: 'f32' | 'f16' | 'i8';
   seed: number;
   threads: number;
+  /** For indexes alone. */
+  earlier?: NativeVectorIndex | undefined;
 }
 
 /** The header of a GGUF file. */

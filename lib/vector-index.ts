@@ -40,6 +40,14 @@ export interface HnswOptions {
   threads?: number | undefined;
 }
 
+export interface BuildIndexOptions extends HnswOptions, ProgressOptions {
+  /**
+   * An index of an earlier state of the rows with the same options. If at most 30 % of the rows differ, its links are kept and
+   * only the others are linked (see `linked`), unless that would cost recall. It may be closed afterwards. Default: none.
+   */
+  earlier?: VectorIndex | undefined;
+}
+
 export interface LoadIndexOptions extends CallOptions {
   /**
    * Read every vector and compare checksums, which takes as long as reading the file. Default true. If false, the file
@@ -109,6 +117,13 @@ export function hnswOptions(options: HnswOptions): NativeHnswOptions {
   };
 }
 
+function buildOptions(options: BuildIndexOptions): NativeHnswOptions {
+  const { earlier } = options;
+  if (earlier !== undefined && !(earlier instanceof VectorIndex))
+    throw new LorekeepError('INVALID_ARGUMENT', 'earlier: a VectorIndex is expected', { field: 'earlier' });
+  return { ...hnswOptions(options), earlier: earlier?.handle };
+}
+
 /** Most queries, and hits, per native call: enough to keep all threads busy, few enough to copy without blocking. */
 const queriesPerCall = 256;
 const hitsPerCall = 100_000;
@@ -151,10 +166,10 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   static async build(
     vectors: Float32Array,
     dimension: number,
-    options: HnswOptions & ProgressOptions = {},
+    options: BuildIndexOptions = {},
   ): Promise<VectorIndex> {
     const width = dimensionArgument(dimension);
-    const native = hnswOptions(options);
+    const native = buildOptions(options);
     const rows = await toRows(vectorsArgument('vectors', vectors, width), options.signal);
     return callNative(
       options.signal,
@@ -209,6 +224,11 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
 
   get kind(): 'flat' | 'hnsw' {
     return this.read((native) => native.kind);
+  }
+
+  /** Number of rows that building linked; the others kept the links of `earlier`. 0 for a loaded index. */
+  get linked(): number {
+    return this.read((native) => native.linked);
   }
 
   get vectorType(): VectorType {
@@ -302,9 +322,9 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    */
   static async fromEmbeddings(
     rows: EmbeddingRows,
-    options: HnswOptions & ProgressOptions = {},
+    options: BuildIndexOptions = {},
   ): Promise<VectorIndex> {
-    const native = hnswOptions(options);
+    const native = buildOptions(options);
     return callNative(
       options.signal,
       async (cancel) =>

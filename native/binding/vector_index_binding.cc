@@ -87,6 +87,7 @@ Napi::Function VectorIndexBinding::define(Napi::Env env) {
                          InstanceAccessor("size", &VectorIndexBinding::size, nullptr),
                          InstanceAccessor("dimension", &VectorIndexBinding::dimension, nullptr),
                          InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
+                         InstanceAccessor("linked", &VectorIndexBinding::linked, nullptr),
                          InstanceAccessor("vectorType", &VectorIndexBinding::vector_type, nullptr),
                          InstanceAccessor("memoryBytes", &VectorIndexBinding::memory_bytes, nullptr),
                      }));
@@ -176,6 +177,13 @@ Napi::Value VectorIndexBinding::kind(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), as_hnsw(peek()) ? "hnsw" : "flat"); });
 }
 
+Napi::Value VectorIndexBinding::linked(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const vector::HnswIndex* hnsw = as_hnsw(peek());
+    return Napi::Number::New(info.Env(), hnsw == nullptr ? 0 : static_cast<double>(hnsw->parts().linked));
+  });
+}
+
 Napi::Value VectorIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
@@ -213,6 +221,8 @@ VectorOptions vector_options(const Napi::Object& object) {
   options.hnsw.seed = integer_argument(object.Get("seed"), "seed", 0, kMostExactInteger);
   options.hnsw.type = vector_type_argument(object.Get("vectorType"));
   options.threads = integer_argument(object.Get("threads"), "threads", 0, kMostThreads);
+  const Napi::Value earlier = object.Get("earlier");
+  if (!earlier.IsUndefined()) options.earlier = unwrap_argument<VectorIndexBinding>(earlier, "earlier")->use();
   return options;
 }
 
@@ -222,9 +232,12 @@ Shared build_vectors(std::vector<float> rows, std::size_t dimension, const Vecto
   if (options.flat) {
     return vector::FlatIndex::build(rows, dimension, options.hnsw.type, work);
   }
-  return vector::HnswIndex::build(rows, dimension, options.hnsw, work, [&task](std::size_t done, std::size_t total) {
+  const auto report = [&task](std::size_t done, std::size_t total) {
     task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
-  });
+  };
+  const vector::HnswIndex* earlier = options.earlier ? as_hnsw(*options.earlier) : nullptr;
+  if (earlier != nullptr) earlier->check_file();
+  return vector::HnswIndex::build(rows, dimension, options.hnsw, work, report, earlier);
 }
 
 Napi::Value build_vector_index(const Napi::CallbackInfo& info) {

@@ -28,6 +28,7 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
   Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value kind(const Napi::CallbackInfo& info);
+  Napi::Value linked(const Napi::CallbackInfo& info);
   Napi::Value vector_type(const Napi::CallbackInfo& info);
   Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
@@ -38,9 +39,10 @@ struct VectorOptions {
   bool flat = false;
   vector::HnswParams hnsw;
   std::size_t threads = 0;  // as in Runtime::work()
+  std::shared_ptr<const vector::VectorIndex> earlier;  // may be null
 };
 
-/// Reads kind, m, efConstruction, seed, vectorType and threads.
+/// Reads kind, m, efConstruction, seed, vectorType, threads and earlier.
 VectorOptions vector_options(const Napi::Object& object);
 /// Call it inside a task. Frees `rows` as soon as they are encoded.
 std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows, std::size_t dimension,

@@ -27,6 +27,7 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kRowsPerPiece = 16;
+constexpr std::uint64_t kTaken = ~std::uint64_t{0};
 constexpr std::size_t kSerialHead = 256;  // rows inserted serially, so that threads start with a connected graph
 
 using Workbench = hnswlib::HierarchicalNSW<float>;
@@ -79,20 +80,50 @@ std::uint32_t level_of(std::uint64_t seed, std::uint64_t ordinal, double per_log
   return static_cast<std::uint32_t>(std::min(-std::log(uniform) * per_log, double{kMaxLevel}));
 }
 
+/// Returns the level of each row. The entry must be inserted first, so kept rows have the highest level.
+std::vector<std::uint32_t> levels_of(std::size_t rows, const GraphParams& params, const EarlierGraph* earlier) {
+  const double per_log = 1.0 / std::log(static_cast<double>(params.m));
+  std::vector<std::uint32_t> levels(rows);
+  std::uint32_t highest = earlier == nullptr ? kMaxLevel : 0;
+  const auto is_kept = [earlier](std::size_t row) {
+    return earlier != nullptr && earlier->earlier_of[row] != kNoNode;
+  };
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!is_kept(i)) continue;
+    levels[i] = earlier->graph.level_of(earlier->earlier_of[i]);
+    highest = std::max(highest, levels[i]);
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!is_kept(i)) levels[i] = std::min(level_of(params.seed, i, per_log), highest);
+  }
+  return levels;
+}
+
 class Builder : Workbench {
  public:
-  Builder(const VectorMatrix& rows, const GraphParams& params, OrdinalSpace space)
-      : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed), rows_(rows) {
-    const double per_log = 1.0 / std::log(static_cast<double>(params.m));
-    for (std::size_t i = 0; i < rows.size(); ++i) place(i, level_of(params.seed, i, per_log));
-    enterpoint_node_ = static_cast<hnswlib::tableint>(std::max_element(element_levels_.begin(), element_levels_.end()) -
-                                                      element_levels_.begin());
+  Builder(const VectorMatrix& rows, const GraphParams& params, OrdinalSpace space, const EarlierGraph* earlier)
+      : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed), rows_(rows), earlier_(earlier) {
+    const std::vector<std::uint32_t> levels = levels_of(rows.size(), params, earlier);
+    for (std::size_t i = 0; i < rows.size(); ++i) place(i, levels[i]);
+    enterpoint_node_ = 0;
+    for (std::uint32_t i = 1; i < rows.size(); ++i) {
+      if (precedes(i, enterpoint_node_)) enterpoint_node_ = i;
+    }
     maxlevel_ = element_levels_[enterpoint_node_];
   }
 
-  std::uint32_t entry() const noexcept { return enterpoint_node_; }
+  /// Whether a node is linked without insert(): the entry, and rows of the earlier graph after keep().
+  bool is_linked(std::uint32_t ordinal) const noexcept { return ordinal == enterpoint_node_ || is_kept(ordinal); }
 
-  /// Inserts a node. Call it once per ordinal except the entry's. Thread-safe, with one scratch per thread.
+  /// Gives a row of the earlier graph its links. Call it once for each, before any insert(). Thread-safe.
+  void keep(std::uint32_t ordinal) {
+    for (int level = 0; level <= element_levels_[ordinal]; ++level) keep_list(ordinal, level);
+  }
+  bool is_kept(std::uint32_t ordinal) const noexcept {
+    return earlier_ != nullptr && earlier_->earlier_of[ordinal] != kNoNode;
+  }
+
+  /// Inserts a node that is not linked. Call it once. Thread-safe, with one scratch per thread.
   void insert(std::uint32_t ordinal, SearchScratch& scratch) {
     const Scorer scorer(rows_, ordinal);
     const int level = element_levels_[ordinal];
@@ -129,6 +160,78 @@ class Builder : Workbench {
   }
 
  private:
+  /// Whether `a` is the better entry: the higher, kept rows before others.
+  bool precedes(std::uint32_t a, std::uint32_t b) const noexcept {
+    const int above = element_levels_[a] - element_levels_[b];
+    return above > 0 || (above == 0 && is_kept(a) && !is_kept(b));
+  }
+
+  std::span<const std::uint32_t> earlier_list(std::uint32_t node, int level) const noexcept {
+    const GraphView& graph = earlier_->graph;
+    const auto above = static_cast<std::uint32_t>(level);
+    const std::uint32_t* list = level == 0 ? graph.base_list(node) : graph.upper_list(node, above);
+    return {list, std::find(list, list + (level == 0 ? graph.base_stride : graph.upper_stride), kNoNode)};
+  }
+
+  /// Maps a list of the earlier graph. Neighbours that are gone are replaced by neighbours of theirs.
+  void keep_list(std::uint32_t ordinal, int level) {
+    std::vector<std::uint32_t> neighbours;
+    std::vector<std::uint32_t> gone;
+    for (const std::uint32_t node : earlier_list(earlier_->earlier_of[ordinal], level)) {
+      const std::uint32_t row = earlier_->row_of[node];
+      row == kNoNode ? gone.push_back(node) : neighbours.push_back(row);
+    }
+    std::vector<std::uint32_t> others;
+    for (const std::uint32_t node : gone) {
+      for (const std::uint32_t next : earlier_list(node, level)) {
+        const std::uint32_t row = earlier_->row_of[next];
+        if (row != kNoNode && row != ordinal) others.push_back(row);
+      }
+    }
+    if (!others.empty()) replace(ordinal, gone.size(), neighbours, others);
+    write_list(ordinal, level, neighbours);
+  }
+
+  /// Adds up to `count` of the others: first those that are nearer to the row than to its neighbours, as hnswlib
+  /// chooses, then the nearest.
+  void replace(std::uint32_t ordinal, std::size_t count, std::vector<std::uint32_t>& neighbours,
+               std::vector<std::uint32_t>& others) const {
+    std::vector<std::uint64_t> nearest;
+    for (const std::uint32_t row : others) {
+      if (std::find(neighbours.begin(), neighbours.end(), row) != neighbours.end()) continue;
+      nearest.push_back(CandidatePool::key_of(distance(ordinal, row), row));
+    }
+    std::sort(nearest.begin(), nearest.end());
+    nearest.erase(std::unique(nearest.begin(), nearest.end()), nearest.end());
+    const std::size_t wanted = neighbours.size() + count;
+    for (const bool apart : {true, false}) {
+      for (std::uint64_t& key : nearest) {
+        if (neighbours.size() == wanted) return;
+        if (key == kTaken || (apart && !is_apart(key, neighbours, ordinal))) continue;
+        neighbours.push_back(CandidatePool::node_of(key));
+        key = kTaken;
+      }
+    }
+  }
+
+  bool is_apart(std::uint64_t key, const std::vector<std::uint32_t>& neighbours, std::uint32_t ordinal) const {
+    const std::uint32_t row = CandidatePool::node_of(key);
+    const float from_row = distance(ordinal, row);
+    return std::none_of(neighbours.begin(), neighbours.end(),
+                        [&](std::uint32_t other) { return distance(row, other) < from_row; });
+  }
+
+  float distance(std::uint32_t a, std::uint32_t b) const {
+    return fstdistfunc_(getDataByInternalId(a), getDataByInternalId(b), dist_func_param_);
+  }
+
+  void write_list(std::uint32_t ordinal, int level, const std::vector<std::uint32_t>& neighbours) {
+    const std::size_t count = std::min(neighbours.size(), level == 0 ? maxM0_ : maxM_);
+    hnswlib::linklistsizeint* list = get_linklist_at_level(ordinal, level);
+    setListCount(list, static_cast<unsigned short>(count));
+    std::copy_n(neighbours.begin(), count, list + 1);
+  }
+
   void place(std::size_t ordinal, std::uint32_t level) {
     char* element = data_level0_memory_ + ordinal * size_data_per_element_;
     std::memset(element, 0, size_data_per_element_);
@@ -195,6 +298,7 @@ class Builder : Workbench {
   }
 
   const VectorMatrix& rows_;
+  const EarlierGraph* const earlier_;
 };
 
 /// Counts rows of all threads and reports progress every 1 %.
@@ -235,18 +339,25 @@ void check_params(const VectorMatrix& rows, const GraphParams& params) {
   if (rows.type() == VectorType::kF16) fail(Code::kInternal, "graphs are built on f32 or i8 rows");
 }
 
-Graph build(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress) {
-  Builder builder(rows, params, OrdinalSpace(rows));
+Graph build(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress,
+            const EarlierGraph* earlier) {
+  Builder builder(rows, params, OrdinalSpace(rows), earlier);
+  parallel_for(work, earlier == nullptr ? 0 : rows.size(), kRowsPerPiece,
+               [&](std::size_t begin, std::size_t end, std::size_t) {
+                 for (auto i = static_cast<std::uint32_t>(begin); i < end; ++i) {
+                   if (builder.is_kept(i)) builder.keep(i);
+                 }
+               });
   std::vector<SearchScratch> scratches(std::max<std::size_t>(1, work.workers));
   Meter meter(rows.size(), progress);
   const auto insert = [&](std::size_t begin, std::size_t end, std::size_t worker) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto ordinal = static_cast<std::uint32_t>(i);
-      if (ordinal != builder.entry()) builder.insert(ordinal, scratches[worker]);
+      if (!builder.is_linked(ordinal)) builder.insert(ordinal, scratches[worker]);
     }
     meter.add(end - begin);
   };
-  const std::size_t head = std::min(kSerialHead, rows.size());
+  const std::size_t head = earlier == nullptr ? std::min(kSerialHead, rows.size()) : 0;
   parallel_for(work.alone(), head, kRowsPerPiece, insert);
   parallel_for(work, rows.size() - head, kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t worker) {
     insert(head + begin, head + end, worker);
@@ -256,12 +367,12 @@ Graph build(const VectorMatrix& rows, const GraphParams& params, const Work& wor
 
 }  // namespace
 
-Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work,
-                  const BuildProgress& progress) {
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress,
+                  const EarlierGraph* earlier) {
   check_params(rows, params);
   if (rows.size() == 0) return Graph(0, params.m, std::vector<std::uint32_t>(1, 0));
   try {
-    return build(rows, params, work, progress);
+    return build(rows, params, work, progress, earlier);
   } catch (const std::bad_alloc&) {
     fail(Code::kOutOfMemory, "out of memory: a graph of " + std::to_string(rows.size()) + " rows",
          {{"rows", static_cast<std::int64_t>(rows.size())}});

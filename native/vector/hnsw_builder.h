@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/work.h"
+#include "vector/earlier_graph.h"
 #include "vector/graph.h"
 #include "vector/vector_matrix.h"
 
@@ -14,6 +15,8 @@ struct GraphParams {
   std::size_t m = 16;                 // [kMinM, kMaxM]: neighbours per node and upper level; twice that on the base
   std::size_t ef_construction = 200;  // [1, kMaxEfConstruction]: candidates from which neighbours are chosen
   std::uint64_t seed = 100;           // for the levels
+
+  friend bool operator==(const GraphParams&, const GraphParams&) = default;
 };
 inline constexpr std::size_t kMaxEfConstruction = 10000;
 
@@ -23,7 +26,10 @@ using BuildProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends only on
 /// rows, parameters and kernel set; with more, also on timing. Throws Error(kInvalidArgument) for parameters out of
-/// range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows.
-Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress);
+/// range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows. With `earlier`, a graph of the same parameters, only
+/// rows that it does not keep are linked; where kept rows lost neighbours, neighbours of those take their places (as in
+/// FreshDiskANN, Singh et al., 2021).
+Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress,
+                  const EarlierGraph* earlier = nullptr);
 
 }  // namespace lorekeep::vector

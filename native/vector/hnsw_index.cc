@@ -31,11 +31,23 @@ bool keep_matching(const Bitmap& filter, std::size_t k, std::size_t margin_rows,
   return true;
 }
 
+/// Returns the rows that a graph is built on. Building needs distances between rows, for which f16 has no kernel: short
+/// f16 rows are converted to f32, `wide`.
+const VectorMatrix& graph_rows(const HnswParts& parts, const VectorMatrix& wide) {
+  if (wide.size() > 0) return wide;
+  return parts.codes.empty() ? parts.rows : parts.codes.matrix;
+}
+
+/// Whether a graph needs wider searches than an earlier one to find the nearest rows. A factor of 0 is the worst.
+bool leads_worse(const Calibration& now, const Calibration& earlier) {
+  return earlier.walk_factor > 0 && (now.walk_factor == 0 || now.walk_factor > earlier.walk_factor);
+}
+
 }  // namespace
 
 std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, std::size_t dimension,
                                                   const HnswParams& params, const Work& work,
-                                                  const BuildProgress& progress) {
+                                                  const BuildProgress& progress, const HnswIndex* earlier) {
   HnswParts parts;
   parts.params = params;
   parts.rows = VectorMatrix::encode(rows, dimension, params.type, work);
@@ -49,13 +61,21 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
       parts.sketches = Sketches::encode(parts.rows, parts.cells, work);
     }
   }
-  // Building a graph needs distances between rows, for which f16 has no kernel: short f16 rows are converted to f32.
   const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
   const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
-  const VectorMatrix& graph_rows = widen ? wide : parts.codes.empty() ? parts.rows : parts.codes.matrix;
-  parts.graph = build_graph(graph_rows, params, work, progress);
+  const auto known = earlier != nullptr && earlier->params() == params
+                         ? find_earlier(parts.rows, earlier->parts().rows, earlier->parts().graph.view())
+                         : std::nullopt;
+  parts.graph = build_graph(graph_rows(parts, wide), params, work, progress, known ? &*known : nullptr);
+  parts.linked = parts.rows.size() - (known ? known->kept : 0);
   const auto index = std::make_shared<HnswIndex>(std::move(parts));
-  index->parts_.calibration = calibrate(*index, work);
+  HnswParts& built = index->parts_;
+  built.calibration = calibrate(*index, work);
+  if (known && leads_worse(built.calibration, earlier->parts().calibration)) {
+    built.graph = build_graph(graph_rows(built, wide), params, work, {});
+    built.linked = built.rows.size();
+    built.calibration = calibrate(*index, work);
+  }
   return index;
 }
 

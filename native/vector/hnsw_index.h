@@ -17,6 +17,8 @@ namespace lorekeep::vector {
 
 struct HnswParams : GraphParams {
   VectorType type = VectorType::kF32;
+
+  friend bool operator==(const HnswParams&, const HnswParams&) = default;
 };
 
 /// The parts of an index, built or loaded. Precondition: the graph has passed validate_graph().
@@ -28,6 +30,7 @@ struct HnswParts {
   Sketches sketches;  // with cells, if codes are separate from the rows
   Graph graph;
   Calibration calibration = {};            // in files from version 6
+  std::size_t linked = 0;                  // rows that a build linked; the others have the links of an earlier index
   std::shared_ptr<const MappedFile> file;  // mapped file with the rows; null: they are in memory
 };
 
@@ -38,10 +41,11 @@ class HnswIndex final : public VectorIndex {
  public:
   /// `rows`: row-major, any lengths; the index normalises its own copy. With one worker, the same rows, parameters and
   /// kind of CPU give the same index. Throws Error(kInvalidArgument) (naming the row for NaN and infinity),
-  /// kOutOfMemory, kCancelled. Grain of cancellation: 256 rows of encoding, 16 of building.
+  /// kOutOfMemory, kCancelled. Grain of cancellation: 256 rows of encoding, 16 of building. If `earlier` has mostly the
+  /// same rows and the same parameters, its links are kept, unless searches would then have to be wider than in it.
   static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
                                                 const HnswParams& params, const Work& work = {},
-                                                const BuildProgress& progress = {});
+                                                const BuildProgress& progress = {}, const HnswIndex* earlier = nullptr);
   explicit HnswIndex(HnswParts parts) : parts_(std::move(parts)) {}
 
   std::size_t size() const noexcept override { return parts_.rows.size(); }
