@@ -43,7 +43,8 @@ export interface HnswOptions {
 export interface BuildIndexOptions extends HnswOptions, ProgressOptions {
   /**
    * An index of an earlier state of the rows with the same options. If at most 30 % of the rows differ, its links are kept and
-   * only the others are linked (see `linked`), unless that would cost recall. It may be closed afterwards. Default: none.
+   * only the others are linked (see `linked`), unless that would cost recall. Do not close it before the promise settles. Default:
+   * none.
    */
   earlier?: VectorIndex | undefined;
 }
@@ -320,10 +321,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
    * @internal Builds an index over the embeddings of records. Consumes the embeddings, even if it fails.
    * @throws INVALID_ARGUMENT if they are in use; OUT_OF_MEMORY, CANCELLED.
    */
-  static async fromEmbeddings(
-    rows: EmbeddingRows,
-    options: BuildIndexOptions = {},
-  ): Promise<VectorIndex> {
+  static async fromEmbeddings(rows: EmbeddingRows, options: BuildIndexOptions = {}): Promise<VectorIndex> {
     const native = buildOptions(options);
     return callNative(
       options.signal,

@@ -12,6 +12,8 @@ import { writeWords } from './words.js';
 
 export interface KnowledgeBaseBuild extends EmbeddingCounts {
   records: number;
+  /** Records that were linked into the index; the others kept the links of the index before. */
+  linked: number;
   /** Absolute paths of the files that were written; what was right already is not among them. */
   written: string[];
   /** Absolute path of the index; undefined when the config names none. */
@@ -48,12 +50,12 @@ export async function buildKnowledgeBase(
     () => Records.read(files.records, { fields: config.fields, signal }),
     ({ size }) => size,
   );
-  const { vectors, counts } = await writeVectors(records, source, report);
+  const { vectors, linked, counts } = await writeVectors(records, source, report);
   const words = files.words !== undefined && (await writeWords(records, files.words, source, report));
   const written = words ? [...vectors, files.words as string] : vectors;
   const { size } = records;
   const { times } = report;
-  return { records: size, ...counts, written, indexFile: files.index, times, warnings };
+  return { records: size, linked, ...counts, written, indexFile: files.index, times, warnings };
 }
 
 /** Writes the embeddings file and the index, where there are to be any. */
@@ -61,13 +63,14 @@ async function writeVectors(
   records: Records,
   source: Source,
   report: PhaseReport,
-): Promise<{ vectors: string[]; counts: EmbeddingCounts }> {
+): Promise<{ vectors: string[]; linked: number; counts: EmbeddingCounts }> {
   const { index, embeddings } = source.files;
-  if (index === undefined) return writeEmbeddings(records, source, report);
+  if (index === undefined) return { ...(await writeEmbeddings(records, source, report)), linked: 0 };
   const { vectors: built, written, ...counts } = await buildVectors(records, source, report);
   await using vectors = built;
   await saveVectors(vectors, records, source);
-  return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], counts };
+  const { linked } = vectors;
+  return { vectors: written && embeddings !== undefined ? [embeddings, index] : [index], linked, counts };
 }
 
 async function writeEmbeddings(records: Records, source: Source, report: PhaseReport) {

@@ -22,11 +22,24 @@ export async function buildVectors(
   await using rows = made; // the index takes its content, unless it is not even begun
   const { config, signal } = source;
   const { m, ef_construction: efConstruction } = config.hnsw ?? {};
-  const options = { m, efConstruction, vectorType: config.vector_type, signal };
+  // Closed before the new file takes the place of the old one, which Windows demands.
+  await using earlier = await openEarlier(source);
+  const options = { m, efConstruction, vectorType: config.vector_type, earlier, signal };
   const vectors = await report.run('index', records.size, (onProgress) =>
     VectorIndex.fromEmbeddings(rows, { ...options, onProgress }),
   );
   return { vectors, ...counts };
+}
+
+/** Opens the index file as it is, for links that can be kept. One that does not open has none. */
+async function openEarlier({ files, model, signal }: Source): Promise<VectorIndex | undefined> {
+  if (files.index === undefined) return undefined;
+  try {
+    return await VectorIndex.load(files.index, { dimension: model.model.dimension, verify: false, signal });
+  } catch (error) {
+    if (error instanceof LorekeepError && error.code === 'CANCELLED') throw error;
+    return undefined;
+  }
 }
 
 /** Whether an index file is sound, but of other records or another model. */

@@ -26,7 +26,9 @@ export async function build(file: string, flags: BuildFlags): Promise<void> {
       const ms = Math.round(performance.now() - started);
       if (flags.json) return printJson({ ...built, ms });
       const reused = built.reused > 0 ? `, ${count(built.reused)} embeddings kept` : '';
-      print(`${counted(built.records, 'record')} in ${duration(ms)}${reused}`);
+      const kept = built.indexFile === undefined ? 0 : built.records - built.linked;
+      const links = kept > 0 ? `, links of ${counted(kept, 'record')} kept` : '';
+      print(`${counted(built.records, 'record')} in ${duration(ms)}${reused}${links}`);
       for (const path of built.written) print(`wrote ${printable(path)}`);
     } finally {
       view.stop();
