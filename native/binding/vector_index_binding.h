@@ -38,7 +38,7 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
 struct VectorOptions {
   bool flat = false;
   vector::HnswParams hnsw;
-  std::size_t threads = 0;  // as in Runtime::work()
+  std::size_t threads = 0;                             // as in Runtime::work()
   std::shared_ptr<const vector::VectorIndex> earlier;  // may be null
 };
 

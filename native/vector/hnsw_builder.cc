@@ -85,9 +85,7 @@ std::vector<std::uint32_t> levels_of(std::size_t rows, const GraphParams& params
   const double per_log = 1.0 / std::log(static_cast<double>(params.m));
   std::vector<std::uint32_t> levels(rows);
   std::uint32_t highest = earlier == nullptr ? kMaxLevel : 0;
-  const auto is_kept = [earlier](std::size_t row) {
-    return earlier != nullptr && earlier->earlier_of[row] != kNoNode;
-  };
+  const auto is_kept = [earlier](std::size_t row) { return earlier != nullptr && earlier->earlier_of[row] != kNoNode; };
   for (std::size_t i = 0; i < rows; ++i) {
     if (!is_kept(i)) continue;
     levels[i] = earlier->graph.level_of(earlier->earlier_of[i]);

@@ -100,7 +100,8 @@ TEST("earlier graph: recall holds over many changes, of a few rows or of a fifth
     }
     const double found = recall(*index, rows, queries);
     const double expected = recall(*build(rows), rows, queries);
-    std::printf("    recall@10 after four changes of %.0f %%: %.4f, linked at once %.4f\n", 100 * share, found, expected);
+    std::printf("    recall@10 after four changes of %.0f %%: %.4f, linked at once %.4f\n", 100 * share, found,
+                expected);
     CHECK(found >= expected - 0.015);
   }
 }
