@@ -9,6 +9,10 @@ namespace {
 /// The time limit makes no chunk smaller than this, so that every step with a prompt gets on with it.
 constexpr std::uint32_t kSmallestChunk = 8;
 
+/// Chunks are planned for this share of the time limit: what was learned of shorter contexts is less than what deeper
+/// ones take.
+constexpr double kPlanned = 0.9;
+
 class StepBuilder {
  public:
   explicit StepBuilder(const StepPlan& plan) : plan_(plan), room_(plan.limits.n_batch) {
@@ -100,7 +104,8 @@ class StepBuilder {
 
   std::uint32_t within_limit(std::uint32_t most) const {
     if (!plan_.limit_ms) return most;
-    const double left = *plan_.limit_ms - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
+    const double left =
+        kPlanned * *plan_.limit_ms - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
     const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, most);
     if (tokens >= std::min(kSmallestChunk, most)) return tokens;
     return built_.step.prefills.empty() ? std::min(kSmallestChunk, most) : 0;
