@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The program and the install script of @lorekeep/source: compiles the addon into build/Release of that package, where
 // lorekeep finds it. node build.mjs [--if-needed]: with the flag, only if the prebuild of lorekeep does not load here.
 import { spawnSync } from 'node:child_process';

@@ -118,11 +118,9 @@ describe('a project on a platform without a prebuild', () => {
   test('is told to run the source package whose install script did not run', () => {
     npm(['install', '--prefer-offline', '--ignore-scripts', source], project(), env);
     expect(importError(project(), env)).toContain('`npx @lorekeep/source` compiles it from source');
-    const { stderr, status } = spawnSync(
-      process.execPath,
-      [join(project(), 'node_modules', '.bin', 'lorekeep-source')],
-      { cwd: project(), env, encoding: 'utf8' },
-    );
+    const program = join(project(), 'node_modules', '.bin', 'lorekeep-source');
+    const options = { cwd: project(), env, encoding: 'utf8', shell: process.platform === 'win32' } as const;
+    const { stderr, status } = spawnSync(program, options);
     expect(status).toBe(1);
     expect(stderr).toContain('compiling the addon needs CMake');
   });
