@@ -205,7 +205,7 @@ const Kind& kind_of(const GgufFile& file) {
 Positions read_positions(Keys& keys, const Kind& kind, DecoderShape& shape) {
   Positions positions;
   positions.angles = keys.integer("rope.dimension_count", 2, shape.head).value_or(shape.head) / 2;
-  need(kind.name == "llama" || 2 * positions.angles == shape.head, "it rotates a part of each head");
+  need(2 * positions.angles == shape.head, "it rotates a part of each head");
   need(keys.integer("rope.dimension_count", 2, shape.head).value_or(shape.head) % 2 == 0, "its heads are odd");
   const double base = keys.number("rope.freq_base", kUsualBase, 1, 1e12);
   const std::string_view scaling = keys.string("rope.scaling.type");

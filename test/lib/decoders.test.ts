@@ -25,8 +25,20 @@ const threads = { threads: 1, batchThreads: 1 };
 /** Another order of additions, and F16 in the KV cache. */
 const tolerance = 0.02;
 
-/** Architectures that lorekeep's own runtime computes. */
-const own = ['llama', 'qwen2', 'qwen3', 'gemma', 'gemma2'];
+/** Models that lorekeep's own runtime computes. */
+const own = [
+  'llama',
+  'llama-factors',
+  'llama-linear',
+  'qwen2',
+  'qwen2-tied',
+  'qwen3',
+  'gemma',
+  'gemma2',
+  'gemma3',
+];
+/** Why it does not compute others, where the architecture is not the reason. */
+const obstacles: Record<string, string> = { 'llama-yarn': 'its positions are scaled' };
 
 type Runtime = 'llama.cpp' | 'decoder';
 
@@ -52,8 +64,18 @@ test('the own runtime refuses what it cannot compute, with the reason', async ()
   for (const name of tinyDecoders.filter((name) => !own.includes(name)))
     await expect(load(name, 'decoder')).rejects.toMatchObject({
       code: 'UNSUPPORTED',
-      message: expect.stringContaining(`its architecture is '${name}'`),
+      message: expect.stringContaining(obstacles[name] ?? `its architecture is '${name}'`),
     });
+});
+
+test('what the own runtime cannot compute, llama.cpp computes', async () => {
+  for (const name of tinyDecoders) {
+    const path = inFolder(`${name}.gguf`);
+    await writeTinyDecoder(name, path);
+    const model = await LanguageModel.load(path, threads);
+    if (!own.includes(name)) expect(model.facts.runtime, name).toBe('llama.cpp');
+    await model.close();
+  }
 });
 
 const cases = Object.entries(models).flatMap(([name, recorded]) => {

@@ -2,10 +2,28 @@ import { GgufWriter } from './gguf-writer.mjs';
 import { mix } from './random-projection.mjs';
 
 /**
- * Language models with random weights, a hundred kilobytes each: one per kind of attention or memory. The same name gives
- * the same bytes. tools/golden records what llama.cpp's own program writes with them.
+ * Language models with random weights, a hundred kilobytes each: one per kind of attention, positions or memory. A name is
+ * an architecture, or one with a variant. The same name gives the same bytes. tools/golden records what llama.cpp's own
+ * program writes with them.
  */
-export const tinyDecoders = ['llama', 'qwen2', 'qwen3', 'gemma', 'gemma2', 'phi3', 'mamba', 'lfm2'];
+export const tinyDecoders = [
+  'llama',
+  'qwen2',
+  'qwen3',
+  'gemma',
+  'gemma2',
+  'phi3',
+  'mamba',
+  'lfm2',
+  'gemma3',
+  'llama-factors',
+  'llama-linear',
+  'llama-yarn',
+  'qwen2-tied',
+];
+
+/** The architecture of a model of tinyDecoders. */
+export const architectureOf = (name) => name.split('-')[0];
 
 const size = { embedding: 64, heads: 4, kvHeads: 2, head: 16, hidden: 96, layers: 2 };
 const window = 16;
@@ -47,11 +65,12 @@ function noise(count, scale, seed) {
 const around = (center, data) => data.map((value) => center + value);
 
 class Decoder {
-  constructor(architecture, context) {
-    this.architecture = architecture;
+  constructor(name, context) {
+    this.name = name;
+    this.architecture = architectureOf(name);
     this.context = context;
     this.file = new GgufWriter();
-    this.seed = 11 + tinyDecoders.indexOf(architecture) * 1000;
+    this.seed = 11 + tinyDecoders.indexOf(name) * 1000;
   }
 
   number(key, value, type = 'u32') {
@@ -98,7 +117,8 @@ class Decoder {
     // Control and byte tokens never win: their logits are 0.
     output.fill(0, 0, (types.lastIndexOf(6) + 1) * size.embedding);
     file.tensor('token_embd.weight', [size.embedding, this.tokens], 'F32', rows);
-    if (!gemma) file.tensor('output.weight', [size.embedding, this.tokens], 'F32', output);
+    if (!gemma && !this.name.endsWith('tied'))
+      file.tensor('output.weight', [size.embedding, this.tokens], 'F32', output);
   }
 
   attentionKeys(kvHeads = size.kvHeads) {
@@ -138,16 +158,52 @@ class Decoder {
   }
 }
 
+const scaled = (model, type, factor) => {
+  model.file.set(`${model.architecture}.rope.scaling.type`, { type: 'string', value: type });
+  model.number('rope.scaling.factor', factor, 'f32');
+};
+
+/** Positions that are not those of the base alone. */
+const positions = {
+  // As in Llama 3.1 and later: slow angles become slower.
+  'llama-factors': (model) => {
+    const factors = Float32Array.from({ length: size.head / 2 }, (_, i) => 1 + i * i * 0.5);
+    model.file.tensor('rope_freqs.weight', [factors.length], 'F32', factors);
+  },
+  'llama-linear': (model) => scaled(model, 'linear', 4),
+  'llama-yarn': (model) => {
+    scaled(model, 'yarn', 4);
+    model.number('rope.scaling.original_context_length', 64);
+  },
+};
+
 const writers = {
   plain(model) {
     const { architecture } = model;
     model.head(size.layers);
     model.attentionKeys();
+    positions[model.name]?.(model);
     model.outputNorm();
     const special = { bias: architecture === 'qwen2', norms: architecture === 'qwen3' };
     model.blocks(size.layers, (block) => {
       model.attention(block, special);
       model.feedForward(block);
+    });
+  },
+  gemma3(model) {
+    const layers = 7; // the sixth sees all tokens
+    model.head(layers);
+    model.attentionKeys();
+    model.number('rope.freq_base', 1e6, 'f32');
+    model.number('rope.scaling.factor', 4, 'f32');
+    model.file.set('gemma3.rope.scaling.type', { type: 'string', value: 'linear' });
+    model.number('attention.sliding_window', window);
+    model.outputNorm();
+    model.blocks(layers, (block) => {
+      model.attention(block, { norms: true });
+      model.norm(`${block}.post_attention_norm.weight`, size.embedding);
+      model.feedForward(block);
+      model.norm(`${block}.post_ffw_norm.weight`, size.embedding);
     });
   },
   gemma2(model) {
@@ -218,9 +274,9 @@ const writers = {
   },
 };
 
-/** Writes the model of an architecture of tinyDecoders to `path`. `context`: its context length in tokens. */
-export async function writeTinyDecoder(architecture, path, { context = 256 } = {}) {
-  const model = new Decoder(architecture, context);
-  (writers[architecture] ?? writers.plain)(model);
+/** Writes a model of tinyDecoders to `path`. `context`: its context length in tokens. */
+export async function writeTinyDecoder(name, path, { context = 256 } = {}) {
+  const model = new Decoder(name, context);
+  (writers[name] ?? writers.plain)(model);
   await model.file.write(path);
 }
