@@ -3,8 +3,8 @@
 //
 //   node bench/generation/agreement.mjs --reference MODEL.F32.gguf --text FILE MODEL.gguf ... [--positions 2000] [--threads 2]
 //
-// The divergence is over the 100 likeliest tokens of the reference and one class of all others: a lower bound, the same for all. variants.mjs
-// makes the F32 file of a quantised one, whose weights it has exactly.
+// The divergence is over the 100 likeliest tokens of the reference and one class of all others: a lower bound, the same for all.
+// llama-quantize makes the files of one F32 file; with `--allow-requantize`, F32 too.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,44 +21,74 @@ const { values, positionals } = parseArgs({
 });
 const listed = 100;
 /** Tokens of each piece of the text; its first ones give context only. */
-const piece = 500;
+const piece = 145;
 const warmup = 20;
 const threads = Number(values.threads);
+const positions = Number(values.positions);
 const text = readFileSync(values.text, 'utf8');
 
-/** The distributions after each position: the chosen (next) token's log-probability, and the likeliest tokens. */
+/** The distributions after each position: the next token's log-probability, and the likeliest tokens. */
 async function distributions(path, runtime) {
+  const pieces = Math.ceil(positions / (piece - warmup));
   const model = await LanguageModel.load(path, {
     runtime,
     threads,
     batchThreads: threads,
     contextSize: piece + 8,
-    kvCells: 4 * piece,
+    kvCells: pieces * (piece + 32),
   });
-  const { tokens } = await model
-    .render([{ role: 'user', content: text.slice(0, 200_000) }])
-    .catch(() => ({ tokens: [] }));
-  const found = [];
-  for (
-    let begin = 3;
-    found.length < Number(values.positions) && begin + piece < tokens.length;
-    begin += piece
-  ) {
-    for (let at = warmup; at < piece - 1 && found.length < Number(values.positions); at++) {
-      const prompt = tokens.subarray(begin, begin + at);
-      const next = tokens[begin + at];
-      const { logprobs } = await model.generate({
-        prompt,
-        maxTokens: 1,
-        sampling: { temperature: 0 },
-        logitBias: { [next]: 1e4 },
-        logprobs: listed,
-      }).result;
-      found.push({ next: logprobs[0].logprob, top: logprobs[0].top });
-    }
-  }
+  const tokens = await tokensOf(path, 3 + pieces * piece);
+  // All pieces at once, so that a step computes a row of each.
+  const found = await Promise.all(
+    Array.from({ length: pieces }, (_, i) =>
+      ofPiece(model, tokens.subarray(3 + i * piece, 3 + (i + 1) * piece)),
+    ),
+  );
   await model.close();
+  return found.flat().slice(0, positions);
+}
+
+/** The tokens of the text, by a vocabulary alone: all files have the same. */
+async function tokensOf(path, count) {
+  const model = await LanguageModel.load(path, {
+    contextSize: 8192,
+    kvCells: 8192,
+    threads: 1,
+    runtime: 'llama.cpp',
+  });
+  const { tokens } = await model.render([{ role: 'user', content: text.slice(0, 6 * count) }]);
+  await model.close();
+  if (tokens.length < count)
+    throw new Error(`${values.text}: ${tokens.length} tokens, but ${count} are needed`);
+  return tokens;
+}
+
+async function ofPiece(model, tokens) {
+  const found = [];
+  for (let at = warmup; at < piece; at++) {
+    const { logprobs } = await model.generate({
+      prompt: tokens.subarray(0, at),
+      maxTokens: 1,
+      sampling: { temperature: 0 },
+      logprobs: listed,
+    }).result;
+    const { top } = logprobs[0];
+    // A next token that is not among the likeliest is asked for by itself.
+    const next = top.find(({ token }) => token === tokens[at]) ?? (await only(model, tokens, at));
+    found.push({ next: next.logprob, top });
+  }
   return found;
+}
+
+async function only(model, tokens, at) {
+  const { logprobs } = await model.generate({
+    prompt: tokens.subarray(0, at),
+    maxTokens: 1,
+    sampling: { temperature: 0 },
+    logitBias: { [tokens[at]]: 1e4 },
+    logprobs: 1,
+  }).result;
+  return logprobs[0];
 }
 
 function divergence(reference, other) {
@@ -84,12 +114,23 @@ const reference = await distributions(values.reference, 'llama.cpp');
 console.log(
   `reference ${basename(values.reference)}: ${reference.length} positions, perplexity ${perplexity(reference).toFixed(4)}`,
 );
+console.log(
+  '| file | runtime | divergence | of llama.cpp | perplexity | of llama.cpp |\n|---|---|--:|--:|--:|--:|',
+);
 for (const path of positionals) {
+  let usual;
   for (const runtime of ['llama.cpp', 'decoder']) {
     const found = await distributions(path, runtime);
-    const change = 100 * (perplexity(found) / perplexity(reference) - 1);
-    console.log(
-      `${basename(path)} ${runtime}: divergence ${divergence(reference, found).toExponential(3)}, perplexity ${perplexity(found).toFixed(4)} (${change.toFixed(3)} %)`,
-    );
+    const own = { divergence: divergence(reference, found), perplexity: perplexity(found) };
+    usual ??= own;
+    const cells = [
+      basename(path),
+      runtime,
+      own.divergence.toFixed(5),
+      (own.divergence / usual.divergence).toFixed(3),
+      own.perplexity.toFixed(4),
+      (own.perplexity / usual.perplexity).toFixed(5),
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
   }
 }
