@@ -22,7 +22,8 @@ import { Prefix } from './prefix.js';
 import { ComputeSettingsCache } from './settings-cache.js';
 
 export const placements = ['ram', 'vram', 'auto'] as const;
-const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
+export const kvCacheTypes = ['f16', 'q8_0'] as const;
+export const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
 /** Tokens of the prompt that a measurement computes. */
 const measuredTokens = 128;
 const mostContext = 1 << 24;
@@ -51,6 +52,11 @@ export interface LanguageModelOptions extends ProgressOptions {
   batchSize?: number | undefined;
   /** Cells of the KV cache, one per token, shared by all requests. Default: contextSize. */
   kvCells?: number | undefined;
+  /**
+   * Numbers of the KV cache: `f16` (default), or `q8_0` with 8 bits and half the memory. llama.cpp computes some models
+   * with `f16` only, and all of them with `deterministic`.
+   */
+  kvCacheType?: (typeof kvCacheTypes)[number] | undefined;
   /** The same request gives the same text, whatever runs beside it. Slower, except with `decoder`. Default: false. */
   deterministic?: boolean | undefined;
 }
@@ -64,6 +70,9 @@ function nativeOptions(options: LanguageModelOptions): Omit<NativeLanguageModelO
     batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
     placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
     runtime: runtimes.indexOf(choiceArgument('runtime', options.runtime, 'auto', runtimes)),
+    kvCacheType: kvCacheTypes.indexOf(
+      choiceArgument('kvCacheType', options.kvCacheType, 'f16', kvCacheTypes),
+    ),
     offloadKqv: options.offloadKqv !== false,
     deterministic: options.deterministic === true,
   };
@@ -146,14 +155,17 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   }
 
   /**
-   * Returns the memory that load() would take with these options, from the file's header alone. The process itself and
-   * replies on their way come on top. Throws as load() does.
+   * Returns the memory that load() would take with these options, from the file's header alone. If the first load has
+   * yet to choose a runtime, that of the one that takes more. The process itself and replies on their way come on top.
+   * Throws as load() does.
    */
   static async estimate(path: string, options: LanguageModelOptions = {}): Promise<MemoryEstimate> {
     const file = stringArgument('path', path);
     const native = nativeOptions(options);
     return callNative(options.signal, async (cancel) => {
-      const devices = await binding.estimateLanguageModel(file, { ...native, known: [] }, cancel);
+      const known = native.runtime === 0 ? await ComputeSettingsCache.ofUser('generation').read() : [];
+      const ofFile = known.filter((entry) => entry.path === resolve(file));
+      const devices = await binding.estimateLanguageModel(file, { ...native, known: ofFile }, cancel);
       const total = devices.reduce((sum, { model, context, compute }) => sum + model + context + compute, 0);
       return { devices, total };
     });

@@ -312,6 +312,8 @@ export interface NativeLanguageModelOptions {
   placement: number;
   /** 0 auto, 1 llama.cpp, 2 decoder. */
   runtime: number;
+  /** 0 f16, 1 q8_0. */
+  kvCacheType: number;
   offloadKqv: boolean;
   known: NativeKnownSettings[];
   deterministic: boolean;

@@ -89,6 +89,7 @@ lm::LanguageModelOptions options_argument(const Napi::Object& given) {
   options.batch_threads = number("batchThreads", kMostThreads);
   options.placement = static_cast<lm::Placement>(number("placement", 2));
   options.runtime = static_cast<lm::Runtime>(number("runtime", 2));
+  options.cache_type = static_cast<lm::CacheType>(number("kvCacheType", 1));
   options.offload_kqv = given.Get("offloadKqv").ToBoolean();
   options.known = known_settings_argument(given.Get("known"));
   options.deterministic = given.Get("deterministic").ToBoolean();

@@ -22,7 +22,12 @@ Attention::Attention(const DecoderShape& shape, const DecoderKernels& kernels, K
     : shape_(shape), kernels_(kernels), cache_(cache), team_(team) {
   // Allocated here: computing must not fail.
   const std::size_t floats = kTileQueries * (shape.head + kSegmentKeys) + 2 * state_floats();
-  for (std::size_t worker = 0; worker < team.size(); ++worker) scratch_.emplace_back(floats);
+  const std::size_t cells =
+      cache.shape().format == CacheFormat::kF16 ? 0 : kSegmentKeys * (shape.head + padded(shape.head));
+  for (std::size_t worker = 0; worker < team.size(); ++worker) {
+    scratch_.emplace_back(floats);
+    expanded_.emplace_back(cells);
+  }
 }
 
 void Attention::plan(std::span<const Part> parts) {
@@ -84,8 +89,7 @@ bool Attention::compute(std::size_t layer, std::size_t window, const float* quer
 
 void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
   float* const query = scratch_[worker].data();
-  float* const scores = query + kTileQueries * shape_.head;
-  const State total = state_at(scores + kTileQueries * kSegmentKeys);
+  const State total = state_at(scores(worker) + kTileQueries * kSegmentKeys);
   const State next = state_at(total.largest + state_floats());
   std::memset(query, 0, kTileQueries * shape_.head * sizeof(float));
   for (std::size_t i = 0; i < task.queries; ++i) {
@@ -97,20 +101,20 @@ void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
   if (task.slot != kNoSlot) {
     for (std::size_t i = task.first; i < task.last; ++i) {
       float* const slot = partial_.data() + (task.slot + i - task.first) * state_floats();
-      segment(task, layer, i, query, scores, state_at(slot));
+      segment(task, layer, i, query, worker, state_at(slot));
     }
     return;
   }
-  segment(task, layer, 0, query, scores, total);
+  segment(task, layer, 0, query, worker, total);
   for (std::size_t i = 1; i < task.last && !team_.stopped(); ++i) {
-    segment(task, layer, i, query, scores, next);
+    segment(task, layer, i, query, worker, next);
     merge(total, next, task.queries);
   }
   finish(task, layer, total);
 }
 
-void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, float* scores,
-                        const State& found) {
+void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, const float* query,
+                        std::size_t worker, const State& found) {
   std::uint32_t begin[kTileQueries];
   std::uint32_t end[kTileQueries];
   SegmentAttention work{};
@@ -128,11 +132,8 @@ void Attention::segment(const Task& task, const Layer& layer, std::size_t segmen
   }
   const std::uint16_t* keys[kSegmentBlocks];
   const std::uint16_t* values[kSegmentBlocks];
-  for (std::size_t i = 0; i * kBlockKeys < work.most; ++i) {
-    const std::size_t block = segment * kSegmentBlocks + i;
-    keys[i] = cache_.keys(task.part.sequence, block, layer.index, task.kv_head);
-    values[i] = cache_.values(task.part.sequence, block, layer.index, task.kv_head);
-  }
+  const std::size_t blocks = (work.most + kBlockKeys - 1) / kBlockKeys;
+  find_cells(task, layer.index, segment * kSegmentBlocks, blocks, worker, keys, values);
   work.head = shape_.head;
   work.queries = task.queries;
   work.query = query;
@@ -141,11 +142,32 @@ void Attention::segment(const Task& task, const Layer& layer, std::size_t segmen
   work.keys = keys;
   work.values = values;
   work.softcap = shape_.attention_softcap;
-  work.scores = scores;
+  work.scores = scores(worker);
   work.largest = found.largest;
   work.sum = found.sum;
   work.weighted = found.weighted;
   kernels_.attend(work);
+}
+
+void Attention::find_cells(const Task& task, std::size_t layer, std::size_t first_block, std::size_t blocks,
+                           std::size_t worker, const std::uint16_t** keys, const std::uint16_t** values) {
+  const std::size_t sequence = task.part.sequence;
+  const bool expand = cache_.shape().format != CacheFormat::kF16;
+  std::uint16_t* to = expanded_[worker].data();
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t block = first_block + i;
+    keys[i] = cache_.keys(sequence, block, layer, task.kv_head);
+    values[i] = cache_.values(sequence, block, layer, task.kv_head);
+    if (!expand) continue;
+    const EightBitCells key = cache_.eight_bit_keys(sequence, block, layer, task.kv_head);
+    const EightBitCells value = cache_.eight_bit_values(sequence, block, layer, task.kv_head);
+    kernels_.expand_keys(key.quants, key.scales, to, shape_.head);
+    keys[i] = to;
+    to += kBlockKeys * shape_.head;
+    kernels_.expand_values(value.quants, value.scales, to, shape_.head);
+    values[i] = to;
+    to += kBlockKeys * padded(shape_.head);
+  }
 }
 
 // Always segment by segment in the order of positions, so that the bits of a result do not depend on the tasks.

@@ -62,10 +62,12 @@ class Attention {
 
   std::size_t state_floats() const noexcept { return kTileQueries * (2 + padded(shape_.head)); }
   State state_at(float* from) const noexcept { return {from, from + kTileQueries, from + 2 * kTileQueries}; }
-  float* scratch(std::size_t worker) noexcept;
   void run(const Task& task, const Layer& layer, std::size_t worker);
-  void segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, float* scores,
+  void segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, std::size_t worker,
                const State& found);
+  float* scores(std::size_t worker) noexcept { return scratch_[worker].data() + kTileQueries * shape_.head; }
+  void find_cells(const Task& task, std::size_t layer, std::size_t first_block, std::size_t blocks, std::size_t worker,
+                  const std::uint16_t** keys, const std::uint16_t** values);
   void merge(const State& into, const State& from, std::size_t queries) const;
   void finish(const Task& task, const Layer& layer, const State& state) const;
 
@@ -76,7 +78,8 @@ class Attention {
   std::vector<Task> tasks_;
   std::vector<Task> split_;  // tiles whose segments are several tasks, to be merged
   Buffer<float> partial_;
-  std::vector<Buffer<float>> scratch_;  // of each worker
+  std::vector<Buffer<float>> scratch_;           // of each worker
+  std::vector<Buffer<std::uint16_t>> expanded_;  // of each worker: a segment of a cache of 8 bits as f16
 };
 
 }  // namespace lorekeep::decoder

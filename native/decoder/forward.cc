@@ -180,15 +180,11 @@ void Forward::place(const LayerWeights& layer, std::size_t index, std::size_t ro
     rotate(head, layer, row);
   }
   const Row& at = rows_[row];
-  const std::size_t block = at.position / kBlockKeys;
-  const std::size_t cell = at.position % kBlockKeys;
   for (std::size_t i = 0; i < shape_.kv_heads; ++i) {
     float* head = key + i * shape_.head;
     if (!layer.key_norm.empty()) kernels_.rms_norm(head, layer.key_norm.data(), head, shape_.head, shape_.epsilon);
     rotate(head, layer, row);
-    kernels_.store_half(head, cache_.keys(at.sequence, block, index, i) + cell, shape_.head, kBlockKeys);
-    std::uint16_t* values = cache_.values(at.sequence, block, index, i) + cell * padded(shape_.head);
-    kernels_.store_half(value + i * shape_.head, values, shape_.head, 1);
+    cache_.store(at.sequence, at.position, index, i, head, value + i * shape_.head, kernels_);
   }
 }
 

@@ -1,8 +1,8 @@
 // The functions of a kernel set, written once over a register type. The including file defines, in an anonymous
 // namespace of lorekeep::decoder, LOREKEEP_TARGET (attributes of every function), and
 //   struct Reg: kLanes; kQueries and kDimensions, the queries and registers of a tile that fit the processor; load,
-//   store, set, load_half, store_half (f16), add, sub, mul, div, fma, min, max, round, times_two_to (a * 2^b for whole
-//   b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest.
+//   store, set, load_half, store_half (f16), load_bytes (signed), add, sub, mul, div, fma, min, max, round,
+//   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest.
 // Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
 #pragma once
 
@@ -130,6 +130,33 @@ LOREKEEP_TARGET void store_half(const float* from, std::uint16_t* to, std::size_
     const Value value = some == Reg::kLanes ? Reg::load(from + i) : load_some(from + i, some);
     Reg::store_half(halves, Reg::max(Reg::min(value, Reg::set(kLargestHalf)), Reg::set(-kLargestHalf)));
     for (std::size_t j = 0; j < some; ++j) to[(i + j) * stride] = halves[j];
+  }
+}
+
+LOREKEEP_TARGET void expand_keys(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
+                                 std::size_t head) {
+  for (std::size_t d = 0; d < head; ++d, quants += kBlockKeys, to += kBlockKeys) {
+    const std::uint16_t* group = scales + d / kScaleDimensions * kBlockKeys;
+    for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes)
+      Reg::store_half(to + key, Reg::mul(Reg::load_bytes(quants + key), Reg::load_half(group + key)));
+  }
+}
+
+LOREKEEP_TARGET void expand_values(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
+                                   std::size_t head) {
+  const std::size_t stride = padded(head);
+  for (std::size_t first = 0; first < stride; first += kScaleDimensions, scales += kBlockKeys) {
+    alignas(64) float of_keys[kBlockKeys];
+    for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes)
+      Reg::store(of_keys + key, Reg::load_half(scales + key));
+    const std::size_t last = first + kScaleDimensions < stride ? first + kScaleDimensions : stride;
+    for (std::size_t key = 0; key < kBlockKeys; ++key) {
+      const Value scale = Reg::set(of_keys[key]);
+      for (std::size_t d = first; d < last; d += Reg::kLanes) {
+        const std::size_t at = key * stride + d;
+        Reg::store_half(to + at, Reg::mul(Reg::load_bytes(quants + at), scale));
+      }
+    }
   }
 }
 
@@ -275,7 +302,8 @@ LOREKEEP_TARGET void attend(const SegmentAttention& task) {
 }
 
 constexpr DecoderKernels kernel_set(const char* name) {
-  return {name, rms_norm, add, scale, rotate_pairs, rotate_halves, activate<silu>, activate<gelu>, store_half, attend};
+  return {name,           rms_norm,       add,        scale,       rotate_pairs,  rotate_halves,
+          activate<silu>, activate<gelu>, store_half, expand_keys, expand_values, attend};
 }
 
 }  // namespace

@@ -8,6 +8,11 @@
 #else
 #define LOREKEEP_X86_DECODER 0
 #endif
+#if defined(__aarch64__) && defined(__ARM_NEON) && defined(__GNUC__)
+#define LOREKEEP_NEON_DECODER 1
+#else
+#define LOREKEEP_NEON_DECODER 0
+#endif
 
 namespace lorekeep::decoder {
 
@@ -15,6 +20,9 @@ extern const DecoderKernels kScalarKernels;
 #if LOREKEEP_X86_DECODER
 extern const DecoderKernels kAvx2Kernels;
 extern const DecoderKernels kAvx512Kernels;
+#endif
+#if LOREKEEP_NEON_DECODER
+extern const DecoderKernels kNeonKernels;
 #endif
 
 }  // namespace lorekeep::decoder

@@ -13,6 +13,9 @@ std::span<const DecoderKernels* const> available_kernels() noexcept {
           {&kAvx2Kernels, kAvx2},
           {&kAvx512Kernels, kAvx512},
 #endif
+#if LOREKEEP_NEON_DECODER
+          {&kNeonKernels, kNeon},
+#endif
       },
       usable_features());
   return sets.all();

@@ -22,6 +22,12 @@ constexpr std::size_t padded(std::size_t count) noexcept {
   return (count + kLanes - 1) / kLanes * kLanes;
 }
 
+/// Dimensions of a head that share a scale in a cache of 8 bits.
+inline constexpr std::size_t kScaleDimensions = 32;
+constexpr std::size_t scale_groups(std::size_t head) noexcept {
+  return (head + kScaleDimensions - 1) / kScaleDimensions;
+}
+
 /// The queries of a tile and one segment of the keys and values of a key/value head.
 struct SegmentAttention {
   std::size_t head;     // dimensions
@@ -60,6 +66,9 @@ struct DecoderKernels {
   void (*gelu_times)(float* gate, const float* up, std::size_t count);
   /// Writes values as f16, value i to to[i * stride]. Values that f16 cannot hold become its largest.
   void (*store_half)(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride);
+  /// Writes a block of keys or values of 8 bits as f16, in the same order. Scales are [group][kBlockKeys].
+  void (*expand_keys)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
+  void (*expand_values)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*attend)(const SegmentAttention& task);
 };
 

@@ -23,6 +23,9 @@ struct Reg {
   LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
   }
+  LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  }
   LOREKEEP_TARGET static Value add(Value a, Value b) { return _mm256_add_ps(a, b); }
   LOREKEEP_TARGET static Value sub(Value a, Value b) { return _mm256_sub_ps(a, b); }
   LOREKEEP_TARGET static Value mul(Value a, Value b) { return _mm256_mul_ps(a, b); }

@@ -23,6 +23,9 @@ struct Reg {
   LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
   }
+  LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
   LOREKEEP_TARGET static Value add(Value a, Value b) { return _mm512_add_ps(a, b); }
   LOREKEEP_TARGET static Value sub(Value a, Value b) { return _mm512_sub_ps(a, b); }
   LOREKEEP_TARGET static Value mul(Value a, Value b) { return _mm512_mul_ps(a, b); }

@@ -39,6 +39,9 @@ struct Reg {
   static void store_half(std::uint16_t* to, Value a) {
     for (std::size_t i = 0; i < kLanes; ++i) to[i] = half_from_float(a.at[i]);
   }
+  static Value load_bytes(const std::int8_t* from) {
+    return each([&](std::size_t i) { return static_cast<float>(from[i]); });
+  }
   static Value add(Value a, Value b) {
     return each([&](std::size_t i) { return a.at[i] + b.at[i]; });
   }

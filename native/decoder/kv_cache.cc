@@ -1,15 +1,43 @@
 #include "decoder/kv_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
 
+#include "core/half.h"
+
 namespace lorekeep::decoder {
 namespace {
 
 constexpr std::uint16_t kHalfExponent = 0x7c00;  // all ones: infinite or not a number
+
+constexpr float kLargestHalf = 65504;
+constexpr float kMostQuant = 127;
+
+bool is_finite(std::uint16_t half) noexcept {
+  return (half & kHalfExponent) != kHalfExponent;
+}
+
+// Writes `count` numbers of a cell, `stride` bytes apart. Scales are kBlockKeys apart.
+void quantize(const float* from, std::size_t count, std::int8_t* to, std::size_t stride,
+              std::uint16_t* scales) noexcept {
+  for (std::size_t begin = 0; begin < count; begin += kScaleDimensions, scales += kBlockKeys) {
+    const std::size_t end = std::min(begin + kScaleDimensions, count);
+    float largest = 0;
+    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(from[i]));  // ignores NaN
+    *scales = half_from_float(std::min(largest, kLargestHalf) / kMostQuant);
+    const float scale = float_from_half(*scales);
+    const float inverse = scale == 0 ? 0 : 1 / scale;
+    for (std::size_t i = begin; i < end; ++i) {
+      const float quant = from[i] * inverse;
+      const bool inside = std::abs(quant) <= kMostQuant;
+      to[i * stride] = static_cast<std::int8_t>(inside ? std::lrint(quant) : quant < 0 ? -kMostQuant : kMostQuant);
+    }
+  }
+}
 
 std::size_t blocks_of(std::size_t cells) noexcept {
   return (cells + kBlockKeys - 1) / kBlockKeys;
@@ -98,6 +126,34 @@ void KvCache::share(std::size_t from, std::size_t to, std::size_t length) {
   sequences_[to].length = length;
 }
 
+void KvCache::store(std::size_t sequence, std::size_t cell, std::size_t layer, std::size_t kv_head, const float* key,
+                    const float* value, const DecoderKernels& kernels) noexcept {
+  const std::size_t block = cell / kBlockKeys;
+  const std::size_t at = cell % kBlockKeys;
+  if (shape_.format == CacheFormat::kF16) {
+    kernels.store_half(key, keys(sequence, block, layer, kv_head) + at, shape_.head, kBlockKeys);
+    kernels.store_half(value, values(sequence, block, layer, kv_head) + at * padded(shape_.head), shape_.head, 1);
+    return;
+  }
+  const EightBitCells to_keys = eight_bit_keys(sequence, block, layer, kv_head);
+  const EightBitCells to_values = eight_bit_values(sequence, block, layer, kv_head);
+  quantize(key, shape_.head, to_keys.quants + at, kBlockKeys, to_keys.scales + at);
+  quantize(value, shape_.head, to_values.quants + at * padded(shape_.head), 1, to_values.scales + at);
+}
+
+// Quants are always finite.
+bool KvCache::all_finite(Block block) const noexcept {
+  const std::uint16_t* numbers = block_at(block);
+  const bool scales_only = shape_.format != CacheFormat::kF16;
+  for (std::size_t head = 0; head < 2 * shape_.layers * shape_.kv_heads; ++head) {
+    const bool is_key = head / shape_.kv_heads % 2 == 0;
+    const std::size_t count = is_key ? shape_.head_keys() : shape_.head_values();
+    if (!std::all_of(numbers + (scales_only ? count - shape_.scales() : 0), numbers + count, is_finite)) return false;
+    numbers += count;
+  }
+  return true;
+}
+
 std::vector<std::byte> KvCache::save(std::size_t sequence) const {
   const Sequence& found = sequences_[sequence];
   const std::size_t size = shape_.block_numbers() * sizeof(std::uint16_t);
@@ -116,8 +172,7 @@ bool KvCache::restore(std::size_t sequence, std::span<const std::byte> state, st
   for (std::size_t i = 0; i < blocks_of(length); ++i) {
     std::uint16_t* numbers = block_at(sequences_[sequence].blocks[i]);
     std::memcpy(numbers, state.data() + i * size, size);
-    finite = finite && std::all_of(numbers, numbers + shape_.block_numbers(),
-                                   [](std::uint16_t half) { return (half & kHalfExponent) != kHalfExponent; });
+    finite = finite && all_finite(sequences_[sequence].blocks[i]);
     if (!finite) std::memset(numbers, 0, size);
   }
   if (!finite) set_length(sequence, 0);

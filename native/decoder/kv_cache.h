@@ -1,6 +1,6 @@
-// The keys and values of the tokens of sequences, in f16. A sequence is a list of blocks of kBlockKeys cells; sequences
-// with a common prefix share its blocks, and a block is copied before a sequence appends to it that does not own it
-// alone. Cells never move. Used by one thread at a time.
+// The keys and values of the tokens of sequences, in f16 or in 8 bits. A sequence is a list of blocks of kBlockKeys
+// cells; sequences with a common prefix share its blocks, and a block is copied before a sequence appends to it that
+// does not own it alone. Cells never move. Used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,35 @@
 
 namespace lorekeep::decoder {
 
+enum class CacheFormat {
+  kF16,
+  kQ8_0,  // a byte for each number, and an f16 scale for every 32 dimensions of a cell
+};
+
 struct CacheShape {
   std::size_t layers;
   std::size_t kv_heads;
   std::size_t head;
+  CacheFormat format = CacheFormat::kF16;
 
-  /// Numbers (f16) of a head of a block.
-  std::size_t head_keys() const noexcept { return head * kBlockKeys; }
-  std::size_t head_values() const noexcept { return padded(head) * kBlockKeys; }
+  /// Numbers of 16 bits of a head of a block. With kQ8_0, quants come first, then the scales: [group][kBlockKeys].
+  std::size_t head_keys() const noexcept { return numbers(head); }
+  std::size_t head_values() const noexcept { return numbers(padded(head)); }
   std::size_t layer_numbers() const noexcept { return kv_heads * (head_keys() + head_values()); }
   std::size_t block_numbers() const noexcept { return layers * layer_numbers(); }
+  /// Scales of a block's head; 0 without scales.
+  std::size_t scales() const noexcept { return format == CacheFormat::kF16 ? 0 : scale_groups(head) * kBlockKeys; }
+
+ private:
+  std::size_t numbers(std::size_t width) const noexcept {
+    return format == CacheFormat::kF16 ? width * kBlockKeys : width * kBlockKeys / 2 + scales();
+  }
+};
+
+/// A head of a block in kQ8_0.
+struct EightBitCells {
+  std::int8_t* quants;
+  std::uint16_t* scales;
 };
 
 class KvCache {
@@ -46,11 +65,29 @@ class KvCache {
   /// Lets an empty sequence share the first cells of another.
   void share(std::size_t from, std::size_t to, std::size_t length);
 
+  const CacheShape& shape() const noexcept { return shape_; }
+
+  /// Writes the key and the value of a kv head of a cell. Numbers that are too large, or none, become the largest of
+  /// f16.
+  void store(std::size_t sequence, std::size_t cell, std::size_t layer, std::size_t kv_head, const float* key,
+             const float* value, const DecoderKernels& kernels) noexcept;
+
+  // With kF16.
   std::uint16_t* keys(std::size_t sequence, std::size_t block, std::size_t layer, std::size_t kv_head) noexcept {
     return layer_of(sequence, block, layer) + kv_head * shape_.head_keys();
   }
   std::uint16_t* values(std::size_t sequence, std::size_t block, std::size_t layer, std::size_t kv_head) noexcept {
     return layer_of(sequence, block, layer) + shape_.kv_heads * shape_.head_keys() + kv_head * shape_.head_values();
+  }
+
+  // With kQ8_0.
+  EightBitCells eight_bit_keys(std::size_t sequence, std::size_t block, std::size_t layer,
+                               std::size_t kv_head) noexcept {
+    return split(keys(sequence, block, layer, kv_head), shape_.head_keys());
+  }
+  EightBitCells eight_bit_values(std::size_t sequence, std::size_t block, std::size_t layer,
+                                 std::size_t kv_head) noexcept {
+    return split(values(sequence, block, layer, kv_head), shape_.head_values());
   }
 
   /// Returns the cells of a sequence, for restore() into a cache of the same shape.
@@ -71,6 +108,10 @@ class KvCache {
   std::uint16_t* layer_of(std::size_t sequence, std::size_t block, std::size_t layer) noexcept {
     return block_at(sequences_[sequence].blocks[block]) + layer * shape_.layer_numbers();
   }
+  EightBitCells split(std::uint16_t* head, std::size_t numbers) const noexcept {
+    return {reinterpret_cast<std::int8_t*>(head), head + numbers - shape_.scales()};
+  }
+  bool all_finite(Block block) const noexcept;
   std::optional<Block> take();
   void release(Block block) noexcept;
   bool own_last(Sequence& sequence);

@@ -15,15 +15,16 @@ constexpr const char* kStateVersion = "decoder 1";
 // A step of one token in a small model is over before a second thread wakes.
 constexpr std::size_t kBatchRows = 8;
 
-decoder::CacheShape cache_shape(const decoder::DecoderShape& shape) noexcept {
-  return {shape.layers, shape.kv_heads, shape.head};
+decoder::CacheShape cache_shape(const decoder::DecoderShape& shape, CacheType type) noexcept {
+  const auto format = type == CacheType::kF16 ? decoder::CacheFormat::kF16 : decoder::CacheFormat::kQ8_0;
+  return {shape.layers, shape.kv_heads, shape.head, format};
 }
 
 }  // namespace
 
 struct DecoderContext::Parts {
   explicit Parts(const LanguageModel& model)
-      : cache(cache_shape(model.decoder()->shape), model.options().kv_cells, kSequences),
+      : cache(cache_shape(model.decoder()->shape, model.options().cache_type), model.options().kv_cells, kSequences),
         team(std::max(model.options().threads, model.options().batch_threads), decoder::Team::Start::kLater),
         forward(model.decoder(), cache, team, model.options().batch_size, kMostOutputs) {}
 
@@ -33,12 +34,13 @@ struct DecoderContext::Parts {
 };
 
 std::string DecoderContext::state_name(const LanguageModel& model) {
-  return std::string(kStateVersion) + ", " + decoder::available_kernels().back()->name;
+  return std::string(kStateVersion) + ", " + decoder::available_kernels().back()->name +
+         (model.options().cache_type == CacheType::kF16 ? "" : ", q8_0 cache");
 }
 
 std::size_t DecoderContext::cache_bytes(const decoder::DecoderShape& shape,
                                         const LanguageModelOptions& options) noexcept {
-  return decoder::KvCache::bytes(cache_shape(shape), options.kv_cells, 0);
+  return decoder::KvCache::bytes(cache_shape(shape, options.cache_type), options.kv_cells, 0);
 }
 
 std::size_t DecoderContext::step_bytes(const decoder::DecoderShape& shape,

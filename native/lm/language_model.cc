@@ -101,7 +101,8 @@ struct LanguageModel::Impl {
 
   void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
   engine::DecoderPlan plan_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
-  void choose_runtime(const std::filesystem::path& path, Content content, const CancelToken* cancel);
+  std::shared_ptr<const LanguageModel> choose_runtime(const std::filesystem::path& path, Content content,
+                                                      const CancelToken* cancel);
   void resolve_options(const LanguageProfile& profile);
   ggml_backend_dev_t place(const std::filesystem::path& path, Content content, const CancelToken* cancel);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
@@ -120,7 +121,7 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
         if (progress) progress(kHashShare * fraction);
       });
     }
-    choose_runtime(path, content, cancel);
+    const std::shared_ptr<const LanguageModel> measured = choose_runtime(path, content, cancel);
     const bool ours = options.runtime == Runtime::kDecoder;
     resolve_options(profile);
     read_facts(file, profile, device);
@@ -181,20 +182,26 @@ engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& fi
   return plan;
 }
 
-// Replaces Runtime::kAuto of a model that both runtimes can compute.
-void LanguageModel::Impl::choose_runtime(const std::filesystem::path& path, Content content,
-                                         const CancelToken* cancel) {
-  if (options.runtime != Runtime::kAuto) return;
+// Replaces Runtime::kAuto of a model that both runtimes can compute. Returns what was loaded for a measurement, if
+// anything: its packed weights can be shared while it lives.
+std::shared_ptr<const LanguageModel> LanguageModel::Impl::choose_runtime(const std::filesystem::path& path,
+                                                                         Content content, const CancelToken* cancel) {
+  if (options.runtime != Runtime::kAuto) return nullptr;
   facts.candidates = runtime_candidates();
-  const std::optional<Runtime> known = known_runtime(facts.fingerprint, options.known);
-  if (known) {
+  if (content == Content::kShape) {
+    options.runtime = likely_runtime(options.known).value_or(Runtime::kLlama);
+    return nullptr;
+  }
+  std::shared_ptr<const LanguageModel> loaded;
+  if (const std::optional<Runtime> known = known_runtime(facts.fingerprint, options.known)) {
     options.runtime = *known;
-  } else if (content == Content::kShape) {
-    options.runtime = Runtime::kLlama;  // needs the more memory
   } else {
-    options.runtime = measure_runtime(path, options, facts.fingerprint, backends, cancel);
+    MeasuredRuntime measured = measure_runtime(path, options, facts.fingerprint, backends, cancel);
+    options.runtime = measured.runtime;
+    loaded = std::move(measured.loaded);
   }
   facts.measured = runtime_measured(facts.fingerprint);
+  return loaded;
 }
 
 void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {

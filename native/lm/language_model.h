@@ -40,6 +40,12 @@ enum class Runtime {
   kDecoder,  // native/decoder
 };
 
+/// How a KV cache stores its numbers.
+enum class CacheType {
+  kF16,
+  kQ8_0,  // half the memory
+};
+
 /// LanguageModelFacts::runtime of native/decoder.
 inline constexpr std::string_view kDecoderRuntime = "decoder";
 
@@ -49,6 +55,7 @@ struct LanguageModelOptions {
   std::uint32_t context_size = 0;
   /// Cells of the KV cache, shared by all requests; one per token. 0: context_size.
   std::uint32_t kv_cells = 0;
+  CacheType cache_type = CacheType::kF16;
   /// Most tokens of one step.
   std::uint32_t batch_size = kDefaultBatch;
   /// Threads that decode, and threads that process prompts. 0: all that the process may use.
@@ -58,7 +65,8 @@ struct LanguageModelOptions {
   Runtime runtime = Runtime::kAuto;
   /// On a GPU: keeps the KV cache there too.
   bool offload_kqv = true;
-  /// Runtimes measured earlier on this machine.
+  /// Runtimes measured earlier on this machine. For Content::kShape: of this file only, as its fingerprint is not
+  /// known.
   std::vector<engine::KnownSettings> known;
   /// Same request, same text, whatever runs beside it. Always so with native/decoder; llama.cpp computes one request
   /// per step for it, slower. load() resets it for native/decoder.
@@ -77,7 +85,7 @@ struct LanguageModelFacts {
   std::string runtime;                  // "llama.cpp" or "decoder"
   std::string placement_note;           // why a model that could use the GPU does not; else empty
   std::vector<std::string> candidates;  // runtimes that were measured, if the choice was Runtime::kAuto
-  bool measured = false;                // by this process
+  bool measured = false;                // by this process, in rounds that agree
   std::string chat_template;            // Jinja source; empty if the file has none
   std::uint32_t context_size;           // in use
   std::uint32_t training_context;       // tokens

@@ -62,13 +62,15 @@ llama_context_params context_params(const LanguageModel& model) {
   params.flash_attn_type = options.deterministic ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
   params.offload_kqv = options.offload_kqv && options.placement != Placement::kRam;
   params.op_offload = options.placement != Placement::kRam;
+  if (options.cache_type == CacheType::kQ8_0) params.type_k = params.type_v = GGML_TYPE_Q8_0;
   params.no_perf = true;
   return params;
 }
 
 std::string LlamaContext::state_name(const LanguageModel& model) {
   return std::string("llama.cpp ") + llama_version() + ", " + model.facts().backend +
-         (model.options().deterministic ? ", deterministic" : "");
+         (model.options().deterministic ? ", deterministic" : "") +
+         (model.options().cache_type == CacheType::kF16 ? "" : ", q8_0 cache");
 }
 
 void LlamaContext::PoolFree::operator()(ggml_threadpool* pool) const noexcept {
@@ -91,6 +93,8 @@ LlamaContext::LlamaContext(std::shared_ptr<const LanguageModel> model)
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
   context_.reset(llama_init_from_model(&model_->llama(), params));
+  if (!context_ && model_->options().cache_type != CacheType::kF16)
+    fail(Code::kUnsupported, "no KV cache of 8 bits: " + errors.reason("llama.cpp cannot compute this model with one"));
   if (!context_) {
     fail(Code::kOutOfMemory, "no cache of " + std::to_string(params.n_ctx) +
                                  " tokens: " + errors.reason("llama.cpp could not allocate its buffers"));

@@ -11,6 +11,7 @@
 #include "ggml-backend.h"
 #include "lm/decoder_context.h"
 #include "lm/llama_context.h"
+#include "lm/runtime_choice.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -44,6 +45,17 @@ void add_llama(const LanguageModel& model, std::map<std::string, DeviceMemory>& 
   }
 }
 
+// What native/decoder would allocate.
+DeviceMemory decoder_memory(const std::filesystem::path& path, const LanguageModelOptions& options) {
+  const engine::DecoderPlan plan = engine::plan_decoder(engine::GgufFile(path));
+  return {"CPU", plan.weight_bytes, DecoderContext::cache_bytes(plan.shape, options),
+          DecoderContext::step_bytes(plan.shape, options)};
+}
+
+std::uint64_t total(const DeviceMemory& memory) {
+  return memory.model + memory.context + memory.compute;
+}
+
 }  // namespace
 
 std::vector<DeviceMemory> estimate_memory(const std::filesystem::path& path, const LanguageModelOptions& options,
@@ -52,13 +64,14 @@ std::vector<DeviceMemory> estimate_memory(const std::filesystem::path& path, con
       LanguageModel::load(path, options, std::move(backends), cancel, {}, LanguageModel::Content::kShape);
   std::map<std::string, DeviceMemory> devices;
   if (model->options().runtime == Runtime::kDecoder) {
-    const engine::DecoderPlan plan = engine::plan_decoder(engine::GgufFile(path));
-    DeviceMemory& memory = devices["CPU"];
-    memory.model = plan.weight_bytes;
-    memory.context = DecoderContext::cache_bytes(plan.shape, model->options());
-    memory.compute = DecoderContext::step_bytes(plan.shape, model->options());
+    devices["CPU"] = decoder_memory(path, model->options());
   } else {
     add_llama(*model, devices);
+    const bool undecided = !model->facts().candidates.empty() && !likely_runtime(options.known);
+    if (undecided) {
+      const DeviceMemory other = decoder_memory(path, model->options());
+      if (total(other) > total(devices["CPU"])) devices["CPU"] = other;
+    }
   }
   devices["CPU"].model += kBytesPerToken * model->facts().vocabulary_size;
   std::vector<DeviceMemory> found;

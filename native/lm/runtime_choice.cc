@@ -1,33 +1,44 @@
 #include "lm/runtime_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "core/thread_clock.h"
 #include "lm/generation_context.h"
 
 namespace lorekeep::lm {
 namespace {
 
-constexpr std::uint32_t kPrompt = 128;
-constexpr std::uint32_t kReply = 12;  // less than the least context
-constexpr int kRounds = 3;
-constexpr double kSlowSeconds = 0.5;  // a round that takes longer is the only one
+/// A measurement, which computes the same tokens in every round.
+struct Plan {
+  std::uint32_t prompt;
+  std::uint32_t reply;  // less than the least context
+  std::size_t rounds;
+  std::size_t most_rounds;  // if the first ones disagree
+};
+constexpr Plan kUsualPlan{64, 12, 3, 6};
+// A large model is slow, and may not fit into memory twice: its runtimes are loaded one after the other.
+constexpr Plan kLargePlan{16, 4, 2, 2};
+constexpr std::uint64_t kLargeFile = std::uint64_t{1} << 30;  // bytes
 // What a turn of an agent usually computes: some hundred tokens of a prompt that is mostly in the cache, and a reply.
-constexpr double kPromptsPerTurn = 4;
-constexpr double kRepliesPerTurn = 8;
+constexpr double kPromptPerTurn = 512;
+constexpr double kReplyPerTurn = 96;
 // native/decoder must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
 // Of the distributions of the next token, in nats. Rounding differs by less than 0.01 with weights of 4 bits.
 constexpr double kMostDivergence = 0.03;
 
+struct Choice {
+  Runtime runtime;
+  bool sure;  // all rounds agreed
+};
+
 struct Memory {
   std::mutex mutex;
-  std::map<std::string, Runtime> measured;
+  std::map<std::string, Choice> measured;
 };
 
 Memory& memory() {
@@ -35,34 +46,36 @@ Memory& memory() {
   return *found;
 }
 
-/// A runtime and its times, the best of several rounds.
+/// A runtime that computes the same tokens in every round.
 class Candidate {
  public:
-  Candidate(std::shared_ptr<const LanguageModel> model, const CancelToken* cancel)
+  Candidate(std::shared_ptr<const LanguageModel> model, const Plan& plan, const CancelToken* cancel)
       : vocabulary_(model->facts().vocabulary_size),
-        prompt_tokens_(std::min(kPrompt, model->options().context_size - kReply)),
+        prompt_(std::min(plan.prompt, model->options().context_size - plan.reply)),
+        reply_(plan.reply),
         cancel_(cancel),
-        context_(GenerationContext::make(std::move(model))) {}
+        context_(GenerationContext::make(std::move(model))) {
+    round();  // allocates
+  }
 
-  /// Returns the seconds of the round.
+  void add_round() { seconds_.push_back(round()); }
+  /// Seconds of a turn, by each round.
+  const std::vector<double>& seconds() const noexcept { return seconds_; }
+  /// Log-probabilities of every output of a round.
+  const std::vector<std::vector<float>>& distributions() const noexcept { return distributions_; }
+  std::shared_ptr<const LanguageModel> model() const { return context_->shared_model(); }
+
+ private:
   double round() {
     context_->remove(0, -1);
     distributions_.clear();
     std::vector<GenerationContext::Row> rows;
-    for (std::uint32_t i = 0; i < prompt_tokens_; ++i) rows.push_back(row(i, i + 1 == prompt_tokens_));
-    const double prompt = timed(rows);
+    for (std::uint32_t i = 0; i < prompt_; ++i) rows.push_back(row(i, i + 1 == prompt_));
+    const double prompt = timed(rows) / prompt_;
     double reply = 0;
-    for (std::uint32_t i = prompt_tokens_; i < prompt_tokens_ + kReply; ++i) reply += timed({row(i, true)});
-    prompt_ = std::min(prompt_, prompt);
-    reply_ = std::min(reply_, reply);
-    return prompt + reply;
+    for (std::uint32_t i = 0; i < reply_; ++i) reply += timed({row(prompt_ + i, true)});
+    return kPromptPerTurn * prompt + kReplyPerTurn * reply / reply_;
   }
-  double turn_seconds() const noexcept { return kPromptsPerTurn * prompt_ + kRepliesPerTurn * reply_; }
-  /// Log-probabilities of every output of the last round.
-  const std::vector<std::vector<float>>& distributions() const noexcept { return distributions_; }
-
- private:
-  using Clock = std::chrono::steady_clock;
 
   // Pseudo-random tokens, always the same.
   GenerationContext::Row row(std::uint32_t position, bool output) const noexcept {
@@ -73,9 +86,9 @@ class Candidate {
 
   double timed(const std::vector<GenerationContext::Row>& rows) {
     if (cancel_ != nullptr) cancel_->check();
-    const Clock::time_point begin = Clock::now();
+    const double begin = thread_seconds();
     context_->decode(rows, {});
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double seconds = thread_seconds() - begin;
     const std::span<float> logits = context_->logits(rows.size() - 1);
     const float top = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
@@ -87,12 +100,12 @@ class Candidate {
   }
 
   std::uint32_t vocabulary_;
-  std::uint32_t prompt_tokens_;
+  std::uint32_t prompt_;
+  std::uint32_t reply_;
   const CancelToken* cancel_;
   std::unique_ptr<GenerationContext> context_;
+  std::vector<double> seconds_;
   std::vector<std::vector<float>> distributions_;
-  double prompt_ = std::numeric_limits<double>::infinity();
-  double reply_ = std::numeric_limits<double>::infinity();
 };
 
 // Returns the mean Kullback-Leibler divergence; infinite or NaN if values are not numbers.
@@ -107,17 +120,22 @@ double divergence(const std::vector<std::vector<float>>& reference, const std::v
   return total / static_cast<double>(reference.size());
 }
 
-/// What a candidate's rounds gave.
-struct Measurement {
-  double turn_seconds;
-  std::vector<std::vector<float>> distributions;
-};
+// Whether native/decoder is faster in every round, in none, or in some.
+enum class Outcome { kFaster, kNotFaster, kUnsure };
 
-Measurement measure(std::shared_ptr<const LanguageModel> model, const CancelToken* cancel) {
-  Candidate candidate(std::move(model), cancel);
-  for (int i = 0; i < kRounds && candidate.round() < kSlowSeconds; ++i) {
-  }
-  return {candidate.turn_seconds(), candidate.distributions()};
+Outcome outcome(const std::vector<double>& llama, const std::vector<double>& decoder) {
+  std::size_t wins = 0;
+  for (std::size_t i = 0; i < llama.size(); ++i) wins += decoder[i] < kBetter * llama[i] ? 1 : 0;
+  if (wins == 0) return Outcome::kNotFaster;
+  return wins == llama.size() ? Outcome::kFaster : Outcome::kUnsure;
+}
+
+Runtime runtime_of(const engine::KnownSettings& entry) {
+  return entry.settings.runtime == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
+}
+
+double least(const std::vector<double>& seconds) {
+  return *std::min_element(seconds.begin(), seconds.end());
 }
 
 }  // namespace
@@ -130,41 +148,70 @@ std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<c
   {
     std::lock_guard lock(memory().mutex);
     const auto found = memory().measured.find(fingerprint);
-    if (found != memory().measured.end()) return found->second;
+    if (found != memory().measured.end()) return found->second.runtime;
   }
   for (const engine::KnownSettings& entry : known) {
     if (entry.fingerprint != fingerprint || entry.candidates != runtime_candidates()) continue;
-    return entry.settings.runtime == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
+    return runtime_of(entry);
   }
   return std::nullopt;
 }
 
-bool runtime_measured(const std::string& fingerprint) {
-  std::lock_guard lock(memory().mutex);
-  return memory().measured.contains(fingerprint);
+std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known) {
+  std::optional<Runtime> found;
+  for (const engine::KnownSettings& entry : known) {
+    if (entry.candidates == runtime_candidates()) found = runtime_of(entry);
+  }
+  return found;
 }
 
-Runtime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
-                        const std::string& fingerprint, std::shared_ptr<const engine::Backends> backends,
-                        const CancelToken* cancel) {
+bool runtime_measured(const std::string& fingerprint) {
+  std::lock_guard lock(memory().mutex);
+  const auto found = memory().measured.find(fingerprint);
+  return found != memory().measured.end() && found->second.sure;
+}
+
+MeasuredRuntime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
+                                const std::string& fingerprint, std::shared_ptr<const engine::Backends> backends,
+                                const CancelToken* cancel) {
+  std::error_code ignored;  // the caller has read the file
+  const bool large = std::filesystem::file_size(path, ignored) > kLargeFile;
+  const Plan& plan = large ? kLargePlan : kUsualPlan;
   const auto load = [&](Runtime runtime) {
     LanguageModelOptions small = options;
     small.runtime = runtime;
     small.placement = Placement::kRam;
     small.deterministic = false;
-    small.context_size = kPrompt + kReply;
+    small.context_size = plan.prompt + plan.reply;
     small.kv_cells = 0;
-    small.batch_size = kPrompt;
-    return LanguageModel::load(path, small, backends, cancel);
+    small.batch_size = plan.prompt;
+    small.threads = 1;
+    small.batch_threads = 1;
+    return std::make_unique<Candidate>(LanguageModel::load(path, small, backends, cancel), plan, cancel);
   };
-  // One after the other: a large model may not fit into memory twice.
-  const Measurement llama = measure(load(Runtime::kLlama), cancel);
-  const Measurement decoder = measure(load(Runtime::kDecoder), cancel);
-  const bool agrees = divergence(llama.distributions, decoder.distributions) <= kMostDivergence;
-  const bool faster = decoder.turn_seconds < kBetter * llama.turn_seconds;
-  const Runtime chosen = agrees && faster ? Runtime::kDecoder : Runtime::kLlama;
+  std::unique_ptr<Candidate> llama = load(Runtime::kLlama);
+  const auto expected = llama->distributions();
+  std::vector<double> before;
+  if (large) {
+    for (std::size_t i = 0; i < plan.rounds; ++i) llama->add_round();
+    before = llama->seconds();
+    llama.reset();
+  }
+  const std::unique_ptr<Candidate> decoder = load(Runtime::kDecoder);
+  const bool agrees = divergence(expected, decoder->distributions()) <= kMostDivergence;
+  Outcome found = Outcome::kUnsure;
+  for (std::size_t i = 0; agrees && i < plan.most_rounds && (i < plan.rounds || found == Outcome::kUnsure); ++i) {
+    if (llama) {
+      llama->add_round();
+      before = llama->seconds();
+    }
+    decoder->add_round();
+    if (before.size() == decoder->seconds().size()) found = outcome(before, decoder->seconds());
+  }
+  const bool faster = agrees && least(decoder->seconds()) < kBetter * least(before);
+  const Choice choice{faster ? Runtime::kDecoder : Runtime::kLlama, !agrees || found != Outcome::kUnsure};
   std::lock_guard lock(memory().mutex);
-  return memory().measured.emplace(fingerprint, chosen).first->second;
+  return {memory().measured.emplace(fingerprint, choice).first->second.runtime, decoder->model()};
 }
 
 }  // namespace lorekeep::lm

@@ -22,14 +22,23 @@ std::vector<std::string> runtime_candidates();
 /// the same candidates. Thread-safe, as the functions below.
 std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<const engine::KnownSettings> known);
 
-/// Returns whether this process has measured the file.
+/// Returns the runtime of the newest entry measured among the same candidates. For estimates: `known` is of one path.
+std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known);
+
+/// Returns whether this process has measured the file, and its rounds agreed: then the result may be kept.
 bool runtime_measured(const std::string& fingerprint);
 
-/// Loads the file with one runtime after the other and a small cache, and times a prompt and some replies' tokens.
-/// Returns native/decoder if it is faster and its distributions agree with llama.cpp's, and remembers the result. Takes
-/// the time of two loads and some hundred tokens. Throws as LanguageModel::load().
-Runtime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
-                        const std::string& fingerprint, std::shared_ptr<const engine::Backends> backends,
-                        const CancelToken* cancel);
+struct MeasuredRuntime {
+  Runtime runtime;
+  std::shared_ptr<const LanguageModel> loaded;  // by native/decoder
+};
+
+/// Loads the file with both runtimes and small caches, and computes a prompt and some tokens of a reply with each in
+/// turn, on this thread alone, by its processor time: neither neighbours nor the order decide. Returns native/decoder
+/// if it is faster and its distributions agree with llama.cpp's, and remembers the result. Throws as
+/// LanguageModel::load().
+MeasuredRuntime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
+                                const std::string& fingerprint, std::shared_ptr<const engine::Backends> backends,
+                                const CancelToken* cancel);
 
 }  // namespace lorekeep::lm

@@ -5,6 +5,7 @@ import {
   type Generation,
   LanguageModel,
   type LanguageModelNumbers,
+  type LanguageModelOptions as LanguageModelSettings,
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
@@ -31,6 +32,10 @@ export interface LoadOptions {
   placement: ModelVariant['placement'];
   /** On a GPU: keeps the KV cache there, too. */
   offloadKqv: boolean;
+  /** What computes on the CPU. */
+  runtime: LanguageModelSettings['runtime'];
+  /** Numbers of the KV cache. */
+  kvCacheType: LanguageModelSettings['kvCacheType'];
   signal: AbortSignal;
 }
 
@@ -41,6 +46,8 @@ export interface LanguageModelsOptions {
   batchThreads: number;
   batchSize: number;
   offloadKqv: boolean;
+  runtime: LanguageModelSettings['runtime'];
+  kvCacheType: LanguageModelSettings['kvCacheType'];
   /** How long an unused model stays in memory, in ms; 0: until close(). */
   idleMs: number;
   log: ModelLog;
@@ -208,8 +215,10 @@ export class LanguageModels {
   #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
     const { name } = entry;
     const { idleMs, log, memory, threads, batchThreads, batchSize, offloadKqv } = this.#options;
+    const { runtime, kvCacheType } = this.#options;
     const { placement } = located.variant;
-    const settings = { contextSize, threads, batchThreads, batchSize, offloadKqv, placement };
+    const compute = { threads, batchThreads, batchSize, offloadKqv, runtime, kvCacheType };
+    const settings = { ...compute, contextSize, placement };
     const catalog = this.#catalog;
     const slot = new ModelSlot<TextModel>({
       name,

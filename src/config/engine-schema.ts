@@ -69,6 +69,18 @@ export const llmEngineSchema = object({
     offload_kqv: boolean()
       .default(true)
       .describe('Keeps the KQV buffers of a model on the GPU there, too; `false`: in main memory.'),
+    runtime: choice('auto', 'llama.cpp', 'decoder')
+      .default('auto')
+      .describe(
+        "What computes language models on the CPU: `decoder`, lorekeep's own runtime for common architectures; `llama.cpp`; or `auto`, the faster one by a measurement. A model that `decoder` cannot compute is not loaded with `decoder`.",
+      )
+      .register(fieldFacts, { extension: true }),
+    kv_cache_type: choice('f16', 'q8_0')
+      .default('f16')
+      .describe(
+        'Numbers of the KV cache: 16 bits, or 8 bits in half the memory, a little less exact. llama.cpp cannot compute some models with `q8_0`; they are not loaded then.',
+      )
+      .register(fieldFacts, { extension: true }),
     scheduler,
   }).prefault({}),
   embedding: object({

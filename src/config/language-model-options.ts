@@ -9,6 +9,8 @@ export function languageModelOptions({ engines, language_model_idle_timeout }: S
     batchThreads: n_threads_batch,
     batchSize: inference.n_batch,
     offloadKqv: inference.offload_kqv,
+    runtime: inference.runtime,
+    kvCacheType: inference.kv_cache_type,
     idleMs: language_model_idle_timeout * 1000,
   };
 }

@@ -64,6 +64,8 @@ const contract = {
         default_n_ctx: 8192,
         n_batch: 512,
         offload_kqv: true,
+        runtime: 'auto', // an extension
+        kv_cache_type: 'f16', // an extension
         scheduler: {
           enabled: true,
           prefill_yield_enabled: true,

@@ -22,6 +22,14 @@ it('offload_kqv reaches the models', () => {
   expect(optionsOf({ inference: { offload_kqv: false } })).toMatchObject({ offloadKqv: false });
 });
 
+it('runtime and kv_cache_type reach the models', () => {
+  expect(optionsOf({})).toMatchObject({ runtime: 'auto', kvCacheType: 'f16' });
+  const inference = { runtime: 'decoder', kv_cache_type: 'q8_0' };
+  expect(optionsOf({ inference })).toMatchObject({ runtime: 'decoder', kvCacheType: 'q8_0' });
+  expect(() => optionsOf({ inference: { runtime: 'fast' } })).toThrow('llama.cpp');
+  expect(() => optionsOf({ inference: { kv_cache_type: 'q4_0' } })).toThrow('q8_0');
+});
+
 it('n_batch is at most what a model can be loaded with', () => {
   expect(() => optionsOf({ inference: { n_batch: 65_537 } })).toThrow('65536');
 });

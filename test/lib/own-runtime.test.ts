@@ -68,6 +68,34 @@ describe('the own runtime', () => {
       expect(Math.abs(logprob - (llama[i]?.logprob ?? 0))).toBeLessThan(0.02);
   });
 
+  test('keeps keys and values in 8 bits on request: nearly the same probabilities, whatever runs beside them', async () => {
+    const logprobs = async (model: LanguageModel) => {
+      const sampling = { temperature: 0 };
+      const asked = [1, 2, 3].map((salt) => ({ ...request(salt), sampling, maxTokens: 1, logprobs: 8 }));
+      const results = await Promise.all(asked.map((each) => model.generate(each).result));
+      return results.map((result) => result.logprobs?.[0]?.top ?? []);
+    };
+    const wide = await LanguageModel.load(await path, { ...own, kvCells: 4096 });
+    const expected = await logprobs(wide);
+    const narrow = await LanguageModel.load(await path, { ...own, kvCells: 4096, kvCacheType: 'q8_0' });
+    const found = await logprobs(narrow);
+    for (const [i, top] of expected.entries())
+      for (const { token, logprob } of top.slice(0, 4)) {
+        const close = found[i]?.find((other) => other.token === token)?.logprob ?? Number.NEGATIVE_INFINITY;
+        expect(Math.abs(close - logprob)).toBeLessThan(0.1);
+      }
+    expect(found).not.toEqual(expected);
+    const options = { ...own, batchSize: 9, kvCells: 4096, kvCacheType: 'q8_0' } as const;
+    const other = await LanguageModel.load(await path, options);
+    expect(await logprobs(other)).toEqual(found);
+    const file = folder('narrow.prefix');
+    await (await narrow.prefix(tokens(70, 1))).save(file);
+    await rejection(wide.loadPrefix(file), 'UNSUPPORTED');
+    await (await other.loadPrefix(file)).close();
+    for (const model of [wide, narrow, other]) await model.close();
+    await rejection(LanguageModel.load(await path, { kvCacheType: 'q4_0' as 'q8_0' }), 'INVALID_ARGUMENT');
+  });
+
   test('refuses the prefixes of llama.cpp, and llama.cpp its own', async () => {
     const models = [];
     for (const runtime of ['llama.cpp', 'decoder'] as const)
@@ -116,6 +144,9 @@ describe('the own runtime', () => {
     const { devices } = await LanguageModel.estimate(file, { ...own, contextSize: 256 });
     expect(devices).toHaveLength(1);
     expect(devices[0]?.context).toBe(256 * 2 * 2 * 2 * 16 * 2); // layers, keys and values, heads, dimensions, bytes
+    const narrow = await LanguageModel.estimate(file, { ...own, contextSize: 256, kvCacheType: 'q8_0' });
+    // A byte for each number, and two for each key and value of a token and a head.
+    expect(narrow.devices[0]?.context).toBe(256 * 2 * 2 * 2 * (16 + 2));
     expect(devices[0]?.model).toBeGreaterThan(0);
     expect(devices[0]?.compute).toBeGreaterThan(0);
   });
@@ -125,9 +156,13 @@ describe('the own runtime', () => {
     const cache = join(folder('cache'), 'generation-settings.json');
     const { LOREKEEP_RUNTIME, LOREKEEP_CACHE } = process.env;
     process.env.LOREKEEP_CACHE = folder('cache');
+    const estimated = async (path: string, runtime: 'auto' | 'llama.cpp' | 'decoder') =>
+      (await LanguageModel.estimate(path, { threads: 1, runtime })).total;
     delete process.env.LOREKEEP_RUNTIME;
     try {
       const candidates = ['llama.cpp', 'decoder'];
+      const totals = [await estimated(file, 'llama.cpp'), await estimated(file, 'decoder')];
+      expect(await estimated(file, 'auto')).toBe(Math.max(...totals));
       const first = await LanguageModel.load(file, { threads: 1 });
       const { fingerprint, runtime } = first.facts;
       expect(first.facts).toMatchObject({ candidates, measured: true });
@@ -136,6 +171,7 @@ describe('the own runtime', () => {
         { fingerprint, runtime, candidates },
       ]);
       await first.close();
+      expect(await estimated(file, 'auto')).toBe(totals[candidates.indexOf(runtime)]);
       // What was measured earlier decides, whichever it is.
       for (const [seed, remembered] of [
         [78, 'llama.cpp'],

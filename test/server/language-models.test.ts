@@ -33,7 +33,15 @@ async function languageModels(more: Partial<ConstructorParameters<typeof Languag
     return made;
   };
   const log = { info: vi.fn(), error: vi.fn() };
-  const settings = { defaultContext: 2048, threads: 3, batchThreads: 2, batchSize: 256, offloadKqv: true };
+  const settings = {
+    defaultContext: 2048,
+    threads: 3,
+    batchThreads: 2,
+    batchSize: 256,
+    offloadKqv: true,
+    runtime: 'decoder',
+    kvCacheType: 'q8_0',
+  } as const;
   const options = { ...settings, idleMs: 0, log, load };
   const found = new LanguageModels(await Catalog.load(path), { ...options, ...more });
   return { models: found, loads, loaded, log };
@@ -45,7 +53,15 @@ describe('language models of a catalog', () => {
     expect(loads).toHaveLength(0);
     const [first, second] = await Promise.all([models.pin(undefined), models.pin('small')]);
     expect(loads).toMatchObject([
-      { path: file('small.gguf'), contextSize: 512, threads: 3, batchThreads: 2, batchSize: 256 },
+      {
+        path: file('small.gguf'),
+        contextSize: 512,
+        threads: 3,
+        batchThreads: 2,
+        batchSize: 256,
+        runtime: 'decoder',
+        kvCacheType: 'q8_0',
+      },
     ]);
     expect(first.model).toBe(second.model);
     expect([first.name, first.contextSize]).toEqual(['small', 512]);

@@ -24,9 +24,29 @@ DecoderShape shape_of(std::size_t heads, std::size_t kv_heads, std::size_t head,
   return shape;
 }
 
+/// What a cache returns for a head of a cell.
+void round_head(float* head, std::size_t width, CacheFormat format) {
+  for (std::size_t begin = 0; begin < width; begin += format == CacheFormat::kF16 ? 1 : 32) {
+    if (format == CacheFormat::kF16) {
+      head[begin] = float_from_half(half_from_float(head[begin]));
+      continue;
+    }
+    const std::size_t end = std::min(begin + 32, width);
+    float largest = 0;
+    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(head[i]));
+    const float scale = float_from_half(half_from_float(largest / 127));
+    const float inverse = 1 / scale;
+    for (std::size_t i = begin; i < end; ++i) {
+      const float quant = std::clamp(std::nearbyint(head[i] * inverse), -127.0f, 127.0f);
+      head[i] = float_from_half(half_from_float(quant * scale));
+    }
+  }
+}
+
 /// Random queries, keys and values of some tokens.
 struct Tokens {
-  Tokens(const DecoderShape& by, std::size_t count, unsigned long long seed) : shape(by), tokens(count) {
+  Tokens(const DecoderShape& by, std::size_t count, unsigned long long seed, CacheFormat cache_format)
+      : shape(by), tokens(count), format(cache_format) {
     std::mt19937_64 random(seed);
     std::normal_distribution<float> normal;
     const auto fill = [&](std::vector<float>& to, std::size_t width) {
@@ -36,20 +56,16 @@ struct Tokens {
     fill(queries, shape.query_width());
     fill(keys, shape.kv_width());
     fill(values, shape.kv_width());
+    given_keys = keys;
+    given_values = values;
     for (auto* numbers : {&keys, &values}) {
-      for (float& value : *numbers) value = float_from_half(half_from_float(value));
+      for (std::size_t i = 0; i < numbers->size(); i += shape.head) round_head(numbers->data() + i, shape.head, format);
     }
   }
-  void store(KvCache& cache, std::size_t sequence, std::size_t token) const {
+  void store(KvCache& cache, std::size_t sequence, std::size_t token, const DecoderKernels& kernels) const {
     for (std::size_t kv = 0; kv < shape.kv_heads; ++kv) {
-      std::uint16_t* key = cache.keys(sequence, token / kBlockKeys, 0, kv) + token % kBlockKeys;
-      std::uint16_t* value =
-          cache.values(sequence, token / kBlockKeys, 0, kv) + token % kBlockKeys * padded(shape.head);
-      for (std::size_t d = 0; d < shape.head; ++d) {
-        const std::size_t from = token * shape.kv_width() + kv * shape.head + d;
-        key[d * kBlockKeys] = half_from_float(keys[from]);
-        value[d] = half_from_float(values[from]);
-      }
+      const std::size_t from = token * shape.kv_width() + kv * shape.head;
+      cache.store(sequence, token, 0, kv, given_keys.data() + from, given_values.data() + from, kernels);
     }
   }
   double naive(std::size_t token, std::size_t head, std::size_t dimension, std::size_t window) const {
@@ -78,23 +94,26 @@ struct Tokens {
 
   DecoderShape shape;
   std::size_t tokens;
+  CacheFormat format;
   std::vector<float> queries;
-  std::vector<float> keys;
+  std::vector<float> keys;  // as the cache rounds them
   std::vector<float> values;
+  std::vector<float> given_keys;
+  std::vector<float> given_values;
 };
 
 /// Computes all tokens in steps of the given sizes, in turn.
 std::vector<float> attended(const Tokens& tokens, const DecoderKernels& kernels, std::size_t threads,
                             std::size_t window, const std::vector<std::size_t>& steps) {
   const DecoderShape& shape = tokens.shape;
-  KvCache cache({1, shape.kv_heads, shape.head}, tokens.tokens, 2);
+  KvCache cache({1, shape.kv_heads, shape.head, tokens.format}, tokens.tokens, 2);
   Team team(threads);
   Attention attention(shape, kernels, cache, team);
   std::vector<float> found(tokens.tokens * shape.query_width());
   for (std::size_t done = 0, step = 0; done < tokens.tokens; ++step) {
     const std::size_t rows = std::min(steps[step % steps.size()], tokens.tokens - done);
     cache.extend(1, done + rows);
-    for (std::size_t i = 0; i < rows; ++i) tokens.store(cache, 1, done + i);
+    for (std::size_t i = 0; i < rows; ++i) tokens.store(cache, 1, done + i, kernels);
     const Part part{1, done, 0, rows};
     team.begin(threads, nullptr);
     attention.plan({&part, 1});
@@ -110,13 +129,17 @@ TEST("attention: agrees with a naive one for all kinds of heads, windows and ker
   struct Case {
     std::size_t heads, kv_heads, head, tokens, window;
     float softcap;
+    CacheFormat format = CacheFormat::kF16;
   };
-  constexpr Case kCases[] = {{3, 1, 64, 300, 0, 0},    {4, 4, 16, 70, 0, 0},  {4, 2, 10, 40, 0, 0},
-                             {2, 1, 80, 33, 0, 0},     {7, 1, 8, 270, 32, 0}, {2, 2, 128, 20, 0, 5},
-                             {2, 1, 48, 600, 300, 50}, {1, 1, 2, 5, 1, 0}};
+  constexpr CacheFormat kQ8_0 = CacheFormat::kQ8_0;
+  constexpr Case kCases[] = {{3, 1, 64, 300, 0, 0},        {4, 4, 16, 70, 0, 0},         {4, 2, 10, 40, 0, 0},
+                             {2, 1, 80, 33, 0, 0},         {7, 1, 8, 270, 32, 0},        {2, 2, 128, 20, 0, 5},
+                             {2, 1, 48, 600, 300, 50},     {1, 1, 2, 5, 1, 0},           {3, 1, 64, 300, 0, 0, kQ8_0},
+                             {4, 2, 10, 270, 0, 0, kQ8_0}, {2, 1, 80, 70, 33, 5, kQ8_0}, {2, 2, 48, 300, 0, 0, kQ8_0}};
   for (const DecoderKernels* set : available_kernels()) {
     for (const Case& one : kCases) {
-      const Tokens tokens(shape_of(one.heads, one.kv_heads, one.head, one.softcap), one.tokens, test::seed());
+      const Tokens tokens(shape_of(one.heads, one.kv_heads, one.head, one.softcap), one.tokens, test::seed(),
+                          one.format);
       const std::vector<float> found = attended(tokens, *set, 2, one.window, {one.tokens});
       double worst = 0;
       for (std::size_t token = 0; token < one.tokens; token += 1 + token / 16) {
@@ -133,7 +156,8 @@ TEST("attention: agrees with a naive one for all kinds of heads, windows and ker
 TEST("attention: the bits of a row do not depend on steps, neighbours or threads") {
   for (const DecoderKernels* set : available_kernels()) {
     for (const std::size_t window : {0u, 100u}) {
-      const Tokens tokens(shape_of(6, 2, 24, 0), 700, test::seed() + window);
+      const CacheFormat format = window == 0 ? CacheFormat::kF16 : CacheFormat::kQ8_0;
+      const Tokens tokens(shape_of(6, 2, 24, 0), 700, test::seed() + window, format);
       const std::vector<float> whole = attended(tokens, *set, 1, window, {700});
       for (const std::vector<std::size_t>& steps :
            {std::vector<std::size_t>{1}, {16}, {5, 1, 64}, {255, 1, 2}, {512, 1}}) {

@@ -123,6 +123,33 @@ TEST("decoder kernels: stored halves are rounded, and finite whatever comes") {
   }
 }
 
+TEST("decoder kernels: cells of 8 bits become halves") {
+  std::mt19937_64 random(test::seed());
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t head : {2u, 8u, 10u, 32u, 40u, 64u, 80u, 128u}) {
+      std::vector<std::int8_t> quants(padded(head) * kBlockKeys);
+      for (std::int8_t& quant : quants) quant = static_cast<std::int8_t>(random());
+      std::vector<std::uint16_t> scales(scale_groups(head) * kBlockKeys);
+      for (std::uint16_t& scale : scales) scale = half_from_float(0.001f * static_cast<float>(random() % 1000));
+      std::vector<std::uint16_t> keys(head * kBlockKeys);
+      std::vector<std::uint16_t> values(padded(head) * kBlockKeys);
+      set->expand_keys(quants.data(), scales.data(), keys.data(), head);
+      set->expand_values(quants.data(), scales.data(), values.data(), head);
+      bool same = true;
+      for (std::size_t key = 0; key < kBlockKeys; ++key) {
+        for (std::size_t d = 0; d < head; ++d) {
+          const float scale = float_from_half(scales[d / kScaleDimensions * kBlockKeys + key]);
+          const std::size_t at_key = d * kBlockKeys + key;
+          const std::size_t at_value = key * padded(head) + d;
+          same = same && keys[at_key] == half_from_float(static_cast<float>(quants[at_key]) * scale);
+          same = same && values[at_value] == half_from_float(static_cast<float>(quants[at_value]) * scale);
+        }
+      }
+      CHECK(same);
+    }
+  }
+}
+
 TEST("decoder kernels: sums and scaled rows") {
   for (const DecoderKernels* set : available_kernels()) {
     for (const std::size_t count : kCounts) {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
 
+#include "core/half.h"
 #include "harness.h"
 
+using lorekeep::decoder::CacheFormat;
 using lorekeep::decoder::CacheShape;
 using lorekeep::decoder::kBlockKeys;
 using lorekeep::decoder::KvCache;
@@ -132,4 +135,46 @@ TEST("kv cache: refuses states of another size, and numbers that are not finite"
   std::memcpy(state.data() + state.size() / 2 * 2 / 3 * 2, &infinite, sizeof infinite);
   CHECK(!cache.restore(1, state, 40));
   CHECK_EQ(cache.length(1), std::size_t{0});
+}
+
+TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, and survive saving") {
+  constexpr CacheShape kEightBit{2, 3, 40, CacheFormat::kQ8_0};
+  constexpr CacheShape kSixteenBit{2, 3, 40};
+  CHECK(10 * kEightBit.block_numbers() < 6 * kSixteenBit.block_numbers());
+  const lorekeep::decoder::DecoderKernels& kernels = *lorekeep::decoder::available_kernels().back();
+  KvCache cache(kEightBit, 4 * kBlockKeys, 2);
+  std::mt19937_64 random(lorekeep::test::seed());
+  std::normal_distribution<float> normal;
+  constexpr std::size_t kCells = 50;
+  std::vector<std::vector<float>> stored;
+  REQUIRE(cache.extend(0, kCells));
+  for (std::size_t i = 0; i < kCells * 6; ++i) {
+    std::vector<float>& head = stored.emplace_back(80);
+    for (float& value : head) value = normal(random);
+    if (i == 5) head[3] = std::numeric_limits<float>::quiet_NaN();
+    if (i == 6) head[3] = -std::numeric_limits<float>::infinity();
+    cache.store(0, i / 6, i / 3 % 2, i % 3, head.data(), head.data() + 40, kernels);
+  }
+  cache.set_length(0, kCells);
+  std::vector<std::byte> state = cache.save(0);
+  REQUIRE(cache.restore(1, state, kCells));
+  std::vector<std::uint16_t> keys(40 * kBlockKeys);
+  std::vector<std::uint16_t> values(48 * kBlockKeys);
+  for (std::size_t i = 7; i < kCells * 6; ++i) {
+    const std::size_t cell = i / 6;
+    const auto key = cache.eight_bit_keys(1, cell / kBlockKeys, i / 3 % 2, i % 3);
+    const auto value = cache.eight_bit_values(1, cell / kBlockKeys, i / 3 % 2, i % 3);
+    kernels.expand_keys(key.quants, key.scales, keys.data(), 40);
+    kernels.expand_values(value.quants, value.scales, values.data(), 40);
+    for (std::size_t d = 0; d < 40; ++d) {
+      CHECK_NEAR(lorekeep::float_from_half(keys[d * kBlockKeys + cell % kBlockKeys]), stored[i][d], 0.03);
+      CHECK_NEAR(lorekeep::float_from_half(values[cell % kBlockKeys * 48 + d]), stored[i][40 + d], 0.03);
+    }
+  }
+  // Quants may be anything; a scale may not.
+  state[0] = std::byte{0x80};
+  CHECK(cache.restore(1, state, kCells));
+  const std::uint16_t infinite = 0x7c00;
+  std::memcpy(state.data() + 40 * kBlockKeys, &infinite, sizeof infinite);
+  CHECK(!cache.restore(1, state, kCells));
 }

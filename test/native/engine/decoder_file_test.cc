@@ -13,42 +13,12 @@
 using namespace lorekeep;
 using namespace lorekeep::engine;
 using lorekeep::test::GgufBytes;
+using lorekeep::test::small_decoder;
 using lorekeep::test::TemporaryFile;
 
 namespace {
 
 constexpr std::uint64_t kWidth = 16;
-constexpr std::uint64_t kHidden = 24;
-constexpr std::uint64_t kTokens = 6;
-
-GgufBytes small_decoder(const std::string& architecture) {
-  GgufBytes file;
-  const auto key = [&](const char* suffix) { return architecture + "." + suffix; };
-  file.text("general.architecture", architecture)
-      .u32(key("context_length"), 64)
-      .u32(key("embedding_length"), kWidth)
-      .u32(key("feed_forward_length"), kHidden)
-      .u32(key("block_count"), 2)
-      .u32(key("attention.head_count"), 2)
-      .u32(key("attention.head_count_kv"), 1)
-      .f32(key("attention.layer_norm_rms_epsilon"), 1e-5f)
-      .texts("tokenizer.ggml.tokens", {"a", "b", "c", "d", "e", "f"})
-      .tensor("token_embd.weight", {kWidth, kTokens})
-      .tensor("output_norm.weight", {kWidth});
-  for (const char* block : {"blk.0.", "blk.1."}) {
-    const std::string name = block;
-    file.tensor(name + "attn_norm.weight", {kWidth})
-        .tensor(name + "attn_q.weight", {kWidth, kWidth})
-        .tensor(name + "attn_k.weight", {kWidth, kWidth / 2})
-        .tensor(name + "attn_v.weight", {kWidth, kWidth / 2})
-        .tensor(name + "attn_output.weight", {kWidth, kWidth})
-        .tensor(name + "ffn_norm.weight", {kWidth})
-        .tensor(name + "ffn_gate.weight", {kWidth, kHidden})
-        .tensor(name + "ffn_up.weight", {kWidth, kHidden})
-        .tensor(name + "ffn_down.weight", {kHidden, kWidth});
-  }
-  return file;
-}
 
 DecoderPlan plan(const GgufBytes& file) {
   const TemporaryFile temporary(file.bytes());

@@ -109,6 +109,39 @@ GgufBytes small_bert() {
   return file;
 }
 
+GgufBytes small_decoder(const std::string& architecture, std::size_t tokens) {
+  constexpr std::uint64_t kWidth = 16;
+  constexpr std::uint64_t kHidden = 24;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < tokens; ++i) texts.emplace_back(1, static_cast<char>('a' + i));
+  GgufBytes file;
+  const auto key = [&](const char* suffix) { return architecture + "." + suffix; };
+  file.text("general.architecture", architecture)
+      .u32(key("context_length"), 64)
+      .u32(key("embedding_length"), kWidth)
+      .u32(key("feed_forward_length"), kHidden)
+      .u32(key("block_count"), 2)
+      .u32(key("attention.head_count"), 2)
+      .u32(key("attention.head_count_kv"), 1)
+      .f32(key("attention.layer_norm_rms_epsilon"), 1e-5f)
+      .texts("tokenizer.ggml.tokens", texts)
+      .tensor("token_embd.weight", {kWidth, tokens})
+      .tensor("output_norm.weight", {kWidth});
+  for (const char* block : {"blk.0.", "blk.1."}) {
+    const std::string name = block;
+    file.tensor(name + "attn_norm.weight", {kWidth})
+        .tensor(name + "attn_q.weight", {kWidth, kWidth})
+        .tensor(name + "attn_k.weight", {kWidth, kWidth / 2})
+        .tensor(name + "attn_v.weight", {kWidth, kWidth / 2})
+        .tensor(name + "attn_output.weight", {kWidth, kWidth})
+        .tensor(name + "ffn_norm.weight", {kWidth})
+        .tensor(name + "ffn_gate.weight", {kWidth, kHidden})
+        .tensor(name + "ffn_up.weight", {kWidth, kHidden})
+        .tensor(name + "ffn_down.weight", {kHidden, kWidth});
+  }
+  return file;
+}
+
 TemporaryFile::TemporaryFile(std::string_view content) {
   write_file(path_, std::span(reinterpret_cast<const std::uint8_t*>(content.data()), content.size()));
 }

@@ -47,6 +47,10 @@ class GgufBytes {
 /// A bert of dimension 8 with a vocabulary of six tokens, with everything that profile_model() asks for.
 GgufBytes small_bert();
 
+/// A decoder of 2 layers and width 16, with weights of zeros, which plan_decoder() takes if the architecture is llama,
+/// qwen2 or gemma. At most 26 tokens.
+GgufBytes small_decoder(const std::string& architecture, std::size_t tokens = 6);
+
 /// A file in a temporary folder, removed at the end of the scope.
 class TemporaryFile {
  public:
