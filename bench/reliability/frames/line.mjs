@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { framed } from './hostile-frames.mjs';
 
+/** Longest silence of a server that owes replies. */
 const answerMs = 60_000;
 const internal = Buffer.from('"code":1009');
 const replyTo = Buffer.from('"reply_to":');
@@ -15,6 +16,7 @@ export class Line {
     this.rest = Buffer.alloc(0);
     this.frames = [];
     this.keeping = true;
+    this.heard = 0;
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -28,6 +30,7 @@ export class Line {
   }
 
   #take(chunk) {
+    this.heard = Date.now();
     let bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     while (bytes.length >= 5) {
       const end = 5 + bytes.readUInt32BE(1);
@@ -44,12 +47,13 @@ export class Line {
   }
 
   async #until(holds, what) {
-    const late = Date.now() + answerMs;
+    const begin = Date.now();
     for (;;) {
       if (this.failure) throw new Error(this.failure);
       if (holds()) return;
       if (this.ended) throw new Error(`closed by the server ${what}`);
-      if (Date.now() > late) throw new Error(`no answer in ${answerMs / 1000} s ${what}`);
+      if (Date.now() - Math.max(begin, this.heard) > answerMs)
+        throw new Error(`no answer in ${answerMs / 1000} s ${what}, ${this.replies} by now`);
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, 1000);
         this.look = () => {
