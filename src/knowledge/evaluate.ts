@@ -124,7 +124,7 @@ export async function evaluate(
 
 /** Rethrows an error; one about a question's text names the question. */
 function refuse(error: unknown, index: number): never {
-  if (!(error instanceof LorekeepError) || error.detail['field'] !== 'text') throw error;
+  if (!(error instanceof LorekeepError) || error.detail.field !== 'text') throw error;
   const { reason = error.message, ...facts } = error.detail;
   const named = { ...facts, field: `questions[${index}]`, reason: String(reason) };
   throw LorekeepError.about(error.code, named, { cause: error });

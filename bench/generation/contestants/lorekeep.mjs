@@ -21,6 +21,7 @@ const before = residentBytes().all;
 const model = await LanguageModel.load(path, options);
 const logitBias = Object.fromEntries(end.map((token) => [token, Number.NEGATIVE_INFINITY]));
 
+// No drafts: replies to random tokens repeat themselves, which prompt lookup would turn into speed (drafts.mjs measures it).
 function generate({ prompt, maxTokens, class: consumerClass = 'interactive_visible' }) {
   return model.generate({
     prompt: Int32Array.from(prompt),
@@ -28,6 +29,7 @@ function generate({ prompt, maxTokens, class: consumerClass = 'interactive_visib
     class: consumerClass,
     sampling: { temperature: 0 },
     logitBias,
+    drafts: false,
   });
 }
 
