@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "scheduler/settings.h"
 
@@ -57,9 +58,9 @@ double Costs::per_token(std::size_t bucket) const noexcept {
   for (std::size_t i = 0; i <= bucket; ++i) {
     if (prefill_[i] > 0 && (least == 0 || prefill_[i] < least)) least = prefill_[i];
   }
-  if (least > 0) return least;
+  if (least > 0) return drift_ * least;
   for (std::size_t above = bucket + 1; above < kBuckets; ++above) {
-    if (prefill_[above] > 0) return prefill_[above];
+    if (prefill_[above] > 0) return drift_ * prefill_[above];
   }
   return 0;
 }
@@ -92,7 +93,11 @@ void Costs::learn(std::uint32_t decodes, std::uint32_t prefill_tokens, double to
   }
   // Of a mixed step, at least a tenth belongs to the prompts.
   const double prompts = std::max(took_ms - decode_ms(decodes), took_ms / 10);
-  average(prefill_[bucket_of(prefill_tokens, kBuckets)], prompts / prefill_tokens);
+  const double each = prompts / prefill_tokens;
+  double& entry = prefill_[bucket_of(prefill_tokens, kBuckets)];
+  // Half of the surprise, in logarithms, is drift.
+  if (entry > 0) drift_ *= std::sqrt(std::clamp(each / (drift_ * entry), 1 / kOutlier, kOutlier));
+  average(entry, each / drift_);
 }
 
 }  // namespace lorekeep::scheduler

@@ -26,7 +26,10 @@ class Costs {
   double per_token(std::size_t bucket) const noexcept;
 
   Table decode_{};
-  Table prefill_{};
+  Table prefill_{};  // before drift_
+  /// Factor of all costs of prompts. A token deep in a context takes longer, in chunks of any size, so a chunk that
+  /// took longer than expected says the same of chunks that have not run since the context was short.
+  double drift_ = 1;
 };
 
 }  // namespace lorekeep::scheduler

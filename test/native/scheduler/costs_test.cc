@@ -1,5 +1,7 @@
 #include "scheduler/costs.h"
 
+#include <algorithm>
+
 #include "harness.h"
 
 namespace {
@@ -65,6 +67,28 @@ TEST("chunks whose tokens are dearer are skipped where a larger budget would fit
   CHECK_EQ(costs.tokens_within(60, 0, 500), 12u);
   // 40 tokens would be affordable at 2 ms, but they cost 5 in a chunk below 64.
   CHECK_EQ(costs.tokens_within(80, 0, 500), 16u);
+}
+
+TEST("chunks that did not run since the context was short are expected to take longer, too") {
+  Costs costs;
+  for (int i = 0; i < 40; ++i) {
+    for (const std::uint32_t tokens : {20u, 50u, 100u, 200u, 400u}) costs.learn(0, tokens, 0.3 * tokens);
+  }
+  CHECK_EQ(costs.tokens_within(45, 0, 500), 150u);
+  // Deeper, each token takes three times as long. Every chunk is as long as its predecessors allow.
+  double longest_after_five = 0;
+  for (int i = 0; i < 12; ++i) {
+    const std::uint32_t tokens = costs.tokens_within(45, 0, 500);
+    costs.learn(0, tokens, 0.9 * tokens);
+    if (i >= 5) longest_after_five = std::max(longest_after_five, 0.9 * tokens);
+  }
+  CHECK(longest_after_five <= 50);
+  // And back, with a new prompt.
+  for (int i = 0; i < 20; ++i) {
+    const std::uint32_t tokens = costs.tokens_within(45, 0, 500);
+    costs.learn(0, tokens, 0.3 * tokens);
+  }
+  CHECK(costs.tokens_within(45, 0, 500) >= 130);
 }
 
 }  // namespace
