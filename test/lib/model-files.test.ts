@@ -224,10 +224,10 @@ describe('models that are not for embedding', () => {
     expect((await rejection(EmbeddingModel.load(path), 'UNSUPPORTED')).message).toMatch(message);
   });
 
-  test('a reranker and a part of a split model are UNSUPPORTED', async () => {
+  test('a reranker is UNSUPPORTED, and a file that is a part of no split model is invalid', async () => {
     await rejection(EmbeddingModel.load(await tinyBert({ pooling: 4 })), 'UNSUPPORTED');
     const part = await edited((file) => file.set('split.count', { type: 'u32', value: 2 }));
-    await rejection(EmbeddingModel.load(part), 'UNSUPPORTED');
+    await rejection(EmbeddingModel.load(part), 'MODEL_INVALID');
   });
 });
 
