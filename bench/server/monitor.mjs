@@ -65,7 +65,7 @@ function report({ clients, records, seconds }, rounds, bytes) {
       { name: 'cost', value: `${percent(cost)} (95 %: ${percent(low)} to ${percent(high)})` },
       { name: 'processor time of the server per turn without, µs', value: processor('without').toFixed(0) },
       { name: 'with, µs', value: processor('with').toFixed(0) },
-      { name: 'MiB that the page got', value: (bytes / 1024 ** 2).toFixed(0) },
+      { name: 'KiB that the page got', value: (bytes / 1024).toFixed(0) },
     ],
   };
   const data = `${clients} clients in a closed loop of hybrid turns over ${records} records; ${rounds.length} rounds of ${seconds} s in turns`;

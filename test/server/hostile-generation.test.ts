@@ -54,7 +54,12 @@ describe('hostile requests to a generate node', () => {
     await writeTinyDecoder('llama', file('tiny.gguf'), { context: 512 });
     const models = [{ name: 'tiny', model_type: 'llm', variants: [{ file: 'tiny.gguf' }] }];
     writeFileSync(file('models.json'), JSON.stringify({ version: 1, models }));
-    const config = configSchema.parse({ port: 0, models_catalog_path: file('models.json') });
+    const config = configSchema.parse({
+      port: 0,
+      models_catalog_path: file('models.json'),
+      // Its replies do not depend on neighbours in a step.
+      engines: { llm_engine: { inference: { runtime: 'decoder' } } },
+    });
     server = await LorekeepServer.start({ config, log: silentLog() });
     client = await connect({ port: server.port });
     session = await client.createSession();
