@@ -521,18 +521,23 @@ void ModelSession::verify(Part& part, Clock::time_point now) {
   drafts_.learn_drafts(part.matched, part.draft.size(), part.accepted);
 }
 
+// What fails here, as a grammar that became too ambiguous, ends this request only.
 void ModelSession::sample(Running& running, std::size_t row, Clock::time_point now) {
   const std::span<float> logits = context_->logits(row);
-  std::vector<float> raw;
-  if (running.input.log_probabilities) raw.assign(logits.begin(), logits.end());
-  TokenConstraint* constraint = running.input.constraint.get();
-  const Token token = running.sampler.sample(logits, constraint);
-  if (token == Sampler::kNone) return finish(running, Finish::kStop);  // the constraint allows nothing more
-  running.sampler.accept(token);
-  if (constraint != nullptr) constraint->accept(token);
-  std::vector<LogProbability> log_probabilities;
-  if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *running.input.log_probabilities);
-  take_token(running, token, std::move(log_probabilities), now);
+  try {
+    std::vector<float> raw;
+    if (running.input.log_probabilities) raw.assign(logits.begin(), logits.end());
+    TokenConstraint* constraint = running.input.constraint.get();
+    const Token token = running.sampler.sample(logits, constraint);
+    if (token == Sampler::kNone) return finish(running, Finish::kStop);  // the constraint allows nothing more
+    running.sampler.accept(token);
+    if (constraint != nullptr) constraint->accept(token);
+    std::vector<LogProbability> log_probabilities;
+    if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *running.input.log_probabilities);
+    take_token(running, token, std::move(log_probabilities), now);
+  } catch (...) {
+    running.request->fail(std::current_exception());
+  }
 }
 
 void ModelSession::take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities,

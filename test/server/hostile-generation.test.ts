@@ -97,10 +97,14 @@ describe('hostile requests to a generate node', () => {
     const undisturbed = await bystander();
     // 2^n stacks after n characters.
     const grammar = 'root ::= s\ns ::= [^b] s "b" | [^b] s "c" | [^b]\n';
-    const agent = await agentOf({ grammar, max_tokens: 400 });
-    const [turn, other] = await Promise.all([agent.turn('go on').catch((error) => error), bystander()]);
-    expect(turn.status ?? turn.code).toMatch(/completed|failed/);
-    expect(other).toBe(undisturbed);
+    // Often enough that the failure meets a step that both share.
+    for (let round = 0; round < 30; round++) {
+      const agent = await agentOf({ grammar, max_tokens: 400 });
+      const [turn, other] = await Promise.all([agent.turn('go on'), bystander()]);
+      expect(turn.status).toMatch(/completed|failed/);
+      expect(other).toBe(undisturbed);
+      await agent.destroy();
+    }
     expect(await bystander()).toBe(undisturbed);
   });
 
