@@ -156,7 +156,11 @@ void ModelSession::reap(Clock::time_point now) {
       ++at;
       continue;
     }
-    keep(running);
+    try {
+      keep(running);
+    } catch (...) {  // out of memory: the cache may know its text in part
+      return recover(std::current_exception());
+    }
     at = requests_.erase(at);
   }
   end_waits();
@@ -521,7 +525,7 @@ void ModelSession::verify(Part& part, Clock::time_point now) {
   drafts_.learn_drafts(part.matched, part.draft.size(), part.accepted);
 }
 
-// What fails here, as a grammar that became too ambiguous, ends this request only.
+// An error of the request, as a grammar that became too ambiguous, ends this request only.
 void ModelSession::sample(Running& running, std::size_t row, Clock::time_point now) {
   const std::span<float> logits = context_->logits(row);
   try {
@@ -535,7 +539,7 @@ void ModelSession::sample(Running& running, std::size_t row, Clock::time_point n
     std::vector<LogProbability> log_probabilities;
     if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *running.input.log_probabilities);
     take_token(running, token, std::move(log_probabilities), now);
-  } catch (...) {
+  } catch (const Error&) {
     running.request->fail(std::current_exception());
   }
 }

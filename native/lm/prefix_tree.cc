@@ -99,6 +99,8 @@ void PrefixTree::prune(Node* node) {
     node = parent;
   }
   if (node->parent == nullptr || !node->entries.empty() || node->children.size() != 1) return;
+  // Allocates before anything changes.
+  node->children.begin()->second->edge.reserve(node->edge.size() + node->children.begin()->second->edge.size());
   std::unique_ptr<Node> child = std::move(node->children.begin()->second);
   Node* parent = node->parent;
   child->edge.insert(child->edge.begin(), node->edge.begin(), node->edge.end());
