@@ -30,63 +30,53 @@ std::size_t ThreadChoice::level_of(std::uint32_t threads) noexcept {
   return std::min<std::size_t>(std::bit_width(std::max(threads, 1u) - 1), kLevels - 1);
 }
 
-double ThreadChoice::unit(std::size_t rows) noexcept {
-  return rows < kBatchRows ? 1 : static_cast<double>(rows);
-}
-
 std::uint32_t ThreadChoice::threads(std::size_t rows, std::uint32_t most) noexcept {
   const std::size_t top = level_of(most);
   if (top == 0) return most;
-  Kind& at = kind(rows);
-  at.level = std::min(at.level, top);
-  if (at.wait == 0) at.wait = kFirstWait;
+  level_ = std::min(level_, top);
+  if (wait_ == 0) wait_ = kFirstWait;
   const auto count = [&](std::size_t level) { return level == top ? most : 1u << level; };
+  if (rows >= kBatchRows) return count(level_);
   // What is known decides.
-  while (at.level > 0 && at.costs[at.level - 1] > 0 && at.costs[at.level] > 0 &&
-         at.costs[at.level - 1] < kFaster * at.costs[at.level])
-    --at.level;
-  const double cost = at.costs[at.level];
-  const bool slow = cost > kSuspicious * at.calmest[at.level];
-  const bool doubtful = at.level > 0 && cost > 0 && (slow || at.costs[at.level - 1] == 0);
-  if (++at.steps < (doubtful ? std::min(at.wait, kShortWait) : at.wait)) return count(at.level);
-  const bool fewer = at.level > 0 && (doubtful || at.level == top);
-  at.steps = 0;
-  at.wait = std::min(2 * at.wait, fewer ? kLongestWaitForFewer : kLongestWaitForMore);
-  return count(fewer ? at.level - 1 : at.level + 1);
+  while (level_ > 0 && costs_[level_ - 1] > 0 && costs_[level_] > 0 && costs_[level_ - 1] < kFaster * costs_[level_])
+    --level_;
+  const double cost = costs_[level_];
+  const bool slow = cost > kSuspicious * calmest_[level_];
+  const bool doubtful = level_ > 0 && cost > 0 && (slow || costs_[level_ - 1] == 0);
+  if (++steps_ < (doubtful ? std::min(wait_, kShortWait) : wait_)) return count(level_);
+  const bool fewer = level_ > 0 && (doubtful || level_ == top);
+  steps_ = 0;
+  wait_ = std::min(2 * wait_, fewer ? kLongestWaitForFewer : kLongestWaitForMore);
+  return count(fewer ? level_ - 1 : level_ + 1);
 }
 
 double ThreadChoice::patience_ms(std::size_t rows, std::uint32_t threads) const noexcept {
-  const std::size_t level = level_of(threads);
-  const Kind& at = kind(rows);
-  for (std::size_t fewer = level; fewer-- > 0;) {
-    if (at.costs[fewer] > 0) return kPatience * at.costs[fewer] * unit(rows) + kPatienceMs;
-  }
   // Rows of a batch take no longer than each alone.
-  for (std::size_t fewer = level; fewer-- > 0;) {
-    if (kinds_[0].costs[fewer] > 0) return kPatience * kinds_[0].costs[fewer] * static_cast<double>(rows) + kPatienceMs;
+  const double alone = rows < kBatchRows ? 1 : static_cast<double>(rows);
+  for (std::size_t fewer = level_of(threads); fewer-- > 0;) {
+    if (costs_[fewer] > 0) return kPatience * costs_[fewer] * alone + kPatienceMs;
   }
   return 0;
 }
 
 void ThreadChoice::learn(std::size_t rows, std::uint32_t threads, double took_ms, bool complete) noexcept {
   if (!(took_ms > 0) || rows == 0) return;
-  Kind& at = kind(rows);
   const std::size_t level = level_of(threads);
-  const double cost = took_ms / unit(rows);
-  double& known = at.costs[level];
+  // The level below computes a step that was given up, and was faster even by the patience.
+  if (!complete && level > 0) level_ = std::min(level_, level - 1);
+  if (rows >= kBatchRows) return;
+  double& known = costs_[level];
   if (!complete) {
-    known = std::max(known, cost);
-    // The level below computes the step now, and was faster even by the patience.
-    if (level > 0) at.level = std::min(at.level, level - 1);
+    known = std::max(known, took_ms);
     return;
   }
   // One try is all that is known of another number.
-  known = known == 0 || level != at.level ? cost : known + kNewest * (cost - known);
-  double& calmest = at.calmest[level];
-  calmest = calmest == 0 ? cost : std::min(calmest * kForgotten, cost);
-  if (at.level < level && known < kFaster * at.costs[at.level]) {
-    at.level = level;
-    at.wait = kFirstWait;
+  known = known == 0 || level != level_ ? took_ms : known + kNewest * (took_ms - known);
+  double& calmest = calmest_[level];
+  calmest = calmest == 0 ? took_ms : std::min(calmest * kForgotten, took_ms);
+  if (level_ < level && known < kFaster * costs_[level_]) {
+    level_ = level;
+    wait_ = kFirstWait;
   }
 }
 

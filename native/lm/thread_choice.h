@@ -12,6 +12,8 @@ namespace lorekeep::lm {
 class ThreadChoice {
  public:
   /// Returns how many of `most` threads should compute a step of `rows` rows: `most`, a half, a quarter, ..., 1.
+  /// Batches follow what replies have learned: their own times say more of the depth of the context than of the
+  /// threads.
   std::uint32_t threads(std::size_t rows, std::uint32_t most) noexcept;
   /// Returns after how many ms such a step should be given up and computed with fewer threads; 0: never.
   double patience_ms(std::size_t rows, std::uint32_t threads) const noexcept;
@@ -20,23 +22,16 @@ class ThreadChoice {
 
  private:
   static constexpr std::size_t kLevels = 6;  // of threads: 1, 2, 3 to 4, 5 to 8, ...
-  /// Steps of few rows take about the same time; longer ones are counted per row.
-  struct Kind {
-    std::array<double, kLevels> costs{};    // ms; 0: unknown
-    std::array<double, kLevels> calmest{};  // lowest cost, slowly forgotten
-    std::uint32_t steps = 0;                // since another level was tried
-    std::uint32_t wait = 0;                 // steps until then
-    std::size_t level = kLevels;            // kLevels: all threads
-  };
-
   static std::size_t level_of(std::uint32_t threads) noexcept;
-  static double unit(std::size_t rows) noexcept;
-  Kind& kind(std::size_t rows) noexcept { return kinds_[rows < kBatchRows ? 0 : 1]; }
-  const Kind& kind(std::size_t rows) const noexcept { return kinds_[rows < kBatchRows ? 0 : 1]; }
 
   static constexpr std::size_t kBatchRows = 8;
 
-  std::array<Kind, 2> kinds_;
+  // Of steps of few rows, which take about the same time.
+  std::array<double, kLevels> costs_{};    // ms; 0: unknown
+  std::array<double, kLevels> calmest_{};  // lowest cost, slowly forgotten
+  std::uint32_t steps_ = 0;                // since another level was tried
+  std::uint32_t wait_ = 0;                 // steps until then
+  std::size_t level_ = kLevels;            // kLevels: all threads
 };
 
 }  // namespace lorekeep::lm

@@ -73,3 +73,27 @@ TEST("a batch of rows is not given up before it could have ended row by row") {
   CHECK(choice.patience_ms(500, 4) >= 500 * 10);
   CHECK_EQ(choice.patience_ms(500, 1), 0.0);
 }
+
+TEST("a context that gets deeper, and a short one after it, change nothing on a calm machine") {
+  ThreadChoice choice;
+  double total = 0;
+  double best = 0;
+  for (int prompt = 0; prompt < 20; ++prompt) {
+    for (int chunk = 0; chunk < 30; ++chunk) {
+      // The last rows of a prompt take eight times as long as the first.
+      const double depth = 1 + chunk * 7 / 29.0;
+      total += run(choice, 1, 128, 2, [depth](std::uint32_t threads) { return depth * calm(threads) / 10; });
+      best += depth * calm(2) / 10 * 128;
+    }
+    run(choice, 40, 1, 2, calm);
+  }
+  CHECK(total < 1.05 * best);
+}
+
+TEST("batches compute with the threads of replies") {
+  ThreadChoice choice;
+  choice.learn(1, 1, 100, true);
+  run(choice, 50, 1, 8, crowded);
+  CHECK_EQ(choice.threads(1, 8), 1u);
+  CHECK_EQ(choice.threads(500, 8), 1u);
+}
