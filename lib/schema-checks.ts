@@ -171,12 +171,12 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** References that a schema leads to without a value in between, by its pointer. */
+/** By the pointer of a schema, the references that it leads to without a value in between. */
 export type Leads = Map<string, readonly string[]>;
 
 /**
- * Whether following references alone, without a value in between, comes back to the first one. `leads`: what was found
- * before, of the same root.
+ * Whether a chain of references without a value in between returns to its first one. `leads` keeps the references that
+ * earlier calls with the same root have found.
  */
 export function leadsToItself(root: unknown, pointer: string, leads: Leads): boolean {
   const pending = [pointer];

@@ -1,4 +1,4 @@
-// A trial in parts, each of which adds to one result.
+// A trial that consists of parts. Each part adds tables to one result.
 
 /**
  * Runs the parts named in `options.parts`, in that order, until `options.minutes` are over.

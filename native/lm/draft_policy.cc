@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::size_t, 6> kLengths = {1, 2, 3, 5, 9, kMostDrafts};
 // Weight of the newest measurement of time.
 constexpr double kNewest = 0.25;
-// One measurement counts at most as this multiple of what was expected: the machine may have been busy.
+// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
 constexpr double kOutlier = 2;
 // What another row is expected to cost, in rows, until it is measured. Low, so that it will be.
 constexpr double kHopedCost = 0.05;

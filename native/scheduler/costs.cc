@@ -12,7 +12,7 @@ namespace {
 
 /// Weight of the newest measurement.
 constexpr double kNewest = 0.25;
-/// One measurement counts at most as this multiple of what was expected: the machine may have been busy.
+/// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
 constexpr double kOutlier = 3;
 
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {

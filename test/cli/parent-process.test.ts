@@ -35,6 +35,10 @@ function started(child: ChildProcess): ChildProcess {
 /** Any process that runs until it is killed. */
 const bystander = () => started(spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e9)']));
 
+/** Starts a server that ends with the process `pid`. */
+const serveFor = (pid: number | undefined, config: string) =>
+  Program.run(cli, 'serve', '--config', config, '--port', '0', '--parent-pid', `${pid}`);
+
 describe('a server that a program has started', () => {
   it.each(['SIGKILL', 'SIGTERM', 'exit', 'throw'])('ends when the program ends by %s', async (end) => {
     const child = started(
@@ -56,16 +60,7 @@ describe('lorekeep serve --parent-pid', () => {
   it('prints one line of JSON, logs to stderr, and stops as by SIGTERM when that process is killed', async () => {
     const parent = bystander();
     const config = await configFile();
-    const program = Program.run(
-      cli,
-      'serve',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--parent-pid',
-      `${parent.pid}`,
-    );
+    const program = serveFor(parent.pid, config);
     const [line] = await program.printed(/^.*\n/);
     const { port, token } = JSON.parse(line) as { port: number; token: string };
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -91,16 +86,7 @@ describe('lorekeep serve --parent-pid', () => {
       config,
       JSON.stringify({ models_catalog_path: catalogPath, logs_dir: '', access_token_file }),
     );
-    const program = Program.run(
-      cli,
-      'serve',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--parent-pid',
-      `${process.pid}`,
-    );
+    const program = serveFor(process.pid, config);
     const line = JSON.parse((await program.printed(/^.*\n/))[0]);
     expect(line).toMatchObject({ access_token_file });
     expect(line).not.toHaveProperty('token');
@@ -111,16 +97,7 @@ describe('lorekeep serve --parent-pid', () => {
   it('does not wait for long work of other clients', async () => {
     const parent = bystander();
     const config = await configFile();
-    const program = Program.run(
-      cli,
-      'serve',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--parent-pid',
-      `${parent.pid}`,
-    );
+    const program = serveFor(parent.pid, config);
     const { port, token } = JSON.parse((await program.printed(/^.*\n/))[0]) as {
       port: number;
       token: string;

@@ -16,7 +16,7 @@ serve({
       server.complete({ prompt, maxTokens, end, reuse: false }),
     );
   },
-  /** The server's own times of one request. With `reuse`, what it begins with like the last one is not computed again. */
+  /** Times of one request, as the server reports them. With `reuse`, a prefix shared with the last request is not computed again. */
   async measure({ reuse = false, ...request }) {
     if (!reuse) await server.erase();
     let times;

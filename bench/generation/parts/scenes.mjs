@@ -15,7 +15,7 @@ const shortPrompt = 64;
 const streamed = 48;
 /** Rounds in which B is alone, too: the best of them counts. */
 const aloneRounds = 2;
-/** What A's longest gap may be: so many of its own steps, and ms. */
+/** Limit of A's longest gap: a number of its own steps plus some ms. */
 const [mostSteps, mostMs] = [3, 50];
 
 /** Adds the table "generation-fairness" and the curve "gap-first-token". */

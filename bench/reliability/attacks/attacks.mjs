@@ -73,7 +73,7 @@ export async function runAttack(
   return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
 }
 
-/** How long the client stays after the attack: what it left has to be closed and collected. */
+/** How long the client stays after the attack, while the server closes and collects its leftovers. */
 const aftermathMs = 3000;
 
 /** What a client has seen while it was attacked and afterwards, but for the times, which count during the attack. */
