@@ -1,23 +1,19 @@
-// One model on the inference thread: its context, its cells, the prefixes that it keeps, its requests. Used by that
-// thread only. Internal to native/lm.
+// One model on the inference thread: its cache and its requests. Used by that thread only. Internal to native/lm.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "lm/cell_ledger.h"
 #include "lm/draft_policy.h"
-#include "lm/generation_context.h"
 #include "lm/generation_request.h"
-#include "lm/prefix_file.h"
-#include "lm/prefix_tree.h"
+#include "lm/sequence_cache.h"
 #include "lm/session_numbers.h"
+#include "lm/session_request.h"
 #include "scheduler/scheduler.h"
 
 namespace lorekeep::lm {
@@ -70,61 +66,34 @@ class ModelSession {
   void restore(const std::shared_ptr<PinnedPrefix>& prefix, PrefixTree::Entry entry, std::span<const std::byte> state);
 
  private:
-  struct Running;
   struct Part;  // of a step: the rows of one request
-  using RequestList = std::list<std::unique_ptr<Running>>;
-
-  /// A sequence that no request uses.
-  struct Kept {
-    std::int32_t sequence;
-    std::uint64_t last_use;
-    std::shared_ptr<PinnedPrefix> pin;  // null: none
-
-    bool pinned() const noexcept { return pin != nullptr && !pin->released(); }
-  };
+  using RequestList = std::list<std::unique_ptr<SessionRequest>>;
 
   bool try_to_admit(scheduler::RequestId id, Clock::time_point now);
-  Running* find(scheduler::RequestId id) const;
-  bool partial_reuse() const noexcept;
+  SessionRequest* find(scheduler::RequestId id) const;
   std::uint32_t most_tokens(const GenerationInput& input) const noexcept;
-  void attach(Running& running);
-  bool resume(Running& running);
-  bool park_worse_than(const Running& running);
-  bool place(Running& running);
-  bool wait_for_leader(Running& running);
+  bool park_worse_than(const SessionRequest& running);
+  bool wait_for_leader(SessionRequest& running);
   void end_waits();
-  bool make_room(std::uint32_t cells);
-  std::optional<std::int32_t> take_sequence();
-  bool evict_one();
-  std::int32_t sequence_of(PrefixTree::Entry entry);
-  void release_sequence(std::int32_t sequence);
 
   std::vector<Part> parts_of(const scheduler::Step& step);
   bool compute(std::span<Part> parts);
   void suggest(Part& part);
   void advance(Part& part, Clock::time_point now);
   void verify(Part& part, Clock::time_point now);
-  void extend(Running& running, std::uint32_t tokens);
-  void sample(Running& running, std::size_t row, Clock::time_point now);
-  void take_token(Running& running, Token token, std::vector<LogProbability> log_probabilities, Clock::time_point now);
-  void finish(Running& running, Finish finish);
-  void keep(Running& running);
-  std::span<const Token> reusable(const Running& running) const;
-  void take_away(Running& running);
-  void requeue(Running& running);
-  void refuse(Running& running);
+  void sample(SessionRequest& running, std::size_t row, Clock::time_point now);
+  void take_token(SessionRequest& running, Token token, std::vector<LogProbability> log_probabilities,
+                  Clock::time_point now);
+  void finish(SessionRequest& running, Finish finish);
+  void requeue(SessionRequest& running);
+  void refuse(SessionRequest& running);
   void recover(std::exception_ptr error);
-  void publish(Running& running);
+  void publish(SessionRequest& running);
 
   const scheduler::ModelId id_;
   std::shared_ptr<const LanguageModel> model_;
-  std::unique_ptr<GenerationContext> context_;
-  CellLedger ledger_;
-  PrefixTree tree_;
+  SequenceCache cache_;
   RequestList requests_;  // oldest first
-  std::map<PrefixTree::Entry, Kept> kept_;
-  std::vector<std::int32_t> free_sequences_;
-  std::uint64_t uses_ = 0;
   std::uint64_t prompt_tokens_ = 0;
   std::uint64_t cached_tokens_ = 0;
   DraftPolicy drafts_;

@@ -1,0 +1,56 @@
+// A request of a model's session, queued or running. Used by the inference thread only. Internal to native/lm.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lm/generation_request.h"
+#include "scheduler/request.h"
+
+namespace lorekeep::lm {
+
+inline double milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+struct SessionRequest {
+  SessionRequest(scheduler::RequestId number, std::shared_ptr<GenerationRequest> by, GenerationInput given)
+      : id(number),
+        request(std::move(by)),
+        input(std::move(given)),
+        sampler(input.sampling, input.seed),
+        filter(input.text),
+        tokens(input.prompt) {
+    for (const Token token : tokens) sampler.accept(token);
+    numbers.prompt_tokens = static_cast<std::uint32_t>(tokens.size());
+  }
+
+  std::uint32_t generated() const noexcept { return static_cast<std::uint32_t>(tokens.size() - input.prompt.size()); }
+  std::uint32_t left() const noexcept { return static_cast<std::uint32_t>(tokens.size()) - computed; }
+  bool decoding() const noexcept { return generated() > 0 && left() == 1; }
+  bool expired(Clock::time_point now) const noexcept { return input.deadline && now >= *input.deadline; }
+
+  const scheduler::RequestId id;
+  const std::shared_ptr<GenerationRequest> request;
+  GenerationInput input;
+  Sampler sampler;
+  TextFilter filter;
+  std::vector<Token> tokens;   // the prompt, then the reply
+  std::uint32_t computed = 0;  // tokens in the cache
+  std::uint32_t limit = 0;     // tokens that may be computed
+  std::int32_t sequence = -1;  // -1: queued
+  int requeues = 0;
+  std::vector<std::byte> parked;  // its state, while another request has its cells
+  std::uint32_t parked_tokens = 0;
+  std::optional<scheduler::PrefixWait> waits;
+  GenerationNumbers numbers;
+  Clock::time_point admitted_at;
+  Clock::time_point last_token_at;
+};
+
+}  // namespace lorekeep::lm
