@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "binding/addon_folder.h"
-#include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/known_settings.h"
-#include "binding/promise_task.h"
+#include "binding/model_load.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -18,16 +16,11 @@ constexpr std::size_t kQuickBytes = 16 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;
 
 Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("name", facts.name);
-  object.Set("architecture", facts.architecture);
+  Napi::Object object = to_js_model_facts(env, facts);
   object.Set("dimension", facts.dimension);
-  object.Set("contextSize", facts.context_size);
   object.Set("trainingContext", facts.training_context);
   object.Set("pooling", std::string(engine::pooling_name(facts.pooling)));
-  object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
-  object.Set("fingerprint", facts.fingerprint);
   object.Set("candidates", to_js_names(env, facts.candidates));
   object.Set("runtime", facts.settings.runtime);
   object.Set("batchTokens", facts.settings.batch_tokens);
@@ -133,20 +126,12 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
     if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
     load.known = known_settings_argument(given.Get("known"));
     load.placement = static_cast<engine::Placement>(integer_argument(given.Get("placement"), "placement", 0, 2));
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
-    using Loaded = std::shared_ptr<engine::EmbeddingModel>;
-    return promise_task<Loaded>(
-        info.Env(), options,
-        [path = path_argument(info[0]), load](const TaskContext& task) {
-          const auto folder = addon_folder();
-          return engine::EmbeddingModel::load(path, load, engine::Backends::acquire(folder), &task.cancel,
-                                              [&task](float fraction) { task.report(fraction); });
+    return load_model<EmbeddingModelBinding, engine::EmbeddingModel>(
+        info, &Environment::Constructors::embedding_model,
+        [load](const LoadContext& context) {
+          return engine::EmbeddingModel::load(context.path, load, context.backends, context.cancel, context.progress);
         },
-        [](Napi::Env env, Loaded&& model) {
-          auto& constructor = Environment::of(env).constructors.embedding_model;
-          const std::size_t bytes = model->facts().size_bytes;
-          return EmbeddingModelBinding::wrap(env, constructor, std::move(model), bytes);
-        });
+        [](const engine::EmbeddingModel& model) -> const engine::ModelFacts& { return model.facts(); });
   });
 }
 

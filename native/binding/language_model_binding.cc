@@ -2,11 +2,9 @@
 
 #include <string>
 
-#include "binding/addon_folder.h"
-#include "binding/arguments.h"
 #include "binding/generation_task.h"
 #include "binding/known_settings.h"
-#include "binding/promise_task.h"
+#include "binding/model_load.h"
 #include "core/utf8_path.h"
 #include "lm/memory_estimate.h"
 
@@ -18,22 +16,17 @@ constexpr std::uint64_t kMostBatch = 1 << 16;
 
 Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   const lm::LanguageModelFacts& facts = model.model().facts();
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("name", facts.name);
-  object.Set("architecture", facts.architecture);
-  object.Set("fingerprint", facts.fingerprint);
+  Napi::Object object = to_js_model_facts(env, facts);
   object.Set("device", facts.device);
   object.Set("backend", facts.backend);
   object.Set("runtime", facts.runtime);
   object.Set("placementNote", facts.placement_note);
   object.Set("candidates", to_js_names(env, facts.candidates));
   object.Set("measured", facts.measured);
-  object.Set("contextSize", facts.context_size);
   object.Set("trainedContextSize", facts.training_context);
   object.Set("vocabularySize", facts.vocabulary_size);
   object.Set("embeddingSize", facts.embedding_size);
   object.Set("layers", facts.layers);
-  object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("fileBytes", static_cast<double>(facts.size_bytes));
   object.Set("chatTemplate", !facts.chat_template.empty());
   object.Set("thinking", model.text().thinks());
@@ -168,23 +161,16 @@ Napi::Value estimate_language_model(const Napi::CallbackInfo& info) {
 Napi::Value load_language_model(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const lm::LanguageModelOptions load = options_argument(object_argument(info[1], "options"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
-    using Loaded = std::shared_ptr<lm::GenerationModel>;
-    return promise_task<Loaded>(
-        info.Env(), options,
+    return load_model<LanguageModelBinding, lm::GenerationModel>(
+        info, &Environment::Constructors::language_model,
         // The thread starts here, with the priority of this one: a thread of the pool would pass on a lower one.
-        [path = path_argument(info[0]), load, thread = lm::InferenceThread::acquire()](const TaskContext& task) {
-          auto model = lm::LanguageModel::load(path, load, engine::Backends::acquire(addon_folder()), &task.cancel,
-                                               [&task](float fraction) { task.report(fraction); });
-          const Loaded loaded = make_cache(path, thread, std::move(model));
+        [load, thread = lm::InferenceThread::acquire()](const LoadContext& context) {
+          auto model = lm::LanguageModel::load(context.path, load, context.backends, context.cancel, context.progress);
+          auto loaded = make_cache(context.path, thread, std::move(model));
           loaded->text().thinks();  // parses the chat template here rather than on the JavaScript thread
           return loaded;
         },
-        [](Napi::Env env, Loaded&& model) {
-          auto& constructor = Environment::of(env).constructors.language_model;
-          const std::size_t bytes = model->model().facts().size_bytes;
-          return LanguageModelBinding::wrap(env, constructor, std::move(model), bytes);
-        });
+        [](const lm::GenerationModel& model) -> const lm::LanguageModelFacts& { return model.model().facts(); });
   });
 }
 

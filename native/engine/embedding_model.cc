@@ -26,15 +26,7 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
-constexpr float kHashShare = 0.2f;              // of a load's progress
-constexpr float kTensorShare = 0.7f;
-constexpr std::uint64_t kBufferShare = 4;  // of the weights: buffers of a batch, roughly
-
-/// Tensors are read after the file was hashed.
-Progress tensor_progress(const Progress& progress) {
-  if (!progress) return {};
-  return [&progress](float fraction) { progress(kHashShare + kTensorShare * fraction); };
-}
+constexpr std::uint64_t kBufferShare = 4;       // of the weights: buffers of a batch, roughly
 
 }  // namespace
 
@@ -113,10 +105,7 @@ void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& 
       std::min(options.context_size == 0 ? kDefaultContextCap : options.context_size, profile.training_context);
   facts.parameters = profile.parameters;
   facts.size_bytes = file.size();
-  const auto hash_progress = [&progress](float fraction) {
-    if (progress) progress(kHashShare * fraction);
-  };
-  facts.fingerprint = fingerprint_model(file, profile.pooling, cancel, hash_progress);
+  facts.fingerprint = fingerprint_model(file, profile.pooling, cancel, hash_progress(progress));
 }
 
 void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {

@@ -21,7 +21,23 @@ struct LoadWatch {
   }
 };
 
+constexpr float kHashShare = 0.2f;
+constexpr float kTensorShare = 0.7f;
+
+std::function<void(float)> part_of(const std::function<void(float)>& progress, float base, float share) {
+  if (!progress) return {};
+  return [&progress, base, share](float fraction) { progress(base + share * fraction); };
+}
+
 }  // namespace
+
+std::function<void(float)> hash_progress(const std::function<void(float)>& progress) {
+  return part_of(progress, 0, kHashShare);
+}
+
+std::function<void(float)> tensor_progress(const std::function<void(float)>& progress) {
+  return part_of(progress, kHashShare, kTensorShare);
+}
 
 LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, const CancelToken* cancel,
                       const std::function<void(float)>& progress, ggml_backend_device* device) {
@@ -31,6 +47,7 @@ LlamaModel load_llama(const std::filesystem::path& path, LlamaContent content, c
   params.devices = devices.data();
   params.n_gpu_layers = device == nullptr ? 0 : -1;
   params.vocab_only = content == LlamaContent::kVocabulary;
+  params.no_alloc = content == LlamaContent::kShape;
   // Copied, so that another program writing to the file does not change a loaded model.
   params.load_mode = LLAMA_LOAD_MODE_NONE;
   params.progress_callback = &LoadWatch::report;

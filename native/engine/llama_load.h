@@ -15,7 +15,16 @@ struct ModelFree {
 };
 using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
 
-enum class LlamaContent { kVocabulary, kAll };
+enum class LlamaContent {
+  kVocabulary,
+  kShape,  // tensors without memory, to estimate what a model needs
+  kAll,
+};
+
+/// The parts of a load's progress: the fingerprint, then the tensors. Empty if `progress` is empty. `progress` must
+/// outlive the result.
+std::function<void(float)> hash_progress(const std::function<void(float)>& progress);
+std::function<void(float)> tensor_progress(const std::function<void(float)>& progress);
 
 /// Precondition: the file's metadata was checked (model_profile.h). `progress` (may be empty) receives a fraction from
 /// 0 to 1. Throws Error(kModelInvalid) without the file's name, Error(kCancelled). Grain of cancellation: one tensor.

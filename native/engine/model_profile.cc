@@ -3,27 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cinttypes>
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <initializer_list>
 #include <string_view>
-#include <unordered_set>
 
 #include "core/checksum.h"
 #include "core/error.h"
-#include "core/path_of_utf8.h"
-#include "core/utf8_path.h"
+#include "engine/profile_checks.h"
 
 namespace lorekeep::engine {
 namespace {
 
-constexpr std::uint64_t kMaxLayers = 512;  // llama.cpp: LLAMA_MAX_LAYERS
-constexpr std::uint64_t kMaxDimension = 65536;
-constexpr std::uint64_t kMaxContext = 1 << 24;
 constexpr std::uint64_t kMaxHeadSize = 1024;
-constexpr std::uint64_t kMaxExperts = 1024;  // llama.cpp: LLAMA_MAX_EXPERTS
-constexpr std::uint64_t kMaxTokens = 1 << 22;
 
 struct Architecture {
   std::string_view name;
@@ -47,62 +37,20 @@ constexpr std::size_t kMaxLabels = 1024;
 constexpr std::string_view kTokenizers[] = {"bert", "llama", "gpt2", "t5"};
 constexpr std::string_view kRopeScalings[] = {"none", "linear", "yarn", "longrope"};
 
-template <class Range, class Name>
-std::string listed(const Range& range, Name name) {
-  std::string list;
-  for (const auto& entry : range) list += (list.empty() ? "" : ", ") + std::string(name(entry));
-  return list;
-}
-
-// The keys `<architecture>.<suffix>` of one file.
-class Parameters {
- public:
-  Parameters(const GgufFile& file, const Architecture& architecture)
-      : file_(file), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
-
-  std::string key(std::string_view suffix) const { return prefix_ + std::string(suffix); }
-
-  std::uint64_t required(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
-    const auto value = optional(suffix, low, high);
-    if (!value) file_.refuse("the key '" + key(suffix) + "' is missing");
-    return *value;
-  }
-  std::optional<std::uint64_t> optional(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
-    const auto value = file_.integer(key(suffix));
-    if (value && (*value < low || *value > high)) {
-      file_.refuse("the key '" + key(suffix) + "' is " + std::to_string(*value) + ", not between " +
-                   std::to_string(low) + " and " + std::to_string(high));
-    }
-    return value;
-  }
-  void absent_or(std::string_view suffix, std::uint64_t only) const { optional(suffix, only, only); }
-  void number(std::string_view suffix, double low, double high) const {
-    const auto value = file_.number(key(suffix));
-    if (value && !(*value >= low && *value <= high))
-      file_.refuse("the key '" + key(suffix) + "' has an impossible value");
-  }
-
-  const GgufFile& file() const { return file_; }
-  const Architecture& architecture() const { return architecture_; }
-
- private:
-  const GgufFile& file_;
-  const Architecture& architecture_;
-  std::string prefix_;
-};
-
 const Architecture& find_architecture(const GgufFile& file) {
-  const auto name = file.string("general.architecture");
-  if (!name) file.refuse("the key 'general.architecture' is missing");
+  std::string known;
   for (const Architecture& architecture : kArchitectures) {
-    if (architecture.name == *name) return architecture;
+    if (architecture.name == architecture_of(file)) return architecture;
+    add_name(known, architecture.name);
   }
-  const std::string found(name->substr(0, 64));
-  const std::string known = listed(kArchitectures, [](const Architecture& a) { return a.name; });
-  fail_file(Code::kUnsupported, file.name(),
-            "models of the architecture '" + found + "' are not embedded; those of " + known + " are",
-            {{"architecture", found}});
+  refuse_architecture(file, "are not embedded", known, "are");
 }
+
+struct Parameters : GgufKeys {
+  Parameters(const GgufFile& file, const Architecture& of)
+      : GgufKeys(file, of.name, PerLayer::kRefused), architecture(of) {}
+  const Architecture& architecture;
+};
 
 Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> wanted) {
   const auto stored = parameters.file().integer(parameters.key("pooling_type"));
@@ -112,7 +60,7 @@ Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> want
     fail_file(Code::kUnsupported, parameters.file().name(),
               "a reranking model; it scores pairs of texts and makes no embeddings. Load it as a reranker");
   }
-  if (parameters.architecture().encoder) return Pooling::kMean;
+  if (parameters.architecture.encoder) return Pooling::kMean;
   parameters.file().refuse("a text-generation model: '" + parameters.key("pooling_type") +
                            "' does not say how to make an embedding; use an embedding model, or pass the pooling "
                            "(mean, cls or last) if this one was trained to embed");
@@ -120,7 +68,7 @@ Pooling choose_pooling(const Parameters& parameters, std::optional<Pooling> want
 
 void check_attention(const Parameters& parameters, std::uint64_t dimension) {
   const std::uint64_t heads = parameters.required("attention.head_count", 1, dimension);
-  if (!parameters.architecture().free_heads && dimension % heads != 0) {
+  if (!parameters.architecture.free_heads && dimension % heads != 0) {
     parameters.file().refuse(std::to_string(heads) + " attention heads do not divide the dimension " +
                              std::to_string(dimension));
   }
@@ -131,13 +79,12 @@ void check_attention(const Parameters& parameters, std::uint64_t dimension) {
   const std::uint64_t value_size = parameters.optional("attention.value_length", 1, kMaxHeadSize).value_or(natural);
   if (size != value_size || size > kMaxHeadSize || size == 0)
     parameters.file().refuse("the sizes of keys and values contradict each other");
-  if (!parameters.architecture().free_heads && size != natural) {
+  if (!parameters.architecture.free_heads && size != natural) {
     parameters.file().refuse("the size of an attention head contradicts the dimension");
   }
-  const bool decoder = !parameters.architecture().encoder;
+  const bool decoder = !parameters.architecture.encoder;
   const std::uint64_t rotated = parameters.optional("rope.dimension_count", decoder ? size : 1, size).value_or(size);
-  if (parameters.architecture().name != "bert" && parameters.architecture().name != "jina-bert-v2" &&
-      rotated % 2 != 0) {
+  if (parameters.architecture.name != "bert" && parameters.architecture.name != "jina-bert-v2" && rotated % 2 != 0) {
     parameters.file().refuse("an odd number of rotated dimensions");
   }
   for (std::string_view suffix : {"attention.key_length_swa", "attention.value_length_swa"})
@@ -155,7 +102,7 @@ void check_attention(const Parameters& parameters, std::uint64_t dimension) {
 }
 
 void check_experts(const Parameters& parameters) {
-  if (parameters.architecture().name == "nomic-bert-moe") {
+  if (parameters.architecture.name == "nomic-bert-moe") {
     const std::uint64_t experts = parameters.required("expert_count", 1, kMaxExperts);
     parameters.required("expert_used_count", 1, experts);
     parameters.optional("moe_every_n_layers", 0, kMaxLayers);
@@ -167,18 +114,11 @@ void check_experts(const Parameters& parameters) {
   parameters.absent_or("nextn_predict_layers", 0);
 }
 
-// llama.cpp passes the weights of norms, biases and token types to operations that only support F32.
 void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::uint64_t feed_forward,
                    std::uint64_t layers) {
   const GgufFile& file = parameters.file();
-  for (const GgufTensor& tensor : file.tensors()) {
-    const bool vector = tensor.dimensions == 1 || tensor.name == "token_types.weight";
-    if (vector && tensor.type->id != kTensorF32) {
-      file.refuse("tensor '" + std::string(tensor.name) + "' is " + std::string(tensor.type->name) +
-                  "; norms and biases are F32");
-    }
-  }
-  if (parameters.architecture().name == "jina-bert-v2") {
+  check_norms(file, "token_types.weight");
+  if (parameters.architecture.name == "jina-bert-v2") {
     for (std::uint64_t layer = 0; layer < layers; ++layer) {
       const GgufTensor* up = file.tensor("blk." + std::to_string(layer) + ".ffn_up.weight");
       if (up != nullptr && up->shape[1] != feed_forward && up->shape[1] != 2 * feed_forward) {
@@ -186,7 +126,7 @@ void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::u
       }
     }
   }
-  if (parameters.architecture().name == "gemma-embedding") {
+  if (parameters.architecture.name == "gemma-embedding") {
     for (std::string_view suffix : {"dense_2_feat_in", "dense_3_feat_out"}) parameters.absent_or(suffix, dimension);
   }
 }
@@ -197,7 +137,7 @@ void check_head(const Parameters& parameters, std::uint64_t dimension) {
   const auto labels = file.strings(parameters.key("classifier.output_labels"));
   const std::size_t outputs = labels && !labels->empty() ? labels->size() : 1;
   if (outputs > kMaxLabels) file.refuse("damaged: a classification head of " + std::to_string(outputs) + " labels");
-  const bool one_layer = parameters.architecture().name == "jina-bert-v2";
+  const bool one_layer = parameters.architecture.name == "jina-bert-v2";
   const std::string name = one_layer ? "cls.weight" : "cls.output.weight";
   const GgufTensor* head = file.tensor(name);
   if (head == nullptr) {
@@ -210,37 +150,12 @@ void check_head(const Parameters& parameters, std::uint64_t dimension) {
   if (one_layer && outputs != 1) file.refuse("a head of this architecture gives one score");
 }
 
-// llama.cpp asserts that spellings of tokens are unique; it ends a spelling at a NUL and replaces an empty one.
-void check_vocabulary(const GgufFile& file) {
-  const auto tokenizer = file.string("tokenizer.ggml.model");
-  if (!tokenizer) file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.model' is missing");
-  if (std::find(std::begin(kTokenizers), std::end(kTokenizers), *tokenizer) == std::end(kTokenizers)) {
-    const std::string known = listed(kTokenizers, [](std::string_view name) { return name; });
-    fail_file(Code::kUnsupported, file.name(),
-              "the tokenizer '" + std::string(tokenizer->substr(0, 64)) + "' is not supported; " + known + " are");
-  }
-  const auto tokens = file.strings("tokenizer.ggml.tokens");
-  if (!tokens || tokens->empty())
-    file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.tokens' is missing or empty");
-  if (tokens->size() > kMaxTokens)
-    file.refuse("damaged: a vocabulary of " + std::to_string(tokens->size()) + " tokens");
-  std::unordered_set<std::string> seen;
-  seen.reserve(tokens->size());
-  for (std::size_t i = 0; i < tokens->size(); ++i) {
-    std::string token((*tokens)[i].substr(0, (*tokens)[i].find('\0')));
-    if (token.empty()) token = "[EMPTY_" + std::to_string(i) + "]";
-    if (!seen.insert(std::move(token)).second)
-      file.refuse("damaged: token " + std::to_string(i) + " appears twice in the vocabulary");
-  }
-}
-
 ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
   const GgufFile& file = parameters.file();
   ModelProfile profile;
-  profile.architecture = parameters.architecture().name;
+  profile.architecture = parameters.architecture.name;
   profile.pooling = pooling;
-  profile.name = file.string("general.name").value_or("");
-  if (profile.name.empty()) profile.name = utf8_path(path_of_utf8(file.name()).stem());
+  profile.name = model_name(file);
 
   const std::uint64_t dimension = parameters.required("embedding_length", 1, kMaxDimension);
   parameters.absent_or("embedding_length_out", dimension);
@@ -250,12 +165,11 @@ ModelProfile profile_of(const Parameters& parameters, Pooling pooling) {
   check_attention(parameters, dimension);
   check_experts(parameters);
   check_tensors(parameters, dimension, feed_forward, layers);
-  check_vocabulary(file);
+  check_vocabulary(file, kTokenizers);
 
   profile.dimension = static_cast<std::uint32_t>(dimension);
   profile.training_context = static_cast<std::uint32_t>(context);
-  profile.parameters = 0;
-  for (const GgufTensor& tensor : file.tensors()) profile.parameters += tensor.elements();
+  profile.parameters = count_parameters(file);
   return profile;
 }
 
@@ -268,14 +182,11 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
 }
 
 ModelProfile profile_reranker(const GgufFile& file) {
-  const auto name = file.string("general.architecture");
-  if (!name) file.refuse("the key 'general.architecture' is missing");
-  if (std::find(std::begin(kRerankers), std::end(kRerankers), *name) == std::end(kRerankers)) {
-    const std::string found(name->substr(0, 64));
-    const std::string known = listed(kRerankers, [](std::string_view one) { return one; });
-    fail_file(Code::kUnsupported, file.name(),
-              "models of the architecture '" + found + "' do not rerank; those of " + known + " do",
-              {{"architecture", found}});
+  const std::string_view name = architecture_of(file);
+  if (std::find(std::begin(kRerankers), std::end(kRerankers), name) == std::end(kRerankers)) {
+    std::string known;
+    for (std::string_view one : kRerankers) add_name(known, one);
+    refuse_architecture(file, "do not rerank", known, "do");
   }
   const Parameters parameters(file, find_architecture(file));
   const ModelProfile profile = profile_of(parameters, Pooling::kRank);

@@ -8,6 +8,11 @@
 
 namespace lorekeep::engine {
 
+/// Returns the tokens of a text. Ill-formed UTF-8 is read as U+FFFD. `around`: with the special tokens around every
+/// text. `control`: whether spellings of control tokens become control tokens. Throws Error(kModelInvalid) if the
+/// vocabulary cannot spell the text.
+std::vector<llama_token> tokenize(const llama_vocab& vocabulary, std::string_view text, bool around, bool control);
+
 /// The tokenizer of a loaded model. Internal to native/engine. Thread-safe.
 class Vocabulary {
  public:
@@ -17,7 +22,9 @@ class Vocabulary {
   /// Returns token ids, special tokens included. Spellings of special tokens in the text are read as plain text, and
   /// ill-formed UTF-8 as U+FFFD. Precondition: text.size() <= kMaxTextBytes. Throws Error(kModelInvalid) if the
   /// vocabulary is unusable.
-  std::vector<llama_token> tokenize(std::string_view text) const;
+  std::vector<llama_token> tokenize(std::string_view text) const {
+    return engine::tokenize(*vocabulary_, text, true, false);
+  }
 
   /// Truncates a text to `limit` tokens, keeping the special tokens at its end. Preconditions: `tokens` come from
   /// tokenize(), limit > special_tokens().
@@ -33,8 +40,6 @@ class Vocabulary {
   std::uint32_t special_tokens() const noexcept { return special_tokens_; }
 
  private:
-  std::vector<llama_token> tokenize_valid(std::string_view text) const;
-
   const llama_vocab* vocabulary_;
   std::uint32_t special_tokens_ = 0;
   std::vector<llama_token> around_nothing_;

@@ -1,7 +1,6 @@
 #include "lm/language_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -9,13 +8,10 @@
 
 #include "core/error.h"
 #include "core/thread_pool.h"
-#include "core/utf8_path.h"
-#include "engine/abort_guard.h"
 #include "engine/compute_settings.h"
 #include "engine/decoder_file.h"
 #include "engine/gguf_file.h"
 #include "engine/llama_load.h"
-#include "engine/llama_log.h"
 #include "engine/model_profile.h"
 #include "ggml-backend.h"
 #include "llama.h"
@@ -27,26 +23,11 @@
 namespace lorekeep::lm {
 namespace {
 
-constexpr float kHashShare = 0.2f;  // of a load's progress
-constexpr float kTensorShare = 0.7f;
 constexpr std::uint32_t kDeterministicSequences = 4;  // see llama_context.h
 constexpr std::uint32_t kLeastContext = 32;
 constexpr std::uint64_t kWorthThreads = 8'000'000;  // parameters
 constexpr std::size_t kLeastTextLimit = std::size_t{1} << 20;
 constexpr std::size_t kBytesPerToken = 8;  // more than texts have, on average, in any vocabulary
-
-using engine::LlamaModel;
-
-struct LoadWatch {
-  const CancelToken* cancel;
-  const Progress& progress;
-
-  static bool report(float fraction, void* self) {
-    const auto& watch = *static_cast<const LoadWatch*>(self);
-    if (watch.progress) watch.progress(kHashShare + kTensorShare * fraction);
-    return watch.cancel == nullptr || !watch.cancel->cancelled();
-  }
-};
 
 // Returns null for main memory and the CPU.
 ggml_backend_dev_t choose_device(Placement placement) {
@@ -57,26 +38,9 @@ ggml_backend_dev_t choose_device(Placement placement) {
   return gpu;
 }
 
-LlamaModel load_weights(const std::filesystem::path& path, ggml_backend_dev_t device, LanguageModel::Content content,
-                        const CancelToken* cancel, const Progress& progress) {
-  LoadWatch watch{cancel, progress};
-  std::array<ggml_backend_dev_t, 2> devices{device, nullptr};  // empty: CPU only; a null list would mean every GPU
-  llama_model_params params = llama_model_default_params();
-  params.devices = devices.data();
-  params.n_gpu_layers = device == nullptr ? 0 : -1;
-  // Copied, so that another program writing to the file does not change a loaded model.
-  params.load_mode = LLAMA_LOAD_MODE_NONE;
-  params.no_alloc = content == LanguageModel::Content::kShape;
-  params.progress_callback = &LoadWatch::report;
-  params.progress_callback_user_data = &watch;
-  const engine::ErrorLines errors;
-  const engine::AbortGuard guard;
-  LlamaModel model(llama_model_load_from_file(utf8_path(path).c_str(), params));
-  if (!model) {
-    if (cancel != nullptr) cancel->check();
-    fail(Code::kModelInvalid, errors.reason("llama.cpp could not load it"));
-  }
-  return model;
+engine::LlamaContent llama_content(LanguageModel::Content content, bool decoder) {
+  if (decoder) return engine::LlamaContent::kVocabulary;
+  return content == LanguageModel::Content::kShape ? engine::LlamaContent::kShape : engine::LlamaContent::kAll;
 }
 
 // LOREKEEP_RUNTIME, "llama.cpp" or "decoder", replaces the measurement of Runtime::kAuto, for comparisons.
@@ -95,7 +59,7 @@ struct LanguageModel::Impl {
   LanguageModelFacts facts;
   LanguageModelOptions options;
   std::shared_ptr<const decoder::DecoderWeights> decoder;
-  LlamaModel llama;
+  engine::LlamaModel llama;
   bool gpu = false;
   std::optional<Tokens> tokens;
 
@@ -117,16 +81,14 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
     gpu = device != nullptr;
     const engine::DecoderPlan plan = plan_runtime(file, device);
     if (content == Content::kAll) {
-      facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kLast, cancel, [&progress](float fraction) {
-        if (progress) progress(kHashShare * fraction);
-      });
+      facts.fingerprint =
+          engine::fingerprint_model(file, engine::Pooling::kLast, cancel, engine::hash_progress(progress));
     }
     const std::shared_ptr<const LanguageModel> measured = choose_runtime(path, content, cancel);
     const bool ours = options.runtime == Runtime::kDecoder;
     resolve_options(profile);
     read_facts(file, profile, device);
-    llama = ours ? engine::load_llama(path, engine::LlamaContent::kVocabulary, cancel, {})
-                 : load_weights(path, device, content, cancel, progress);
+    llama = engine::load_llama(path, llama_content(content, ours), cancel, engine::tensor_progress(progress), device);
     if (llama_model_has_encoder(llama.get()) || !llama_model_has_decoder(llama.get()))
       fail(Code::kUnsupported, "an encoder; it does not generate text");
     tokens.emplace(*llama);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/vocabulary.h"
 #include "llama.h"
 #include "lm/token.h"
 
@@ -22,7 +23,9 @@ class Tokens {
 
   /// Returns the tokens of a text. `control`: whether spellings of control tokens become control tokens. Ill-formed
   /// UTF-8 is read as U+FFFD. Throws Error(kModelInvalid) if the vocabulary cannot spell the text.
-  std::vector<Token> tokenize(std::string_view text, bool control) const;
+  std::vector<Token> tokenize(std::string_view text, bool control) const {
+    return engine::tokenize(*vocabulary_, text, false, control);
+  }
 
   /// Inserts BOS at the beginning if the model wants it and it is not there.
   void add_begin(std::vector<Token>& tokens) const;

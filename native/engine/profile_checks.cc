@@ -1,0 +1,137 @@
+#include "engine/profile_checks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/path_of_utf8.h"
+#include "core/utf8_path.h"
+
+namespace lorekeep::engine {
+namespace {
+
+constexpr std::uint64_t kMaxTokens = 1 << 22;
+
+}  // namespace
+
+std::uint64_t GgufKeys::required(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
+  const auto value = optional(suffix, low, high);
+  if (!value) file_.refuse("the key '" + key(suffix) + "' is missing");
+  return *value;
+}
+
+std::optional<std::uint64_t> GgufKeys::optional(std::string_view suffix, std::uint64_t low, std::uint64_t high) const {
+  const std::string name = key(suffix);
+  const GgufValue* value = file_.find(name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->array || per_layer_ == PerLayer::kRefused) {
+    const auto number = file_.integer(name);
+    check(name, *number, low, high);
+    return number;
+  }
+  std::uint64_t greatest = 0;
+  for (std::uint64_t i = 0; i < value->count; ++i) {
+    const std::uint64_t element = read_element(name, *value, i);
+    check(name, element, low, high);
+    greatest = std::max(greatest, element);
+  }
+  return greatest;
+}
+
+void GgufKeys::number(std::string_view suffix, double low, double high) const {
+  const std::string name = key(suffix);
+  const GgufValue* value = file_.find(name);
+  if (value == nullptr || (value->array && per_layer_ == PerLayer::kAllowed)) return;
+  const auto found = file_.number(name);
+  if (!(*found >= low && *found <= high)) file_.refuse("the key '" + name + "' has an impossible value");
+}
+
+void GgufKeys::check(const std::string& key, std::uint64_t value, std::uint64_t low, std::uint64_t high) const {
+  if (value >= low && value <= high) return;
+  file_.refuse("the key '" + key + "' is " + std::to_string(value) + ", not between " + std::to_string(low) + " and " +
+               std::to_string(high));
+}
+
+std::uint64_t GgufKeys::read_element(const std::string& key, const GgufValue& value, std::uint64_t index) const {
+  const auto read = [&](auto zero) {
+    std::memcpy(&zero, value.bytes.data() + index * sizeof(zero), sizeof(zero));
+    return zero < 0 ? std::numeric_limits<std::uint64_t>::max() : static_cast<std::uint64_t>(zero);
+  };
+  switch (value.type) {
+    case GgufType::kUint32: return read(std::uint32_t{});
+    case GgufType::kInt32: return read(std::int32_t{});
+    case GgufType::kBool: return read(std::uint8_t{});
+    default: file_.refuse("the key '" + key + "' has another type than whole numbers");
+  }
+}
+
+std::string_view architecture_of(const GgufFile& file) {
+  const auto name = file.string("general.architecture");
+  if (!name) file.refuse("the key 'general.architecture' is missing");
+  return *name;
+}
+
+void refuse_architecture(const GgufFile& file, std::string_view cannot, const std::string& known,
+                         std::string_view can) {
+  const std::string found(architecture_of(file).substr(0, 64));
+  fail_file(Code::kUnsupported, file.name(),
+            "models of the architecture '" + found + "' " + std::string(cannot) + "; those of " + known + " " +
+                std::string(can),
+            {{"architecture", found}});
+}
+
+void add_name(std::string& list, std::string_view name) {
+  if (!list.empty()) list += ", ";
+  list += name;
+}
+
+std::string model_name(const GgufFile& file) {
+  const std::string_view name = file.string("general.name").value_or("");
+  return name.empty() ? utf8_path(path_of_utf8(file.name()).stem()) : std::string(name);
+}
+
+std::uint64_t count_parameters(const GgufFile& file) {
+  std::uint64_t parameters = 0;
+  for (const GgufTensor& tensor : file.tensors()) parameters += tensor.elements();
+  return parameters;
+}
+
+// llama.cpp asserts that spellings of tokens are unique; it ends a spelling at a NUL and replaces an empty one.
+std::uint32_t check_vocabulary(const GgufFile& file, std::span<const std::string_view> tokenizers) {
+  const auto tokenizer = file.string("tokenizer.ggml.model");
+  if (!tokenizer) file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.model' is missing");
+  if (std::find(tokenizers.begin(), tokenizers.end(), *tokenizer) == tokenizers.end()) {
+    std::string known;
+    for (std::string_view name : tokenizers) add_name(known, name);
+    fail_file(Code::kUnsupported, file.name(),
+              "the tokenizer '" + std::string(tokenizer->substr(0, 64)) + "' is not supported; " + known + " are");
+  }
+  const auto tokens = file.strings("tokenizer.ggml.tokens");
+  if (!tokens || tokens->empty())
+    file.refuse("the file has no vocabulary: the key 'tokenizer.ggml.tokens' is missing or empty");
+  if (tokens->size() > kMaxTokens)
+    file.refuse("damaged: a vocabulary of " + std::to_string(tokens->size()) + " tokens");
+  std::unordered_set<std::string> seen;
+  seen.reserve(tokens->size());
+  for (std::size_t i = 0; i < tokens->size(); ++i) {
+    std::string token((*tokens)[i].substr(0, (*tokens)[i].find('\0')));
+    if (token.empty()) token = "[EMPTY_" + std::to_string(i) + "]";
+    if (!seen.insert(std::move(token)).second)
+      file.refuse("damaged: token " + std::to_string(i) + " appears twice in the vocabulary");
+  }
+  return static_cast<std::uint32_t>(tokens->size());
+}
+
+void check_norms(const GgufFile& file, std::string_view also) {
+  for (const GgufTensor& tensor : file.tensors()) {
+    if ((tensor.dimensions == 1 || tensor.name == also) && tensor.type->id != kTensorF32) {
+      file.refuse("tensor '" + std::string(tensor.name) + "' is " + std::string(tensor.type->name) +
+                  "; norms and biases are F32");
+    }
+  }
+}
+
+}  // namespace lorekeep::engine
