@@ -74,7 +74,7 @@ class BertRun {
   BertRun(const BertWeights& weights, const EncoderKernels& kernels) : weights_(weights), kernels_(kernels) {}
 
   /// Fills the vector of every text. Returns false if cancelled; the vectors are then undefined. A text's vector does
-  /// not depend on the others. Grain of cancellation: half a layer. Throws bad_alloc.
+  /// not depend on the others. Grain of cancellation: half a layer. Throws Error(kOutOfMemory).
   bool compute(std::span<const BertText> texts, Rows rows, const CancelToken* cancel);
 
  private:

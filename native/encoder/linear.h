@@ -16,7 +16,7 @@ class Linear {
  public:
   Linear() = default;
   /// `weights`: outputs x inputs, row-major; `bias`: empty or one value per output. Both sizes are multiples of
-  /// kLanes, and inputs of kQ8Block for kQ8. Throws bad_alloc.
+  /// kLanes, and inputs of kQ8Block for kQ8. Throws Error(kOutOfMemory).
   Linear(std::span<const float> weights, std::span<const float> bias, std::size_t inputs, std::size_t outputs,
          Precision precision);
 

@@ -23,7 +23,8 @@ struct alignas(16) ActivationBlock {
 class Activations {
  public:
   /// Takes `count` rows of `inputs` values, `stride` values apart, which must stay valid and unchanged while they are
-  /// multiplied (matrices of floats read them). quantize() must follow. Grows the memory as needed; throws bad_alloc.
+  /// multiplied (matrices of floats read them). quantize() must follow. Grows the memory as needed; throws
+  /// Error(kOutOfMemory).
   void reset(const float* rows, std::size_t inputs, std::size_t stride, std::size_t count);
   /// Quantises rows `begin` to `end`. Several threads may do so for disjoint rows. Needed by quantised matrices only.
   void quantize(std::size_t begin, std::size_t end) noexcept;

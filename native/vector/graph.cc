@@ -74,9 +74,9 @@ Graph::Graph(std::size_t size, std::size_t m, std::span<const std::uint32_t> upp
   view_.size = size;
   view_.base_stride = list_stride(2 * m);
   view_.upper_stride = list_stride(m);
-  base_ = AlignedBuffer(size * view_.base_stride * sizeof(std::uint32_t));
-  upper_start_ = AlignedBuffer(upper_start.size_bytes());
-  upper_ = AlignedBuffer(upper_start[size] * view_.upper_stride * sizeof(std::uint32_t));
+  base_ = Buffer<std::byte>::zeroed(size * view_.base_stride * sizeof(std::uint32_t));
+  upper_start_ = Buffer<std::byte>::zeroed(upper_start.size_bytes());
+  upper_ = Buffer<std::byte>::zeroed(upper_start[size] * view_.upper_stride * sizeof(std::uint32_t));
   std::copy(upper_start.begin(), upper_start.end(), upper_start_.as<std::uint32_t>());
   std::fill_n(base_.as<std::uint32_t>(), size * view_.base_stride, kNoNode);
   std::fill_n(upper_.as<std::uint32_t>(), upper_start[size] * view_.upper_stride, kNoNode);

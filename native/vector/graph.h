@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/buffer.h"
 #include "core/cancel_token.h"
-#include "vector/aligned_buffer.h"
 
 namespace lorekeep::vector {
 
@@ -77,9 +77,9 @@ class Graph {
 
  private:
   GraphView view_;
-  AlignedBuffer base_;
-  AlignedBuffer upper_start_;
-  AlignedBuffer upper_;
+  Buffer<std::byte> base_;
+  Buffer<std::byte> upper_start_;
+  Buffer<std::byte> upper_;
   std::shared_ptr<const void> owner_;
 };
 

@@ -81,8 +81,8 @@ Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, const Wo
   made.count_ = rows.size();
   made.dimension_ = rows.dimension();
   made.stride_ = sketch_stride(rows.dimension());
-  made.owned_rows_ = AlignedBuffer(made.count_ * made.stride_);
-  made.owned_mean_ = AlignedBuffer(rows.dimension() * sizeof(float));
+  made.owned_rows_ = Buffer<std::byte>::zeroed(made.count_ * made.stride_);
+  made.owned_mean_ = Buffer<std::byte>::zeroed(rows.dimension() * sizeof(float));
   made.rows_ = made.owned_rows_.data();
   made.mean_ = made.owned_mean_.as<float>();
   const std::vector<float> mean = mean_of(cells);

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/work.h"
-#include "vector/aligned_buffer.h"
 #include "vector/cells.h"
 #include "vector/distance.h"
 #include "vector/ten_bit.h"
@@ -83,8 +83,8 @@ class Sketches {
   Rotation rotation_;
   const float* mean_ = nullptr;
   const std::byte* rows_ = nullptr;
-  AlignedBuffer owned_rows_;
-  AlignedBuffer owned_mean_;
+  Buffer<std::byte> owned_rows_;
+  Buffer<std::byte> owned_mean_;
   std::shared_ptr<const void> owner_;
 };
 

@@ -106,9 +106,9 @@ float encode_i8(std::span<const float> from, std::int8_t* to) noexcept {
 
 VectorMatrix VectorMatrix::allocate(VectorType type, std::size_t count, std::size_t dimension) {
   VectorMatrix matrix = view(type, count, dimension, {}, nullptr);
-  matrix.owned_rows_ = AlignedBuffer(count * matrix.stride_);
-  if (matrix.scaled()) matrix.owned_scales_ = AlignedBuffer(count * sizeof(float));
-  if (type == VectorType::kI10) matrix.owned_low_ = AlignedBuffer(count * low_stride(dimension));
+  matrix.owned_rows_ = Buffer<std::byte>::zeroed(count * matrix.stride_);
+  if (matrix.scaled()) matrix.owned_scales_ = Buffer<std::byte>::zeroed(count * sizeof(float));
+  if (type == VectorType::kI10) matrix.owned_low_ = Buffer<std::byte>::zeroed(count * low_stride(dimension));
   matrix.rows_ = matrix.owned_rows_.data();
   matrix.scales_ = matrix.owned_scales_.as<float>();
   matrix.low_ = matrix.owned_low_.as<std::uint8_t>();

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/buffer.h"
 #include "core/work.h"
-#include "vector/aligned_buffer.h"
 #include "vector/ten_bit.h"
 #include "vector/vector_type.h"
 
@@ -91,9 +91,9 @@ class VectorMatrix {
   const std::byte* rows_ = nullptr;
   const float* scales_ = nullptr;
   const std::uint8_t* low_ = nullptr;
-  AlignedBuffer owned_rows_;
-  AlignedBuffer owned_scales_;
-  AlignedBuffer owned_low_;
+  Buffer<std::byte> owned_rows_;
+  Buffer<std::byte> owned_scales_;
+  Buffer<std::byte> owned_low_;
   std::shared_ptr<const void> owner_;
 };
 

@@ -115,7 +115,7 @@ TEST("sketches: every set of kernels adds up the same integers, the largest too"
     task.words = words;
     task.stride = sketch_stride(64 * words);
     task.step = 1;
-    AlignedBuffer rows(kRows * task.stride);
+    auto rows = Buffer<std::byte>::zeroed(kRows * task.stride);
     task.rows = rows.data();
     const SketchNumbers numbers{0, 1, 0};
     for (std::size_t i = 0; i < kRows; ++i) {
