@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 #include "text/unicode_tables.gen.h"
 
@@ -42,8 +40,5 @@ inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]
   for (std::size_t i = 0; i < count; ++i) out[i] = {expansion[i] >> 1, (expansion[i] & 1) != 0};
   return count;
 }
-
-/// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see utf8.h).
-std::string casefold(std::string_view utf8);
 
 }  // namespace lorekeep::text

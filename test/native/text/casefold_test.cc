@@ -1,6 +1,7 @@
 #include "text/casefold.h"
 
 #include "harness.h"
+#include "naive_casefold.h"
 
 namespace lorekeep::text {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/utf8.h"
 #include "harness.h"
+#include "naive_casefold.h"
 #include "sample_texts.h"
 
 namespace lorekeep::text {

@@ -1,6 +1,7 @@
-#include "text/casefold.h"
+#include "naive_casefold.h"
 
 #include "core/utf8.h"
+#include "text/casefold.h"
 
 namespace lorekeep::text {
 

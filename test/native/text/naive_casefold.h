@@ -1,0 +1,12 @@
+// Case folding of a whole text, by which the tokenizers are tested.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lorekeep::text {
+
+/// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see core/utf8.h).
+std::string casefold(std::string_view utf8);
+
+}  // namespace lorekeep::text
