@@ -1,9 +1,11 @@
 // All kernels obey LOREKEEP_KERNELS. CMake runs this program once per value of it.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/cpu.h"
+#include "decoder/kernels.h"
 #include "encoder/kernels.h"
 #include "filter/interval_scan.h"
 #include "harness.h"
@@ -13,7 +15,9 @@
 namespace lorekeep {
 namespace {
 
-TEST("kernels: distances, filters, the encoder and quantised products use nothing beyond LOREKEEP_KERNELS") {
+TEST(
+    "kernels: distances, filters, the encoder, the decoder and quantised products use nothing beyond "
+    "LOREKEEP_KERNELS") {
   const char* const value = std::getenv("LOREKEEP_KERNELS");
   const std::string_view wanted = value == nullptr ? "" : value;
   const bool named = vector::kernels_named(wanted) != nullptr;
@@ -32,6 +36,12 @@ TEST("kernels: distances, filters, the encoder and quantised products use nothin
   CHECK_EQ(quant::kernels_named("avx-vnni") != nullptr, (usable & kAvxVnni) != 0);
   CHECK_EQ(quant::kernels_named("avx512") != nullptr, (usable & kAvx512) != 0);
   CHECK_EQ(quant::kernels_named("avx512-vnni") != nullptr, (usable & kAvx512Vnni) != 0);
+  const auto decodes = [](std::string_view name) {
+    const auto sets = decoder::available_kernels();
+    return std::any_of(sets.begin(), sets.end(), [name](const auto* set) { return set->name == name; });
+  };
+  CHECK_EQ(decodes("avx2"), (usable & kAvx2) != 0);
+  CHECK_EQ(decodes("avx512"), (usable & kAvx512) != 0);
   if ((usable & kAmxBf16) == 0) CHECK(encoder::kernels_named("amx-bf16") == nullptr);
 }
 
