@@ -68,7 +68,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
 
   /** Records whose text was truncated. */
   get truncated(): number {
-    return this.read(() => this.handle.counts().cut);
+    return this.read(() => this.handle.counts().truncated);
   }
 
   /** Why the cache file was not used; undefined if it was used or none was given. */

@@ -25,7 +25,7 @@ struct Embedded {
 
 /// Stores the embeddings of the texts that the model could embed.
 void keep_made(store::EmbeddingRows& rows, const store::EmbeddingPortion& portion, engine::EmbedResult& made) {
-  if (made.errors.empty()) return rows.fill(portion.ordinals, made.vectors, made.cut);
+  if (made.errors.empty()) return rows.fill(portion.ordinals, made.vectors, made.truncated);
   std::size_t failed = 0;
   for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
     if (failed < made.errors.size() && made.errors[failed].index == i) {
@@ -33,9 +33,9 @@ void keep_made(store::EmbeddingRows& rows, const store::EmbeddingPortion& portio
       continue;
     }
     static constexpr std::uint32_t kFirst[] = {0};
-    const bool cut = std::find(made.cut.begin(), made.cut.end(), i) != made.cut.end();
+    const bool truncated = std::find(made.truncated.begin(), made.truncated.end(), i) != made.truncated.end();
     const auto vector = std::span<const float>(made.vectors).subspan(i * rows.dimension(), rows.dimension());
-    rows.fill({&portion.ordinals[i], 1}, vector, std::span(kFirst).first(cut ? 1 : 0));
+    rows.fill({&portion.ordinals[i], 1}, vector, std::span(kFirst).first(truncated ? 1 : 0));
   }
 }
 
@@ -63,9 +63,9 @@ Digest key_argument(const Napi::Value& value) {
 
 /// Takes over the rows of the cache file. A file that cannot be used is no error: `refusal` gives the reason, and the
 /// file is rebuilt.
-void consult(MatchedRows& matched, const std::filesystem::path& path, bool cut_too, const CancelToken& cancel) {
+void consult(MatchedRows& matched, const std::filesystem::path& path, bool truncated_too, const CancelToken& cancel) {
   try {
-    matched.rows.take_over(store::EmbeddingsFile(path, matched.key, matched.rows.dimension(), &cancel), cut_too);
+    matched.rows.take_over(store::EmbeddingsFile(path, matched.key, matched.rows.dimension(), &cancel), truncated_too);
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory) throw;
     matched.refusal = error.code() == Code::kNotFound ? "there is none" : error.what();
@@ -174,7 +174,7 @@ Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("missing", static_cast<double>(matched->rows.missing()));
     result.Set("reused", static_cast<double>(matched->rows.reused()));
-    result.Set("cut", static_cast<double>(matched->rows.cut()));
+    result.Set("truncated", static_cast<double>(matched->rows.truncated()));
     result.Set("refusal", matched->refusal);
     return result;
   });
@@ -187,13 +187,13 @@ Napi::Value match_embeddings(const Napi::CallbackInfo& info) {
     std::optional<std::filesystem::path> path;
     if (!info[2].IsUndefined()) path = path_argument(info[2]);
     const Digest key = key_argument(info[3]);
-    const bool cut_too = info[4].ToBoolean();
+    const bool truncated_too = info[4].ToBoolean();
     TaskOptions options{Lane::kLong, cancel_argument(info[5]), nullptr, {}};
     return promise_task<Shared>(
         info.Env(), options,
-        [records, dimension, path, key, cut_too](const TaskContext& task) {
+        [records, dimension, path, key, truncated_too](const TaskContext& task) {
           auto matched = Shared(new MatchedRows{{*records, dimension, &task.cancel}, key, {}});
-          if (path) consult(*matched, *path, cut_too, task.cancel);
+          if (path) consult(*matched, *path, truncated_too, task.cancel);
           return matched;
         },
         [dimension](Napi::Env env, Shared&& matched) {

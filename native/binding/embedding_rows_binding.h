@@ -31,7 +31,7 @@ class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRo
   Napi::Value counts(const Napi::CallbackInfo& info);
 };
 
-/// matchEmbeddings(records, dimension, path, key, cutToo, cancel)
+/// matchEmbeddings(records, dimension, path, key, truncatedToo, cancel)
 Napi::Value match_embeddings(const Napi::CallbackInfo& info);
 /// indexEmbeddings(rows, options, cancel, progress)
 Napi::Value index_embeddings(const Napi::CallbackInfo& info);

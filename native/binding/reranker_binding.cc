@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "binding/addon_folder.h"
-#include "binding/arguments.h"
 #include "binding/buffers_binding.h"
-#include "binding/promise_task.h"
+#include "binding/model_load.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -15,13 +13,8 @@ constexpr std::size_t kQuickBytes = 64 * 1024;
 constexpr std::uint64_t kMostContext = 1 << 20;
 
 Napi::Object to_js_facts(Napi::Env env, const lm::RerankerFacts& facts) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("name", facts.name);
-  object.Set("architecture", facts.architecture);
-  object.Set("fingerprint", facts.fingerprint);
-  object.Set("contextSize", facts.context_size);
+  Napi::Object object = to_js_model_facts(env, facts);
   object.Set("trainingContext", facts.training_context);
-  object.Set("parameters", static_cast<double>(facts.parameters));
   object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
   object.Set("template", facts.has_template);
   return object;
@@ -30,9 +23,9 @@ Napi::Object to_js_facts(Napi::Env env, const lm::RerankerFacts& facts) {
 Napi::Value to_js_ranks(Napi::Env env, lm::RankResult&& found) {
   Napi::Object result = Napi::Object::New(env);
   result.Set("scores", to_float32_array(env, std::move(found.scores)));
-  Napi::Array cut = Napi::Array::New(env, found.cut.size());
-  for (std::uint32_t i = 0; i < found.cut.size(); ++i) cut.Set(i, found.cut[i]);
-  result.Set("cut", cut);
+  Napi::Array truncated = Napi::Array::New(env, found.truncated.size());
+  for (std::uint32_t i = 0; i < found.truncated.size(); ++i) truncated.Set(i, found.truncated[i]);
+  result.Set("truncated", truncated);
   result.Set("tokens", static_cast<double>(found.tokens));
   return result;
 }
@@ -74,19 +67,12 @@ Napi::Value load_reranker(const Napi::CallbackInfo& info) {
     load.context_size =
         static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMostContext));
     load.threads = integer_argument(given.Get("threads"), "threads", 0, kMostThreads);
-    const TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
-    using Loaded = std::shared_ptr<lm::Reranker>;
-    return promise_task<Loaded>(
-        info.Env(), options,
-        [path = path_argument(info[0]), load](const TaskContext& task) {
-          return lm::Reranker::load(path, load, engine::Backends::acquire(addon_folder()), &task.cancel,
-                                    [&task](float fraction) { task.report(fraction); });
+    return load_model<RerankerBinding, lm::Reranker>(
+        info, &Environment::Constructors::reranker,
+        [load](const LoadContext& context) {
+          return lm::Reranker::load(context.path, load, context.backends, context.cancel, context.progress);
         },
-        [](Napi::Env env, Loaded&& model) {
-          auto& constructor = Environment::of(env).constructors.reranker;
-          const std::size_t bytes = model->facts().size_bytes;
-          return RerankerBinding::wrap(env, constructor, std::move(model), bytes);
-        });
+        [](const lm::Reranker& model) -> const lm::RerankerFacts& { return model.facts(); });
   });
 }
 

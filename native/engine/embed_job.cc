@@ -66,7 +66,7 @@ void EmbedJob::tokenize(std::size_t text, Item& item) const {
   if (given.size() > kMaxTextBytes) {
     if (long_text_ == LongText::kRefuse) return refuse(Code::kTextTooLong);
     given = utf8_prefix(given, kMaxTextBytes);
-    item.cut = true;
+    item.truncated = true;
   }
   if (given.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) return refuse(Code::kInvalidArgument);
   item.tokens = resources_.vocabulary.tokenize(given);
@@ -76,7 +76,7 @@ void EmbedJob::tokenize(std::size_t text, Item& item) const {
   if (long_text_ == LongText::kRefuse) return refuse(Code::kTextTooLong);
   item.tokens = resources_.vocabulary.first_window(std::move(item.tokens), resources_.facts.context_size);
   item.count = static_cast<std::uint32_t>(item.tokens.size());
-  item.cut = true;
+  item.truncated = true;
 }
 
 void EmbedJob::compute(const Batch& batch, std::size_t begin) {
@@ -117,7 +117,7 @@ void EmbedJob::report_failures(std::size_t begin) {
   std::size_t skipped = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    if (item.cut && !item.failed) result_.cut.push_back(static_cast<std::uint32_t>(begin + i));
+    if (item.truncated && !item.failed) result_.truncated.push_back(static_cast<std::uint32_t>(begin + i));
     if (!item.failed) continue;
     ItemError error{static_cast<std::uint32_t>(begin + i), item.code, item.count, limit, {}};
     if (item.code == Code::kInvalidArgument) {

@@ -45,7 +45,7 @@ class EmbedJob {
     std::uint32_t count = 0;  // number of tokens, even after they are dropped
     Code code = Code::kInternal;
     bool failed = false;
-    bool cut = false;
+    bool truncated = false;
   };
 
   void embed_window(std::size_t begin, std::size_t end);

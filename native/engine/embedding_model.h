@@ -85,9 +85,9 @@ enum class LongText {
 struct EmbedResult {
   /// Row-major, texts x dimension, L2-normalised, in input order. Rows of failed texts are zero.
   std::vector<float> vectors;
-  std::vector<ItemError> errors;   // by ascending index
-  std::vector<std::uint32_t> cut;  // ascending indexes of truncated texts
-  std::uint64_t tokens = 0;        // computed
+  std::vector<ItemError> errors;         // by ascending index
+  std::vector<std::uint32_t> truncated;  // ascending indexes of truncated texts
+  std::uint64_t tokens = 0;              // computed
   std::uint64_t batches = 0;
 };
 

@@ -84,8 +84,8 @@ Pair PairPrompt::pair(const Query& query, std::string_view document, std::uint32
   if (around >= limit) refuse_query(around, limit);
   std::vector<Token> tokens = tokens_.tokenize(document, false);
   Pair pair;
-  pair.cut = tokens.size() > limit - around;
-  if (pair.cut) tokens.resize(limit - around);
+  pair.truncated = tokens.size() > limit - around;
+  if (pair.truncated) tokens.resize(limit - around);
   pair.tokens.reserve(around + tokens.size());
   for (const std::vector<Token>* part : {&before_, &query.tokens, &between_, &std::as_const(tokens), &after_})
     pair.tokens.insert(pair.tokens.end(), part->begin(), part->end());
@@ -107,13 +107,14 @@ std::vector<Token> PairPrompt::render(std::string_view query, std::string_view d
   return std::move(prompt.tokens);
 }
 
-// Tokens at the document's ends may join those of the template, so that a cut document is rendered anew and counted.
+// Tokens at the document's ends may join those of the template, so that a truncated document is rendered anew and
+// counted.
 Pair PairPrompt::rendered_pair(const Query& query, std::string_view document, std::uint32_t limit) const {
   Pair pair{render(query.text, document), false};
   if (pair.tokens.size() <= limit) return pair;
   const std::size_t around = render(query.text, "").size();
   if (around >= limit) refuse_query(around, limit);
-  pair.cut = true;
+  pair.truncated = true;
   const std::vector<Token> whole = tokens_.tokenize(document, false);
   std::size_t kept = std::min<std::size_t>(whole.size(), limit - around);
   for (;;) {

@@ -16,7 +16,7 @@ namespace lorekeep::lm {
 
 struct Pair {
   std::vector<Token> tokens;
-  bool cut = false;  // the end of the document is missing
+  bool truncated = false;  // the end of the document is missing
 };
 
 /// Immutable, thread-safe; the tokens must outlive it.

@@ -24,8 +24,6 @@ namespace lorekeep::lm {
 namespace {
 
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
-constexpr float kHashShare = 0.2f;              // of a load's progress
-constexpr float kTensorShare = 0.7f;
 // Documents that are tokenized and sorted by length at a time.
 constexpr std::size_t kWindow = 1024;
 
@@ -62,14 +60,10 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
   facts.context_size = std::min(wanted, profile.training_context);
   facts.parameters = profile.parameters;
   facts.size_bytes = file.size();
-  const auto report = [&progress](float base, float share) {
-    return [&progress, base, share](float fraction) {
-      if (progress) progress(base + share * fraction);
-    };
-  };
   try {
-    facts.fingerprint = engine::fingerprint_model(file, engine::Pooling::kRank, cancel, report(0, kHashShare));
-    model = engine::load_llama(path, engine::LlamaContent::kAll, cancel, report(kHashShare, kTensorShare));
+    facts.fingerprint =
+        engine::fingerprint_model(file, engine::Pooling::kRank, cancel, engine::hash_progress(progress));
+    model = engine::load_llama(path, engine::LlamaContent::kAll, cancel, engine::tensor_progress(progress));
     tokens.emplace(*model);
     const char* const rerank = llama_model_chat_template(model.get(), "rerank");
     prompt.emplace(*tokens, rerank == nullptr ? "" : rerank);
@@ -121,11 +115,11 @@ void Reranker::Impl::rank_window(const PairPrompt::Query& query, const TextArena
       const std::string_view whole = documents[begin + i];
       const std::string_view document = utf8_prefix(whole, engine::kMaxTextBytes);
       pairs[i] = prompt->pair(query, document, facts.context_size);
-      pairs[i].cut = pairs[i].cut || document.size() < whole.size();
+      pairs[i].truncated = pairs[i].truncated || document.size() < whole.size();
     }
   });
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].cut) result.cut.push_back(static_cast<std::uint32_t>(begin + i));
+    if (pairs[i].truncated) result.truncated.push_back(static_cast<std::uint32_t>(begin + i));
     result.tokens += pairs[i].tokens.size();
   }
   const std::span<float> scores = std::span(result.scores).subspan(begin, pairs.size());

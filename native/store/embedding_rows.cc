@@ -32,13 +32,13 @@ std::span<float> EmbeddingRows::row(std::size_t ordinal) noexcept {
   return std::span(rows_).subspan(ordinal * dimension_, dimension_);
 }
 
-void EmbeddingRows::take_over(const EmbeddingsFile& file, bool cut_too) {
+void EmbeddingRows::take_over(const EmbeddingsFile& file, bool truncated_too) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     const auto found = file.find(digests_[i]);
-    if (!found || (found->cut && !cut_too)) continue;
+    if (!found || (found->truncated && !truncated_too)) continue;
     std::copy(found->vector.begin(), found->vector.end(), row(i).begin());
-    states_[i] = found->cut ? State::kCut : State::kWhole;
+    states_[i] = found->truncated ? State::kTruncated : State::kWhole;
     ++reused_;
   }
   try {
@@ -68,17 +68,17 @@ EmbeddingPortion EmbeddingRows::next_portion(const Records& records, std::size_t
 }
 
 void EmbeddingRows::fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
-                         std::span<const std::uint32_t> cut) {
+                         std::span<const std::uint32_t> truncated) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
     const Digest& text = digests_[ordinals[i]];
-    const bool is_cut = std::binary_search(cut.begin(), cut.end(), i);
+    const bool is_truncated = std::binary_search(truncated.begin(), truncated.end(), i);
     auto same = std::lower_bound(order_.begin(), order_.end(), text,
                                  [this](std::uint32_t a, const Digest& b) { return digests_[a] < b; });
     for (; same != order_.end() && digests_[*same] == text; ++same) {
       const auto vector = vectors.subspan(i * dimension_, dimension_);
       std::copy(vector.begin(), vector.end(), row(*same).begin());
-      states_[*same] = is_cut ? State::kCut : State::kWhole;
+      states_[*same] = is_truncated ? State::kTruncated : State::kWhole;
     }
   }
 }
@@ -98,25 +98,25 @@ std::size_t EmbeddingRows::reused() const {
   return reused_;
 }
 
-std::size_t EmbeddingRows::cut() const {
+std::size_t EmbeddingRows::truncated() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), State::kCut));
+  return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), State::kTruncated));
 }
 
 void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
                          const FileOwner* owner) const {
   const std::lock_guard lock(mutex_);
   std::vector<Digest> digests;
-  std::vector<std::uint8_t> cut;
+  std::vector<std::uint8_t> truncated;
   std::vector<const float*> rows;
   for (const std::uint32_t ordinal : order_) {
     if (states_[ordinal] == State::kMissing) continue;
     if (!digests.empty() && digests.back() == digests_[ordinal]) continue;
     digests.push_back(digests_[ordinal]);
-    cut.push_back(states_[ordinal] == State::kCut ? 1 : 0);
+    truncated.push_back(states_[ordinal] == State::kTruncated ? 1 : 0);
     rows.push_back(rows_.data() + std::size_t{ordinal} * dimension_);
   }
-  write_embeddings(path, key, {digests, cut, rows, dimension_}, cancel, owner);
+  write_embeddings(path, key, {digests, truncated, rows, dimension_}, cancel, owner);
 }
 
 std::vector<float> EmbeddingRows::take() {

@@ -27,16 +27,16 @@ class EmbeddingRows {
   /// Starts with every embedding missing. Throws Error(kCancelled), kOutOfMemory. Grain of cancellation: 4096 records.
   EmbeddingRows(const Records& records, std::size_t dimension, const CancelToken* cancel = nullptr);
 
-  /// Takes over the rows of the file for texts of the records; rows of truncated texts only if `cut_too`. Precondition:
-  /// the file has this dimension; no portion was taken yet.
-  void take_over(const EmbeddingsFile& file, bool cut_too);
+  /// Takes over the rows of the file for texts of the records; rows of truncated texts only if `truncated_too`.
+  /// Precondition: the file has this dimension; no portion was taken yet.
+  void take_over(const EmbeddingsFile& file, bool truncated_too);
 
   /// Returns the next texts without an embedding, as many as fit `bytes`, but at least one if any are left.
   EmbeddingPortion next_portion(const Records& records, std::size_t bytes);
   /// Stores the embeddings of a portion, or of a part of it: row i of `vectors` (dimension() each) is of record
-  /// ordinals[i]. `cut`: ascending positions in `ordinals` of truncated texts.
+  /// ordinals[i]. `truncated`: ascending positions in `ordinals` of truncated texts.
   void fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
-            std::span<const std::uint32_t> cut);
+            std::span<const std::uint32_t> truncated);
 
   std::size_t size() const noexcept { return digests_.size(); }
   std::size_t dimension() const noexcept { return dimension_; }
@@ -45,7 +45,7 @@ class EmbeddingRows {
   /// Number of records with an embedding from the file.
   std::size_t reused() const;
   /// Number of records whose text was truncated before embedding.
-  std::size_t cut() const;
+  std::size_t truncated() const;
 
   /// Writes the available embeddings, once per text. Throws as write_embeddings().
   void save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
@@ -55,7 +55,7 @@ class EmbeddingRows {
   std::vector<float> take();
 
  private:
-  enum class State : std::uint8_t { kMissing, kWhole, kCut };
+  enum class State : std::uint8_t { kMissing, kWhole, kTruncated };
 
   std::span<float> row(std::size_t ordinal) noexcept;
 

@@ -9,7 +9,7 @@
 namespace lorekeep::store {
 namespace {
 
-enum Section : std::uint32_t { kHeader = 1, kDigests = 2, kCut = 3, kRows = 4 };
+enum Section : std::uint32_t { kHeader = 1, kDigests = 2, kTruncated = 3, kRows = 4 };
 constexpr std::uint32_t kSections = 4;
 constexpr std::size_t kGrain = 1024;  // rows
 
@@ -40,7 +40,7 @@ std::string_view embeddings_section_name(std::uint32_t id) noexcept {
   switch (id) {
     case kHeader: return "header";
     case kDigests: return "text digests";
-    case kCut: return "cut texts";
+    case kTruncated: return "truncated texts";
     case kRows: return "rows";
     case kOwnerSection: return "owner";
     default: return {};
@@ -55,9 +55,9 @@ EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& 
   if (header.dimension != dimension) refuse_other(file_, "dimension", "built for vectors of another dimension");
   file_.verify(cancel);
   digests_ = file_.array<Digest>(kDigests);
-  cut_ = file_.array<std::uint8_t>(kCut);
+  truncated_ = file_.array<std::uint8_t>(kTruncated);
   rows_ = file_.array<float>(kRows);
-  const bool parallel = digests_.size() == header.rows && cut_.size() == header.rows &&
+  const bool parallel = digests_.size() == header.rows && truncated_.size() == header.rows &&
                         rows_.size() / dimension == header.rows && rows_.size() % dimension == 0;
   if (!parallel) refuse_damage(file_, "its sections have inconsistent sizes");
   check_rows(cancel);
@@ -68,7 +68,7 @@ void EmbeddingsFile::check_rows(const CancelToken* cancel) const {
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     if (cancel != nullptr && i % kGrain == 0) cancel->check();
     if (i > 0 && !(digests_[i - 1] < digests_[i])) refuse_damage(file_, "its texts are not in order");
-    if (cut_[i] > 1) refuse_damage(file_, "a row has an invalid truncation flag");
+    if (truncated_[i] > 1) refuse_damage(file_, "a row has an invalid truncation flag");
     const auto row = rows_.subspan(i * dimension_, dimension_);
     if (!std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) {
       refuse_damage(file_, "a vector has values that are not finite");
@@ -80,7 +80,7 @@ std::optional<EmbeddingsFile::Row> EmbeddingsFile::find(const Digest& text) cons
   const auto found = std::lower_bound(digests_.begin(), digests_.end(), text);
   if (found == digests_.end() || *found != text) return std::nullopt;
   const auto i = static_cast<std::size_t>(found - digests_.begin());
-  return Row{rows_.subspan(i * dimension_, dimension_), cut_[i] == 1};
+  return Row{rows_.subspan(i * dimension_, dimension_), truncated_[i] == 1};
 }
 
 void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
@@ -91,8 +91,8 @@ void write_embeddings(const std::filesystem::path& path, const Digest& key, cons
   file.write(std::as_bytes(std::span(&header, 1)));
   file.begin(kDigests);
   file.write_array(embeddings.digests);
-  file.begin(kCut);
-  file.write_array(embeddings.cut);
+  file.begin(kTruncated);
+  file.write_array(embeddings.truncated);
   file.begin(kRows);
   for (std::size_t i = 0; i < embeddings.rows.size(); ++i) {
     if (cancel != nullptr && i % kGrain == 0) cancel->check();

@@ -42,7 +42,7 @@ class EmbeddingsFile {
  public:
   struct Row {
     std::span<const float> vector;
-    bool cut;
+    bool truncated;
   };
 
   /// Throws Error naming the file: kNotFound, kIo, kCorrupt, kUnsupported (another version, key or dimension),
@@ -61,14 +61,14 @@ class EmbeddingsFile {
   SectionFileReader file_;
   std::size_t dimension_;
   std::span<const Digest> digests_;
-  std::span<const std::uint8_t> cut_;
+  std::span<const std::uint8_t> truncated_;
   std::span<const float> rows_;
 };
 
 /// The content of a file to write: parallel arrays, digests strictly ascending.
 struct EmbeddingsView {
   std::span<const Digest> digests;
-  std::span<const std::uint8_t> cut;
+  std::span<const std::uint8_t> truncated;
   /// One row of `dimension` numbers per digest.
   std::span<const float* const> rows;
   std::size_t dimension;

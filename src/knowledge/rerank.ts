@@ -25,7 +25,7 @@ export interface RerankFacts {
   /** Documents given to the model. */
   documents: number;
   /** Documents whose end did not fit beside the query. */
-  cut: number;
+  truncated: number;
   /** Tokens computed. */
   tokens: number;
   ms: number;
@@ -74,7 +74,7 @@ export async function rerank<Item extends { readonly text: string }>(
   const facts = (ranking?: Ranking): RerankFacts => ({
     reranked: ranking !== undefined,
     documents: items.length,
-    cut: ranking?.cut.length ?? 0,
+    truncated: ranking?.truncated.length ?? 0,
     tokens: ranking?.tokens ?? 0,
     ms: performance.now() - started,
   });

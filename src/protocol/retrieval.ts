@@ -130,7 +130,7 @@ export const retrievalFields = {
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/filters.md.'),
 };
 
-const retrievalSchema = z.strictObject(retrievalFields);
+export const retrievalSchema = z.strictObject(retrievalFields);
 
 export type Retrieval = z.output<typeof retrievalSchema>;
 
@@ -180,7 +180,7 @@ export const retrievalPlanSchema = z.object({
       model: z.string().describe('Catalog name.'),
       reranked: z.boolean().describe('false: the deadline passed, and the order of the search stands.'),
       documents: z.int().describe('Hits given to the reranker.'),
-      cut: z.int().describe('Hits whose end did not fit beside the query.'),
+      truncated: z.int().describe('Hits whose end did not fit beside the query.'),
       tokens: z.int().describe('Tokens computed.'),
       ms: z.number().describe('Time of the reranker.'),
     })

@@ -35,9 +35,9 @@ describe.each(rerankerKinds)('a reranker of the kind %s', (kind) => {
     await using model = await Reranker.load(await tinyReranker(kind));
     for (const [i, { query, documents }] of rerankPairs.entries()) {
       const wanted = expected[kind]?.[i] as number[];
-      const { results, cut } = await model.rank(query, documents);
+      const { results, truncated } = await model.rank(query, documents);
       expectClose(scoresOf(results), wanted);
-      expect(cut).toEqual([]);
+      expect(truncated).toEqual([]);
       expectOrder(results, wanted);
     }
   });
@@ -55,8 +55,8 @@ describe.each(rerankerKinds)('a reranker of the kind %s', (kind) => {
   test('cuts the end of a document that does not fit, and says so', async () => {
     await using model = await Reranker.load(await tinyReranker(kind), { contextSize: 256 });
     const long = 'the moon shines over the water. '.repeat(400);
-    const { cut, tokens, results } = await model.rank('the cat', ['the dog', long, 'gold', long]);
-    expect(cut).toEqual([1, 3]);
+    const { truncated, tokens, results } = await model.rank('the cat', ['the dog', long, 'gold', long]);
+    expect(truncated).toEqual([1, 3]);
     expect(tokens).toBeLessThanOrEqual(4 * 256);
     expect(tokens).toBeGreaterThan(256);
     const [, one, , other] = scoresOf(results);

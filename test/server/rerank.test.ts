@@ -77,7 +77,7 @@ describe('the rerank node', () => {
       type: 'rerank',
       reranked: true,
       documents: 12,
-      cut: 0,
+      truncated: 0,
       droppedRecords: 8,
     });
     expect(debugInfo?.nodes[1]?.diagnostics.engine).toMatchObject({
@@ -132,13 +132,13 @@ describe('the rerank node', () => {
     expect(diagnostics?.nodes[1]).toMatchObject({ reranked: false, documents: 12, droppedRecords: 9 });
   });
 
-  it('counts records that are cut, and refuses a query that leaves no room', async () => {
+  it('counts records that are truncated, and refuses a query that leaves no room', async () => {
     const { session } = await sessionWithDocs();
     const agent = await session.createAgent({
       graph: graph({ model: 'short' }),
       enableDiagnostics: true,
     });
-    expect((await agent.turn('moon')).diagnostics?.nodes[1]?.cut).toBeGreaterThan(0);
+    expect((await agent.turn('moon')).diagnostics?.nodes[1]?.truncated).toBeGreaterThan(0);
     const { status, error } = await agent.turn('moon '.repeat(40));
     expect(status).toBe('failed');
     expect(error).toMatchObject({ code: 5002, details: { path: 'text', limit: 24 } });
@@ -206,7 +206,7 @@ describe('rerank of a search', () => {
     const expected = await expectedOrder();
     expect(found.hits.map(({ id, rerankScore: score }) => ({ id, score }))).toEqual(expected.slice(0, 3));
     expect(found.hits.map(({ rank }) => rank)).toEqual([1, 2, 3]);
-    expect(found.plan.rerank).toMatchObject({ model: 'judge', reranked: true, documents: 12, cut: 0 });
+    expect(found.plan.rerank).toMatchObject({ model: 'judge', reranked: true, documents: 12, truncated: 0 });
   });
 
   it('sorts only what the search found', async () => {

@@ -35,9 +35,11 @@ export function planLines(
     lines.push('fusion    by ranks');
   }
   if (rerank !== undefined) {
-    const { model, documents, tokens, cut } = rerank;
-    const cuts = cut === 0 ? '' : `, ${cut} cut`;
-    lines.push(`rerank    ${model}: ${counted(documents, 'record')}${cuts}, ${counted(tokens, 'token')}`);
+    const { model, documents, tokens, truncated } = rerank;
+    const shortened = truncated === 0 ? '' : `, ${truncated} truncated`;
+    lines.push(
+      `rerank    ${model}: ${counted(documents, 'record')}${shortened}, ${counted(tokens, 'token')}`,
+    );
   }
   return lines;
 }

@@ -13,14 +13,14 @@ constexpr std::size_t kDimension = 3;
 
 struct Sample {
   std::vector<Digest> digests{{0, 5}, {0, 9}, {4, 1}};
-  std::vector<std::uint8_t> cut{0, 1, 0};
+  std::vector<std::uint8_t> truncated{0, 1, 0};
   std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8, 9};
   test::ScratchFolder folder;
 
   std::filesystem::path path() const { return folder / "kb.embeddings"; }
   void write() const {
     const std::vector<const float*> rows{numbers.data(), numbers.data() + 3, numbers.data() + 6};
-    write_embeddings(path(), kKey, {digests, cut, rows, kDimension}, nullptr);
+    write_embeddings(path(), kKey, {digests, truncated, rows, kDimension}, nullptr);
   }
 };
 
@@ -33,7 +33,7 @@ TEST("a written file gives each text's vector, and none for other texts") {
     const auto row = file.find(sample.digests[i]);
     REQUIRE(row.has_value());
     CHECK_EQ(row->vector[0], sample.numbers[i * kDimension]);
-    CHECK_EQ(row->cut, sample.cut[i] == 1);
+    CHECK_EQ(row->truncated, sample.truncated[i] == 1);
   }
   CHECK(!file.find({0, 6}).has_value());
   CHECK(!file.find({9, 9}).has_value());
@@ -53,7 +53,7 @@ TEST("a file whose checksums are right and whose content is not is refused") {
   Sample repeated;
   repeated.digests[1] = repeated.digests[0];
   Sample neither;
-  neither.cut[0] = 2;
+  neither.truncated[0] = 2;
   Sample no_number;
   no_number.numbers[4] = std::numeric_limits<float>::quiet_NaN();
   for (const Sample* sample : {&unordered, &repeated, &neither, &no_number}) {

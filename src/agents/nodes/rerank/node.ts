@@ -8,7 +8,7 @@ import { type AgentNode, milliseconds, type NodeOutcome, type NodePlan, type Nod
 import { parseParams } from '../../params.js';
 import { QueryTemplate } from '../../query-template.js';
 import { rankedKnowledge } from '../../ranked-knowledge.js';
-import { type RerankParams, schema } from './schema.js';
+import { type RerankDiagnostics, type RerankParams, schema } from './schema.js';
 
 /** Sorts the knowledge so far with a cross-encoder. */
 export const node: NodeType = {
@@ -58,18 +58,18 @@ class RerankNode implements AgentNode {
         ...(score !== undefined && { rerank_score: score }),
       })),
     );
-    const { reranked, documents, cut, tokens } = facts;
+    const { reranked, documents, truncated, tokens } = facts;
     const rerank_ms = milliseconds(facts.ms);
     return {
       report: {
         reranked,
         documents,
-        cut,
+        truncated,
         rerank_tokens: tokens,
         rerank_ms,
         dropped_records: knowledge.length - kept.length,
       },
-      engine: (duration) => ({
+      engine: (duration): RerankDiagnostics => ({
         kind: 'rerank',
         model: this.#model.name,
         documents,

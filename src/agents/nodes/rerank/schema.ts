@@ -2,6 +2,16 @@ import { z } from 'zod';
 import { querySchema } from '../../../protocol/graph.js';
 import type { NodeSchema } from '../../node-schema.js';
 
+/** What the engine did to rerank. */
+const engine = z.object({
+  kind: z.literal('rerank'),
+  model: z.string().describe('Catalog name.'),
+  documents: z.int().describe('Records given to the reranker.'),
+  tokens: z.int().describe('Tokens computed.'),
+  rerank_ms: z.number().describe('Loading the model, if it was not in memory, and ranking.'),
+  other_ms: z.number().describe("The rest of the node's time."),
+});
+
 export const schema = {
   type: 'rerank',
   params: z.strictObject({
@@ -30,7 +40,7 @@ export const schema = {
       .optional()
       .describe('Whether the records were sorted. False: the deadline passed, and the order so far stands.'),
     documents: z.int().optional().describe('Number of records given to the reranker.'),
-    cut: z.int().optional().describe('Number of records whose end did not fit beside the query.'),
+    truncated: z.int().optional().describe('Number of records whose end did not fit beside the query.'),
     rerank_tokens: z.int().optional().describe('Tokens computed.'),
     rerank_ms: z
       .number()
@@ -39,6 +49,8 @@ export const schema = {
     dropped_records: z.int().optional().describe('Number of records beyond `top_k`.'),
   },
   components: [],
+  engine,
 } as const satisfies NodeSchema;
 
+export type RerankDiagnostics = z.output<typeof engine>;
 export type RerankParams = z.output<typeof schema.params>;
