@@ -4,9 +4,11 @@ import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
 import { placements } from './language-model.js';
-import type { NativeBackendInfo, NativeEmbeddingModel } from './native.js';
+import type { EmbedResult, ItemError, ModelFacts, NativeBackendInfo, NativeEmbeddingModel } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
 import { ComputeSettingsCache } from './settings-cache.js';
+
+export type { EmbedResult, ItemError, ModelFacts } from './native.js';
 
 export type Pooling = 'mean' | 'cls' | 'last';
 
@@ -27,53 +29,6 @@ export interface LoadModelOptions extends ProgressOptions {
    * has at least 100 million parameters and there is room.
    */
   placement?: 'ram' | 'vram' | 'auto' | undefined;
-}
-
-/** Facts about a loaded model. */
-export interface ModelFacts {
-  readonly name: string;
-  readonly architecture: string;
-  /** Numbers per embedding. */
-  readonly dimension: number;
-  /** Longest text in tokens, special tokens included. */
-  readonly contextSize: number;
-  readonly trainingContext: number;
-  readonly pooling: string;
-  readonly parameters: number;
-  readonly sizeBytes: number;
-  /** Hexadecimal; unique per model file. Indexes store it. */
-  readonly fingerprint: string;
-  /** The runtimes available for the model in this build and on this processor; a measurement compares them. */
-  readonly candidates: readonly string[];
-  /** The runtime in use: see LoadModelOptions. */
-  readonly runtime: string;
-  /** Most tokens in a batch of several texts. */
-  readonly batchTokens: number;
-  /** Whether this process measured `runtime` and `batchTokens`; else they were given, or read from the cache. */
-  readonly measured: boolean;
-  /** `CPU`, or the name of a GPU. */
-  readonly device: string;
-}
-
-/** Why one text could not be embedded. */
-export interface ItemError {
-  /** Position in the texts given. */
-  index: number;
-  /** INVALID_ARGUMENT: the text has no token that the model knows; MODEL_INVALID: the result holds NaN or infinity. */
-  code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
-  message: string;
-  /** Tokens in the text; `limit` is the model's maximum. Both include special tokens. */
-  tokens: number;
-  limit: number;
-}
-
-export interface EmbedResult {
-  /** Row-major, texts x dimension, each row of length 1; rows of failed texts are zero. */
-  vectors: Float32Array;
-  errors: ItemError[];
-  /** Tokens computed, and the number of batches. */
-  tokens: number;
-  batches: number;
 }
 
 /** Most failed texts listed in an error message; `detail.items` holds all of them. */
@@ -131,8 +86,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
   async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
     return this.run(options.signal, async (native, cancel) => {
       const arena = await toArena(texts, 'texts', options.signal);
-      const result = await native.embed(arena, cancel, options.onProgress);
-      return { ...result, errors: result.errors as ItemError[] };
+      return native.embed(arena, cancel, options.onProgress);
     });
   }
 

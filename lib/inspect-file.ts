@@ -1,56 +1,13 @@
 import { stringArgument } from './arguments.js';
 import { binding } from './binding.js';
-import type { NativeModelDescription } from './native.js';
+import type { FileInspection, NativeModelDescription } from './native.js';
 import { type CallOptions, callNative } from './native-call.js';
+
+export type { FileInspection, FileSection } from './native.js';
 
 export interface InspectFileOptions extends CallOptions {
   /** Read every section and compare checksums, which takes as long as reading the file. Default true. */
   verify?: boolean | undefined;
-}
-
-export interface FileSection {
-  /** Number of the section within its kind of file; see docs/files.md. */
-  id: number;
-  /** Empty for a section unknown to this version of lorekeep. */
-  name: string;
-  /** Bytes from the start of the file. */
-  offset: number;
-  bytes: number;
-  checksum: 'right' | 'wrong' | 'unchecked';
-}
-
-/** A file's description of itself. Properties that do not apply to its kind, or could not be read, are absent. */
-export interface FileInspection {
-  kind: 'index' | 'text index' | 'embeddings' | 'hnswlib index' | 'unknown';
-  /** Size of the file in bytes. */
-  bytes: number;
-  /** Version of the format. */
-  version?: number;
-  /** Fingerprint of the data that the file was made from: 16 hexadecimal digits. */
-  fingerprint?: string;
-  /** Why lorekeep cannot use this file: another version, or damage. */
-  refusal?: string;
-  /** Rows of vectors, or indexed texts. */
-  rows?: number;
-  /** Numbers per vector. */
-  dimension?: number;
-  vectorType?: 'f32' | 'f16' | 'i8';
-  /** Links per node on the upper levels of the graph. */
-  m?: number;
-  efConstruction?: number;
-  tokenizer?: string;
-  /** Number of distinct words. */
-  terms?: number;
-  /** Number of words in all texts. */
-  tokens?: number;
-  /** Size of the records file whose records the index carries. */
-  recordsFileBytes?: number;
-  /** XXH3-64 of the records file's content, 16 hexadecimal digits. */
-  recordsFileChecksum?: string;
-  /** Records.fingerprint of those records. */
-  textsFingerprint?: string;
-  /** Empty if the file has no sections or a damaged section table. */
-  sections: FileSection[];
 }
 
 /**

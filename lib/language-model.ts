@@ -16,10 +16,17 @@ import {
   thinkingArgument,
 } from './generation.js';
 import { Handle } from './handle.js';
-import type { NativeLanguageModel, NativeLanguageModelOptions } from './native.js';
+import type {
+  LanguageModelFacts,
+  LanguageModelNumbers,
+  NativeLanguageModel,
+  NativeLanguageModelOptions,
+} from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from './native-call.js';
 import { Prefix } from './prefix.js';
 import { ComputeSettingsCache } from './settings-cache.js';
+
+export type { LanguageModelFacts, LanguageModelNumbers } from './native.js';
 
 export const placements = ['ram', 'vram', 'auto'] as const;
 export const kvCacheTypes = ['f16', 'q8_0'] as const;
@@ -83,53 +90,6 @@ export interface MemoryEstimate {
   /** `device`: `CPU`, or the name of a GPU; `model`: weights; `context`: the KV cache; `compute`: buffers of a step. */
   readonly devices: readonly { device: string; model: number; context: number; compute: number }[];
   readonly total: number;
-}
-
-/** Facts about a loaded language model. */
-export interface LanguageModelFacts {
-  readonly name: string;
-  readonly architecture: string;
-  /** Hexadecimal; unique per model file. */
-  readonly fingerprint: string;
-  /** `CPU`, or the name of a GPU. */
-  readonly device: string;
-  readonly backend: string;
-  /** What computes: `llama.cpp` or `decoder`. */
-  readonly runtime: string;
-  /** Why placement `auto` did not use the GPU; empty if it did, or if there is none. */
-  readonly placementNote: string;
-  /** Runtimes that were measured, if `runtime: 'auto'` had a choice; else empty. */
-  readonly candidates: readonly string[];
-  /** Whether this process measured them. */
-  readonly measured: boolean;
-  /** In use, in tokens. */
-  readonly contextSize: number;
-  readonly trainedContextSize: number;
-  readonly vocabularySize: number;
-  readonly embeddingSize: number;
-  readonly layers: number;
-  readonly parameters: number;
-  readonly fileBytes: number;
-  /** Whether the file has a chat template, which `messages` need. */
-  readonly chatTemplate: boolean;
-  /** Whether the chat template knows thinking. */
-  readonly thinking: boolean;
-}
-
-/** The KV cache of a language model, in cells (one per token), and its requests. */
-export interface LanguageModelNumbers {
-  readonly cells: number;
-  /** Shared cells count once. */
-  readonly cellsUsed: number;
-  /** Cells that running requests may still need. */
-  readonly cellsReserved: number;
-  readonly running: number;
-  readonly queued: number;
-  /** Sequences that no request uses, and that later prompts may share. */
-  readonly keptPrefixes: number;
-  /** Tokens of all prompts, and those among them that were not computed. */
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
 }
 
 /** A GGUF language model that generates text. Calls may overlap: all share one KV cache and are computed together. */

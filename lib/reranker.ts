@@ -2,29 +2,16 @@ import { integerArgument, stringArgument, threadsArgument } from './arguments.js
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import { Handle } from './handle.js';
-import type { NativeReranker } from './native.js';
+import type { NativeReranker, RerankerFacts } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
+
+export type { RerankerFacts } from './native.js';
 
 export interface LoadRerankerOptions extends ProgressOptions {
   /** Longest pair of query and document in tokens. 0 (default): the model's training context, at most 512. */
   contextSize?: number | undefined;
   /** Threads; 0 (default): all that the process may use. */
   threads?: number | undefined;
-}
-
-/** Facts about a loaded reranker. */
-export interface RerankerFacts {
-  readonly name: string;
-  readonly architecture: string;
-  /** Hexadecimal; unique per model file. */
-  readonly fingerprint: string;
-  /** Longest pair in tokens, special tokens included. */
-  readonly contextSize: number;
-  readonly trainingContext: number;
-  readonly parameters: number;
-  readonly sizeBytes: number;
-  /** Whether the file has a template `rerank` that says how a pair is written, as Qwen3-Reranker does. */
-  readonly template: boolean;
 }
 
 export interface RankOptions extends CallOptions {
@@ -36,7 +23,7 @@ export interface Ranking {
   /** Best first; equal scores in the order of the documents. `score` is comparable within one model only. */
   readonly results: readonly { readonly index: number; readonly score: number }[];
   /** Indexes of documents whose end did not fit beside the query, ascending. */
-  readonly cut: readonly number[];
+  readonly truncated: readonly number[];
   /** Tokens computed. */
   readonly tokens: number;
 }

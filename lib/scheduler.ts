@@ -1,7 +1,9 @@
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
-import type { NativeSchedulerSettings } from './native.js';
+import type { NativeSchedulerSettings, SchedulerStats } from './native.js';
 import { describe } from './native-call.js';
+
+export type { SchedulerClassStats, SchedulerStats } from './native.js';
 
 /** Settings of one class of consumers. Absent ones have the class's default. */
 export interface SchedulerClassOptions {
@@ -25,36 +27,6 @@ export interface SchedulerOptions {
   interactiveVisible?: SchedulerClassOptions | undefined;
   interactiveBuffered?: SchedulerClassOptions | undefined;
   background?: SchedulerClassOptions | undefined;
-}
-
-/** Counts of one class since the process started. */
-export interface SchedulerClassStats {
-  decodeTokens: number;
-  prefillTokens: number;
-  /** Longest time that a request which could run waited for a step. */
-  longestWaitMs: number;
-}
-
-/** Counts since the process started. */
-export interface SchedulerStats {
-  /** The level set last, 0 to 1. */
-  throttle: number;
-  steps: number;
-  /** Time in steps. */
-  busyMs: number;
-  longestStepMs: number;
-  /** Chunks of prompts that the step target made smaller. */
-  chunksCut: number;
-  pauses: number;
-  pausedMs: number;
-  /** Requests under way, and requests that wait for room in the cache. */
-  running: number;
-  queued: number;
-  /** Threads that the latest step could use: fewer at a higher throttle level. */
-  threads: number;
-  interactiveVisible: SchedulerClassStats;
-  interactiveBuffered: SchedulerClassStats;
-  background: SchedulerClassStats;
 }
 
 /** The scheduler of this process's language models. All threads share it. */

@@ -1,0 +1,168 @@
+import type { NativeCancelToken, NativeHandle } from './handle.js';
+import type { NativeKnownSettings } from './models.js';
+
+/** Facts about a loaded language model. */
+export interface LanguageModelFacts {
+  readonly name: string;
+  readonly architecture: string;
+  /** Hexadecimal; unique per model file. */
+  readonly fingerprint: string;
+  /** `CPU`, or the name of a GPU. */
+  readonly device: string;
+  readonly backend: string;
+  /** What computes: `llama.cpp` or `decoder`. */
+  readonly runtime: string;
+  /** Why placement `auto` did not use the GPU; empty if it did, or if there is none. */
+  readonly placementNote: string;
+  /** Runtimes that were measured, if `runtime: 'auto'` had a choice; else empty. */
+  readonly candidates: readonly string[];
+  /** Whether this process measured them. */
+  readonly measured: boolean;
+  /** In use, in tokens. */
+  readonly contextSize: number;
+  readonly trainedContextSize: number;
+  readonly vocabularySize: number;
+  readonly embeddingSize: number;
+  readonly layers: number;
+  readonly parameters: number;
+  readonly fileBytes: number;
+  /** Whether the file has a chat template, which `messages` need. */
+  readonly chatTemplate: boolean;
+  /** Whether the chat template knows thinking. */
+  readonly thinking: boolean;
+}
+
+export interface NativeLanguageModelOptions {
+  contextSize: number;
+  kvCells: number;
+  batchSize: number;
+  threads: number;
+  batchThreads: number;
+  /** 0 f16, 1 q8_0. */
+  kvCacheType: number;
+  /** 0 ram, 1 vram, 2 auto. */
+  placement: number;
+  /** 0 auto, 1 llama.cpp, 2 decoder. */
+  runtime: number;
+  offloadKqv: boolean;
+  known: NativeKnownSettings[];
+  deterministic: boolean;
+}
+
+/** Bytes on one device. */
+export interface NativeDeviceMemory {
+  device: string;
+  model: number;
+  context: number;
+  compute: number;
+}
+
+/** The KV cache of a language model, in cells (one per token), and its requests. */
+export interface LanguageModelNumbers {
+  readonly cells: number;
+  /** Shared cells count once. */
+  readonly cellsUsed: number;
+  /** Cells that running requests may still need. */
+  readonly cellsReserved: number;
+  readonly running: number;
+  readonly queued: number;
+  /** Sequences that no request uses, and that later prompts may share. */
+  readonly keptPrefixes: number;
+  /** Tokens of all prompts, and those among them that were not computed. */
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+}
+
+export interface NativeMessage {
+  /** 0 system, 1 user, 2 assistant. */
+  role: number;
+  content: string;
+}
+
+/** Every field is checked by lib/generation.ts. */
+export interface NativeGenerationRequest {
+  /** Plain text, or tokens; undefined with messages. */
+  prompt: string | Int32Array | undefined;
+  messages: readonly NativeMessage[] | undefined;
+  /** Of a rendered prompt. */
+  parts: readonly { text: string; input: boolean }[] | undefined;
+  /** 0 as the template has it, 1 on, 2 off. */
+  thinking: number;
+  thinkingBudget: number | undefined;
+  /** GBNF. */
+  grammar: string | undefined;
+  quotes: { open: string; close: string; texts: readonly string[] } | undefined;
+  /** Index into consumerClasses. */
+  class: number;
+  maxTokens: number;
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  frequencyPenalty: number;
+  presencePenalty: number;
+  penaltyLastN: number;
+  seed: number;
+  stop: readonly string[];
+  biasTokens: Int32Array;
+  biasValues: Float32Array;
+  logprobs: number | undefined;
+  deadlineMs: number | undefined;
+  drafts: boolean;
+}
+
+export interface NativeGenerationResult {
+  text: string;
+  thinking: string;
+  finish: string;
+  tokens: Int32Array;
+  seed: number;
+  numbers: {
+    promptTokens: number;
+    cachedTokens: number;
+    draftedTokens: number;
+    acceptedTokens: number;
+    prefillChunks: number;
+    queuedMs: number;
+    prefillMs: number;
+    firstMs: number;
+    decodeMs: number;
+    longestGapMs: number;
+    pausedMs: number;
+  };
+  /** Per token: its own, then the most likely ones. Empty unless asked for. */
+  logprobs: { token: number; logprob: number }[][];
+}
+
+/** A prompt that stays in the KV cache until close(). */
+export interface NativePrefix extends NativeHandle {
+  readonly tokens: Int32Array;
+  save(path: string, cancel: NativeCancelToken | undefined): Promise<void>;
+}
+
+export interface NativeLanguageModel extends NativeHandle {
+  readonly facts: LanguageModelFacts;
+  countTokens(text: string): Promise<number>;
+  numbers(): Promise<LanguageModelNumbers>;
+  /** All pieces come before the promise settles. cancel() settles it with the text so far. */
+  generate(
+    request: NativeGenerationRequest,
+    onPiece: (text: string, thinking: boolean) => void,
+  ): [result: Promise<NativeGenerationResult>, cancel: () => void];
+  render(
+    messages: readonly NativeMessage[],
+    thinking: number,
+    addGenerationPrompt: boolean,
+  ): Promise<{
+    tokens: Int32Array;
+    parts: { text: string; input: boolean; message?: number }[];
+    messageTokens: number[];
+  }>;
+  /** `request.maxTokens` is 0. */
+  prefix(
+    request: NativeGenerationRequest,
+    onPiece: () => void,
+  ): [prefix: Promise<NativePrefix>, cancel: () => void];
+  loadPrefix(path: string, cancel: NativeCancelToken | undefined): Promise<NativePrefix>;
+}

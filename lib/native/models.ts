@@ -1,0 +1,89 @@
+import type { NativeCancelToken, NativeHandle, NativeProgress, NativeTextArena } from './handle.js';
+import type { ItemError } from './records.js';
+
+/** The fastest settings measured on this machine for the model with this fingerprint, among these runtimes. */
+export interface NativeKnownSettings {
+  fingerprint: string;
+  candidates: readonly string[];
+  runtime: string;
+  batchTokens: number;
+}
+
+/** Facts about a loaded model. */
+export interface ModelFacts {
+  readonly name: string;
+  readonly architecture: string;
+  /** Numbers per embedding. */
+  readonly dimension: number;
+  /** Longest text in tokens, special tokens included. */
+  readonly contextSize: number;
+  readonly trainingContext: number;
+  readonly pooling: string;
+  readonly parameters: number;
+  readonly sizeBytes: number;
+  /** Hexadecimal; unique per model file. Indexes store it. */
+  readonly fingerprint: string;
+  /** The runtimes available for the model in this build and on this processor; a measurement compares them. */
+  readonly candidates: readonly string[];
+  /** The runtime in use: see LoadModelOptions. */
+  readonly runtime: string;
+  /** Most tokens in a batch of several texts. */
+  readonly batchTokens: number;
+  /** Whether this process measured `runtime` and `batchTokens`; else they were given, or read from the cache. */
+  readonly measured: boolean;
+  /** `CPU`, or the name of a GPU. */
+  readonly device: string;
+}
+
+export interface EmbedResult {
+  /** Row-major, texts x dimension, each row of length 1; rows of failed texts are zero. */
+  vectors: Float32Array;
+  errors: ItemError[];
+  /** Tokens computed, and the number of batches. */
+  tokens: number;
+  batches: number;
+}
+
+export interface NativeEmbeddingModel extends NativeHandle {
+  readonly facts: ModelFacts;
+  embed(
+    texts: NativeTextArena,
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<EmbedResult>;
+  /** Special tokens included. */
+  tokens(text: string): Promise<Int32Array>;
+  /** Moves the model to the CPU. */
+  leaveGpu(): Promise<void>;
+}
+
+/** Facts about a loaded reranker. */
+export interface RerankerFacts {
+  readonly name: string;
+  readonly architecture: string;
+  /** Hexadecimal; unique per model file. */
+  readonly fingerprint: string;
+  /** Longest pair in tokens, special tokens included. */
+  readonly contextSize: number;
+  readonly trainingContext: number;
+  readonly parameters: number;
+  readonly sizeBytes: number;
+  /** Whether the file has a template `rerank` that says how a pair is written, as Qwen3-Reranker does. */
+  readonly template: boolean;
+}
+
+export interface NativeRanks {
+  scores: Float32Array;
+  /** Ascending indexes of documents whose end did not fit. */
+  truncated: number[];
+  tokens: number;
+}
+
+export interface NativeReranker extends NativeHandle {
+  readonly facts: RerankerFacts;
+  rank(
+    query: string,
+    documents: NativeTextArena,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeRanks>;
+}

@@ -1,0 +1,97 @@
+import type { NativeCancelToken, NativeHandle } from './handle.js';
+import type { NativeTextIndex, NativeVectorIndex } from './indexes.js';
+
+export interface NativeField {
+  name: string;
+  type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
+  /** Of int fields that have one. */
+  format?: 'date' | 'date-time';
+}
+
+/** A filter compiled for one storage's fields. */
+export interface NativeFilter extends NativeHandle {
+  readonly variables: string[];
+}
+
+export interface NativeLexicalOptions {
+  extended: boolean;
+  fuzziness: boolean;
+  boostedFields: readonly string[];
+  /** One per field. */
+  boosts: Float64Array;
+  stopwords: readonly string[];
+  synonyms: readonly (readonly string[])[];
+}
+
+/** Reads the hits of a search. Keeps the storage in memory until it is called without arguments. */
+export interface NativeHitReader {
+  /** Writes the numbers of the hits [begin, end) to their place. Returns the rest: ids, texts and other values. */
+  (numbers: Float64Array, begin: number, end: number): unknown[];
+  /** Releases the hits. May be called again. */
+  (): undefined;
+}
+
+export interface NativeStorage extends NativeHandle {
+  readonly size: number;
+  readonly dimension: number;
+  readonly memoryBytes: number;
+  readonly tokenizer: string;
+  /** Undefined: no metadata. */
+  readonly fields: NativeField[] | undefined;
+  /** `request`: requestNumbers(). Resolves to the arguments of convertResult(); of the numbers only the head is set. */
+  search(
+    request: Float64Array,
+    vector: Float32Array | undefined,
+    text: string | undefined,
+    filter: NativeFilter | undefined,
+    variables: object | undefined,
+    cancel: NativeCancelToken | undefined,
+    lexical?: NativeLexicalOptions | undefined,
+  ): Promise<[numbers: Float64Array, readHits: NativeHitReader]>;
+  /**
+   * Searches on this thread if that should take under 0.4 ms. Writes the numbers to `numbers` and returns the rest.
+   * Returns undefined if not, or after 0.6 ms; the first number (ns that this call took) is set in either case.
+   */
+  searchNow(
+    request: Float64Array,
+    vector: Float32Array | undefined,
+    text: string | undefined,
+    filter: NativeFilter | undefined,
+    variables: object | undefined,
+    numbers: Float64Array,
+  ): unknown[] | undefined;
+  /** Of each record: the number of matching words in its text, then begin, end (UTF-16) and clause of each. */
+  highlight(
+    text: string,
+    lexical: NativeLexicalOptions | undefined,
+    ordinals: Uint32Array,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<Uint32Array>;
+  /** The ordinal of each id; -1 for an unknown one. */
+  find(ids: readonly string[], cancel: NativeCancelToken | undefined): Promise<Int32Array>;
+  /** Matching records in their order: `limit` of them from `begin` on, and the number of all. */
+  matching(
+    filter: NativeFilter | undefined,
+    variables: object | undefined,
+    begin: number,
+    limit: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<{ ordinals: Uint32Array; count: number }>;
+  /** Arguments of convertResult() for records that no search found. */
+  records(ordinals: Uint32Array): [numbers: Float64Array, read: NativeHitReader];
+  /** The embeddings, one row per ordinal. */
+  rows(ordinals: Uint32Array, cancel: NativeCancelToken | undefined): Promise<Float32Array>;
+  /** Positions in `ordinals` of at most `most` records that are farther than `distance` from each kept before. */
+  distinct(
+    ordinals: Uint32Array,
+    distance: number,
+    most: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<Uint32Array>;
+  /** Share the storage's memory. */
+  indexes(): [NativeVectorIndex, NativeTextIndex];
+  /** Resolves to the numbers that readRecall() reads. `ef`: 0 for the default. */
+  reportRecall(k: number, ef: number, cancel: NativeCancelToken | undefined): Promise<Float64Array>;
+  compileFilter(filter: unknown): NativeFilter;
+  documentFrequency(word: string): number;
+}
