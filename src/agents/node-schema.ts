@@ -10,6 +10,8 @@ export interface NodeSchema {
   readonly report: Readonly<Record<string, z.ZodOptional>>;
   /** Components appended only by this type. */
   readonly components: readonly z.ZodObject[];
+  /** Diagnostics of the engine that a run uses, with a constant `kind`; undefined: it uses none. */
+  readonly engine: z.ZodObject | undefined;
 }
 
 /** A node type in the registry: its schemas, and its code, loaded on demand. */

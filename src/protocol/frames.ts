@@ -218,25 +218,27 @@ export const nodeDiagnosticsSchema = z.looseObject({
   duration_ms: z.number().describe('Time of the node.'),
 });
 
-const debugInfoSchema = z.object({
-  nodes: z
-    .array(
-      z.object({
-        node: z.string().describe("The node's id."),
-        type: z.string().describe("The node's type."),
-        diagnostics: z
-          .object({ engine: engineDiagnosticsSchema.describe('What the engine did.') })
-          .describe('Diagnostics of the node.'),
-      }),
-    )
-    .describe('The nodes that used an engine, in order.'),
-});
+const debugInfoSchema = <Engine extends z.ZodType>(engine: Engine) =>
+  z.object({
+    nodes: z
+      .array(
+        z.object({
+          node: z.string().describe("The node's id."),
+          type: z.string().describe("The node's type."),
+          diagnostics: z
+            .object({ engine: engine.describe('What the engine did.') })
+            .describe('Diagnostics of the node.'),
+        }),
+      )
+      .describe('The nodes that used an engine, in order.'),
+  });
 
-/** TurnComplete, by the schemas of a node's diagnostics and of a component. */
-export function turnCompleteSchema<Node extends z.ZodType, Component extends z.ZodType>(
-  node: Node,
-  component: Component,
-) {
+/** TurnComplete, by the schemas of a node's diagnostics, of a component, and of the engine's diagnostics. */
+export function turnCompleteSchema<
+  Node extends z.ZodType,
+  Component extends z.ZodType,
+  Engine extends z.ZodType,
+>(node: Node, component: Component, engine: Engine) {
   const diagnostics = z.object({
     queued_ms: z.number().describe('Time waiting for earlier turns of the agent.'),
     duration_ms: z.number().describe('Time from the first node to the end.'),
@@ -279,13 +281,13 @@ export function turnCompleteSchema<Node extends z.ZodType, Component extends z.Z
     dry_run: z.array(dryRunSchema).optional().describe('The prompts of a turn with `dry_run`.'),
     error: z.object(errorFields).optional().describe('Reason of a failed turn.'),
     diagnostics: diagnostics.optional().describe('Only for agents with `enable_diagnostics`.'),
-    debug_info: debugInfoSchema
+    debug_info: debugInfoSchema(engine)
       .optional()
       .describe('Only for agents with `enable_diagnostics`, and with `include_engine_diagnostics`.'),
   });
 }
 
-export type DebugInfo = z.output<typeof debugInfoSchema>;
+export type DebugInfo = NonNullable<ServerFrames['TurnComplete']['debug_info']>;
 export type NodeDiagnostics = z.output<typeof nodeDiagnosticsSchema>;
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 
@@ -419,7 +421,7 @@ export const serverSchemas = {
       .describe('Pieces of the kind `reply` add up to the reply; `thinking` is not part of it.'),
     text: z.string().describe('The next piece.'),
   }),
-  TurnComplete: turnCompleteSchema(nodeDiagnosticsSchema, anyComponentSchema),
+  TurnComplete: turnCompleteSchema(nodeDiagnosticsSchema, anyComponentSchema, engineDiagnosticsSchema),
   Error: z.object({
     type: z.literal('Error'),
     reply_to: requestIdSchema.nullable().describe('null when the request had no id that could be read.'),

@@ -25,6 +25,13 @@ export const componentSchema = z.discriminatedUnion('_type', [
   ...(schemas.flatMap(({ components }) => [...components]) as Schemas['components'][number][]),
 ]);
 
+/** The engine's diagnostics of every node type that uses one. */
+type Engines = NonNullable<Schemas['engine']>;
+const engineSchema = z.discriminatedUnion(
+  'kind',
+  schemas.flatMap(({ engine }) => (engine === undefined ? [] : [engine])) as unknown as [Engines],
+);
+
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** The diagnostics fields of all node types; each description begins with its types. */
@@ -70,7 +77,11 @@ export const requestSchemas = {
 /** Server frames, with the additions of the node types. */
 export const serverSchemas = {
   ...baseSchemas,
-  TurnComplete: turnCompleteSchema(z.object({ ...nodeDiagnosticsSchema.shape, ...reports }), componentSchema),
+  TurnComplete: turnCompleteSchema(
+    z.object({ ...nodeDiagnosticsSchema.shape, ...reports }),
+    componentSchema,
+    engineSchema,
+  ),
 };
 
 export type Component = z.output<typeof componentSchema>;

@@ -15,4 +15,5 @@ export const schema = {
   }),
   report: {},
   components: [],
+  engine: undefined,
 } as const satisfies NodeSchema;

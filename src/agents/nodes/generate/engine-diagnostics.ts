@@ -1,8 +1,8 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
 import type { GenerationResult } from '../../../catalog/text-model.js';
-import type { Dropped, GenerationDiagnostics } from '../../../protocol/engine.js';
+import type { Dropped } from '../../../protocol/engine.js';
 import { milliseconds } from '../../node.js';
-import type { GenerateParams } from './schema.js';
+import type { GenerateParams, GenerationDiagnostics } from './schema.js';
 
 /** Returns what one generation cost, in parts that add up to the `duration` of the node's run. */
 export function engineDiagnostics(

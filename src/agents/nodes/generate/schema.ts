@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { droppedSchema, finishSchema } from '../../../protocol/engine.js';
 import { boundedArray, smallObject } from '../../../schema/bounded.js';
 import type { NodeSchema } from '../../node-schema.js';
 
@@ -45,6 +46,35 @@ const action = z.strictObject({
 });
 
 const penalty = () => z.number().min(-2).max(2).optional();
+
+/** What the engine did to generate a reply. */
+const engine = z.object({
+  kind: z.literal('generation'),
+  model: z.string().describe('Catalog name.'),
+  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
+  device: z.string().describe('Device that computes.'),
+  runtime: z.string().describe('What computes there: `llama.cpp` or `decoder`.'),
+  class: z
+    .enum(['interactive_visible', 'interactive_buffered', 'background'])
+    .describe('Class of the scheduler.'),
+  context_size: z.int().describe('Context of this node, in tokens.'),
+  prepare_ms: z.number().describe('Rendering, counting and fitting the prompt.'),
+  queue_ms: z.number().describe('Waiting for the model.'),
+  prefill_ms: z.number().describe('Computing the prompt.'),
+  prefill_tokens: z.int().describe('Tokens of the prompt that were computed.'),
+  reused_tokens: z.int().describe('Tokens of the prompt that were in the cache.'),
+  prefill_chunks: z.int().describe('Steps that computed the prompt.'),
+  decode_ms: z.number().describe('From the first token to the last.'),
+  decode_tokens: z.int().describe('Generated tokens.'),
+  drafted_tokens: z.int().describe('Tokens that prompt lookup suggested.'),
+  accepted_tokens: z.int().describe('Suggested tokens that the model agreed with: each saved a step.'),
+  longest_gap_ms: z.number().describe('Longest time between two tokens.'),
+  paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
+  other_ms: z.number().describe("The rest of the node's time."),
+  dropped: droppedSchema.describe('What did not fit into the prompt.'),
+  finish: finishSchema.describe('Why the reply ended.'),
+  seed: z.number().describe('Seed of the sampling.'),
+});
 
 export const schema = {
   type: 'generate',
@@ -178,10 +208,7 @@ export const schema = {
       .describe('The reply ends with what there is this long after the node has started.'),
   }),
   report: {
-    finish: z
-      .enum(['stop', 'stop_string', 'length', 'context', 'cancelled', 'deadline'])
-      .optional()
-      .describe('Why the reply ended; absent if nothing was generated.'),
+    finish: finishSchema.optional().describe('Why the reply ended; absent if nothing was generated.'),
     prompt_tokens: z.int().optional().describe('Tokens of the prompt.'),
     cached_tokens: z.int().optional().describe('Tokens of the prompt that were in the cache.'),
     completion_tokens: z.int().optional().describe('Generated tokens, thinking included.'),
@@ -206,6 +233,8 @@ export const schema = {
       .describe('Whether the system text differs from that of the turn before: it is then computed again.'),
   },
   components: [],
+  engine,
 } as const satisfies NodeSchema;
 
+export type GenerationDiagnostics = z.output<typeof engine>;
 export type GenerateParams = z.output<typeof schema.params>;

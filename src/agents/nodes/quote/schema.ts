@@ -25,6 +25,7 @@ export const schema = {
     best_score: z.number().optional().describe('Score of the best sentence.'),
   },
   components: [],
+  engine: undefined,
 } as const satisfies NodeSchema;
 
 export type QuoteParams = z.output<typeof schema.params>;

@@ -26,6 +26,7 @@ export const schema = {
     matches: z.int().optional().describe('Number of patterns that matched.'),
   },
   components: [guardrailMatch],
+  engine: undefined,
 } as const satisfies NodeSchema;
 
 export type GuardrailMatch = z.output<typeof guardrailMatch>;

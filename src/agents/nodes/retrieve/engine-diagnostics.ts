@@ -1,8 +1,8 @@
 import { backends } from '../../../../lib/index.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
-import type { EngineDiagnostics } from '../../../protocol/engine.js';
 import type { WireOutcome } from '../../../storages/search.js';
 import { milliseconds } from '../../node.js';
+import type { RetrievalDiagnostics } from './schema.js';
 
 /** The compute backend of this process; read once, after a model has been loaded. */
 let backend: string | undefined;
@@ -12,7 +12,7 @@ export function engineDiagnostics(
   source: KnowledgeModel,
   { plan, embedding, embedMs, searchMs }: WireOutcome,
   duration: number,
-): EngineDiagnostics {
+): RetrievalDiagnostics {
   // A model of the catalog may be unloaded, and has its facts nevertheless.
   const { fingerprint, dimension, contextSize } = source.facts ?? source.model.facts;
   return {

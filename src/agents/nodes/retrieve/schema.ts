@@ -8,6 +8,25 @@ import {
 } from '../../../protocol/retrieval.js';
 import type { NodeSchema } from '../../node-schema.js';
 
+/** What the engine did to search. */
+const engine = z.object({
+  kind: z.literal('retrieval'),
+  mode: z.enum(['dense', 'lexical', 'hybrid']).describe('The mode of the search.'),
+  model: z.string().describe("Catalog name of the storage's embedding model."),
+  fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
+  backend: z
+    .string()
+    .optional()
+    .describe('Names of the backend and its device; absent if nothing was embedded.'),
+  dimension: z.int().describe('Dimension of the embeddings.'),
+  context_size: z.int().describe('Longest text, in tokens.'),
+  tokens: z.int().describe('Tokens embedded for this node; 0 in lexical mode.'),
+  batches: z.int().describe('Number of batches.'),
+  embed_ms: z.number().describe('Embedding the query.'),
+  search_ms: z.number().describe('The search.'),
+  other_ms: z.number().describe("The rest of the node's time."),
+});
+
 export const schema = {
   type: 'retrieve',
   params: z
@@ -27,6 +46,8 @@ export const schema = {
     stale: staleMark,
   },
   components: [],
+  engine,
 } as const satisfies NodeSchema;
 
+export type RetrievalDiagnostics = z.output<typeof engine>;
 export type RetrieveParams = z.output<typeof schema.params>;
