@@ -12,14 +12,22 @@ const source = 'CreateEmbeddedStringStorageRequest';
 /** Returns the text of the file, and the fields that have no description. `load` imports a module of dist/src or src. */
 export async function clientTypes(load) {
   const { requestSchemas, serverSchemas, componentSchema, nodeParams } = await load('agents/nodes/wire');
-  const { hitSchema, retrievalPlanSchema } = await load('protocol/retrieval');
+  const { hitSchema, retrievalPlanSchema, retrievalSchema } = await load('protocol/retrieval');
   const { citationSchema, turnHitSchema } = await load('protocol/components');
   const { historySchema } = await load('protocol/history');
   const declarations = new Declarations({ fields: { filter: 'FilterExpression' } });
-  declarations.declare('Hit', hitSchema, 'A record that a search found.');
-  declarations.declare('TurnHit', turnHitSchema, 'A hit of a turn.');
+  const { before } = hitSchema.shape.context.unwrap().shape;
+  declarations.declare('ContextRecord', before.element, 'A record before or after a hit.');
+  declarations.declare('Hit', hitSchema, 'A record that a search found.', { base: true });
+  declarations.declare('TurnHit', turnHitSchema, 'A hit of a turn.', { base: true });
   declarations.declare('RetrievalPlan', retrievalPlanSchema, 'How a search ran.');
-  declarations.declare('Citation', citationSchema, 'The source of a part of a reply.');
+  declarations.declare('Citation', citationSchema, 'The source of a part of a reply.', { base: true });
+  declarations.declare('SearchFields', retrievalSchema, 'How to search a storage.', {
+    as: 'input',
+    base: true,
+  });
+  const { client } = serverSchemas.StatusResponse.shape;
+  declarations.declare('MemoryBudget', client, 'A memory budget and its use.');
   declarations.declare('History', historySchema, 'Turns of an agent, oldest first.');
   declarations.name(historySchema, 'History', 'input');
   components(declarations, componentSchema);

@@ -12,6 +12,8 @@ export class Declarations {
   #names = { input: new Map(), output: new Map() };
   #fields;
   #declared = [];
+  /** Interfaces that others extend: name, form, and text of each member by key. */
+  #bases = [];
   /** Places of fields without a description. */
   undescribed = [];
 
@@ -22,14 +24,33 @@ export class Declarations {
 
   /**
    * Declares an interface of an object schema, as it is written ("input") or read ("output"). `fields`: types in place of
-   * those of the schema; `required`: optional fields that are required here.
+   * those of the schema; `required`: optional fields that are required here; `base`: later interfaces that have all its
+   * fields extend this one.
    */
-  declare(name, schema, description, { as = 'output', without = [], required = [], fields = {} } = {}) {
+  declare(
+    name,
+    schema,
+    description,
+    { as = 'output', without = [], required = [], fields = {}, base = false } = {},
+  ) {
     const { shape } = objectOf(schema);
     const entries = Object.entries(shape).filter(([key]) => !without.includes(key));
-    const body = this.#members(entries, { as, place: name }, '  ', { fields, required });
-    this.#declared.push(`${docstring(description, '')}export interface ${name} {\n${body}}\n`);
+    const members = this.#members(entries, { as, place: name }, '  ', { fields, required });
+    const extended = this.#baseOf(members, as);
+    const own = [...members].filter(([key, text]) => extended?.members.get(key) !== text);
+    const body = own.map(([, text]) => text).join('');
+    const head = `${name}${extended === undefined ? '' : ` extends ${extended.name}`}`;
+    this.#declared.push(`${docstring(description, '')}export interface ${head} {\n${body}}\n`);
+    if (base) this.#bases.push({ name, as, members });
     if (without.length === 0) this.name(schema, name, as);
+  }
+
+  /** Returns the largest base of which every field is among the members. */
+  #baseOf(members, as) {
+    const all = this.#bases.filter(
+      (base) => base.as === as && [...base.members.keys()].every((key) => members.has(key)),
+    );
+    return all.sort((a, b) => b.members.size - a.members.size)[0];
   }
 
   /** Declares an alias. */
@@ -51,9 +72,10 @@ export class Declarations {
     return this.#declared.join('\n');
   }
 
+  /** Returns the text of each member by key. */
   #members(entries, context, indent, { fields = {}, required = [] } = {}) {
-    return entries
-      .map(([key, schema]) => {
+    return new Map(
+      entries.map(([key, schema]) => {
         const name = camelCased(key);
         const place = `${context.place}.${name}`;
         const optional = isOptional(schema, context.as) && !required.includes(key);
@@ -62,9 +84,10 @@ export class Declarations {
         const text = description(schema);
         if (text === undefined && !isConstant(schema)) this.undescribed.push(place);
         const shown = optional ? `${type} | undefined` : type;
-        return `${docstring(text, indent)}${indent}${propertyName(name)}${optional ? '?' : ''}: ${shown};\n`;
-      })
-      .join('');
+        const member = `${docstring(text, indent)}${indent}${propertyName(name)}${optional ? '?' : ''}: ${shown};\n`;
+        return [key, member];
+      }),
+    );
   }
 
   #type(schema, context, indent) {
@@ -113,7 +136,8 @@ export class Declarations {
     const name = this.#names[context.as].get(shape);
     if (name !== undefined) return name;
     const outer = indent.slice(2);
-    return `{\n${this.#members(Object.entries(shape), context, indent)}${outer}}`;
+    const members = this.#members(Object.entries(shape), context, indent);
+    return `{\n${[...members.values()].join('')}${outer}}`;
   }
 }
 

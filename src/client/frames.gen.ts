@@ -3,6 +3,14 @@ import type { FilterExpression } from '../../lib/index.js';
 import type { NodeInput } from '../agents/nodes/wire.js';
 import type { ErrorFields } from '../protocol/errors.js';
 
+/** A record before or after a hit. */
+export interface ContextRecord {
+  /** The record's id. */
+  id: string;
+  /** The record's text. */
+  text: string;
+}
+
 /** A record that a search found. */
 export interface Hit {
   /** In a search of several storages: the name of its own. */
@@ -41,80 +49,20 @@ export interface Hit {
   /** With `context`: the records around it. */
   context?: {
     /** The records before it, in order. */
-    before: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
+    before: ContextRecord[];
     /** The records after it, in order. */
-    after: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
+    after: ContextRecord[];
   } | undefined;
   /** The metadata; integers beyond 2^53 as decimal strings. */
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
 }
 
 /** A hit of a turn. */
-export interface TurnHit {
+export interface TurnHit extends Hit {
   /** Id of the node that found it. */
   node: string;
   /** The storage as the node names it. */
   storage: string;
-  /** The record's id. */
-  id: string;
-  /** The record's text. */
-  text: string;
-  /** Position among the hits, from 1. */
-  rank: number;
-  /** Sort key: 1 - distance (dense), BM25 score (lexical) or fused score (hybrid). */
-  score: number;
-  /** Cosine distance, 0 to 2. */
-  distance?: number | undefined;
-  /** BM25 score of the lexical leg; absent in dense mode. */
-  bm25Score?: number | undefined;
-  /** Position in the dense leg, from 1. */
-  denseRank?: number | undefined;
-  /** Position in the lexical leg, from 1. */
-  lexicalRank?: number | undefined;
-  /** Normalised score of the dense leg, 0 to 1: fusion by scores. */
-  denseScore?: number | undefined;
-  /** Normalised score of the lexical leg, 0 to 1. */
-  lexicalScore?: number | undefined;
-  /** Score of the reranker, which orders the hits; comparable for one model only. */
-  rerankScore?: number | undefined;
-  /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
-  relevance?: number | undefined;
-  /** With `highlight`: the part of the text with most words of the query, in pieces. */
-  snippet?: ({
-    /** The piece. */
-    text: string;
-    /** Whether the query matches it. */
-    match: boolean;
-  })[] | undefined;
-  /** With `context`: the records around it. */
-  context?: {
-    /** The records before it, in order. */
-    before: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
-    /** The records after it, in order. */
-    after: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
-  } | undefined;
-  /** The metadata; integers beyond 2^53 as decimal strings. */
-  metadata?: Record<string, number | string | boolean | string[]> | undefined;
   /** With `stale` `serve`: the files have changed since this build was loaded. */
   stale?: true | undefined;
 }
@@ -164,7 +112,7 @@ export interface RetrievalPlan {
     /** Hits given to the reranker. */
     documents: number;
     /** Hits whose end did not fit beside the query. */
-    cut: number;
+    truncated: number;
     /** Tokens computed. */
     tokens: number;
     /** Time of the reranker. */
@@ -196,6 +144,124 @@ export interface Citation {
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
 }
 
+/** How to search a storage. */
+export interface SearchFields {
+  /** Search by meaning, by words, or by both. Default: `"dense"`. */
+  mode?: 'dense' | 'lexical' | 'hybrid' | undefined;
+  /** Maximum number of hits. 1 to 1000. Default: `5`. */
+  topK?: number | undefined;
+  /**
+   * Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.
+   * 0 to 2.
+   */
+  threshold?: number | undefined;
+  /**
+   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/fusion.md). Default: the
+   * knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
+   */
+  fusion?: 'rrf' | 'scores' | undefined;
+  /** Rank fusion in hybrid mode. */
+  rrf?: {
+    /** The k of weight / (k + rank). Default 60. 0 to 1000000. */
+    k?: number | undefined;
+    /** Weights of the two legs. Default 1 each. */
+    weights?: {
+      /** Weight of the dense leg, 0 to 1000. 0 to 1000. */
+      dense?: number | undefined;
+      /** Weight of the lexical leg, 0 to 1000. 0 to 1000. */
+      lexical?: number | undefined;
+    } | undefined;
+    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
+    candidates?: number | undefined;
+  } | undefined;
+  /** Fusion by scores in hybrid mode. */
+  scores?: {
+    /**
+     * Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query. 0 to 1.
+     */
+    weight?: number | undefined;
+    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
+    candidates?: number | undefined;
+  } | undefined;
+  /** Least relevance of the hits; the others are dropped. 0 to 1. */
+  minScore?: number | undefined;
+  /**
+   * How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base.
+   * Refused in dense mode.
+   */
+  lexical?: {
+    /**
+     * extended: "phrases", prefixes (word*), +required and -excluded words count. Default words: all text
+     * is words.
+     */
+    querySyntax?: 'words' | 'extended' | undefined;
+    /** 1: rare words also match words that differ by one edit. Default 0. 0 to 1. */
+    fuzziness?: number | undefined;
+    /** String fields whose words count too, with the factor of their BM25 score. */
+    boosts?: Record<string, number> | undefined;
+    /** Words of queries that are ignored, besides those of the tokenizer. */
+    stopwords?: readonly string[] | undefined;
+    /** Groups of words that count as one. */
+    synonyms?: readonly (readonly string[])[] | undefined;
+  } | undefined;
+  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
+  offset?: number | undefined;
+  /** Field of which each value has at most `group_size` hits: docs/search.md. */
+  groupBy?: string | undefined;
+  /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
+  groupSize?: number | undefined;
+  /**
+   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
+   * most models. Default: none is dropped. 0 to 2.
+   */
+  dropDuplicates?: number | undefined;
+  /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
+  context?: number | undefined;
+  /**
+   * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
+   */
+  contextField?: string | undefined;
+  /**
+   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
+   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   */
+  stale?: 'wait' | 'serve' | undefined;
+  /** Sorts the hits with a reranker: docs/reranking.md. */
+  rerank?: {
+    /** Catalog name of the reranker. Default: the catalog's first. */
+    model?: string | undefined;
+    /**
+     * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
+     * 1000.
+     */
+    candidates?: number | undefined;
+    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
+    deadlineMs?: number | undefined;
+  } | undefined;
+  /** Adds `snippet` to the hits. Default: `false`. */
+  highlight?: boolean | undefined;
+  /** Predicate over the metadata: docs/filters.md. */
+  filter?: FilterExpression | undefined;
+}
+
+/** A memory budget and its use. */
+export interface MemoryBudget {
+  /** Bytes of connections, sessions, storages, agents and turns. */
+  held: number;
+  /** Most bytes of `held`. */
+  heldLimit: number;
+  /** Bytes of received data, requests, results and unread replies. */
+  passing: number;
+  /** Most bytes of `passing`. */
+  passingLimit: number;
+  /** Bytes of both in V8's heap. */
+  heap: number;
+  /** Most bytes of `heap`. */
+  heapLimit: number;
+  /** Bytes by kind. */
+  byKind: Record<string, number>;
+}
+
 /** Turns of an agent, oldest first. */
 export interface History {
   version: 1;
@@ -225,64 +291,8 @@ export interface HumanMessageComponent {
 }
 
 /** A component of the type `knowledge`. */
-export interface Knowledge {
+export interface Knowledge extends TurnHit {
   _type: 'knowledge';
-  /** Id of the node that found it. */
-  node: string;
-  /** The storage as the node names it. */
-  storage: string;
-  /** The record's id. */
-  id: string;
-  /** The record's text. */
-  text: string;
-  /** Position among the hits, from 1. */
-  rank: number;
-  /** Sort key: 1 - distance (dense), BM25 score (lexical) or fused score (hybrid). */
-  score: number;
-  /** Cosine distance, 0 to 2. */
-  distance?: number | undefined;
-  /** BM25 score of the lexical leg; absent in dense mode. */
-  bm25Score?: number | undefined;
-  /** Position in the dense leg, from 1. */
-  denseRank?: number | undefined;
-  /** Position in the lexical leg, from 1. */
-  lexicalRank?: number | undefined;
-  /** Normalised score of the dense leg, 0 to 1: fusion by scores. */
-  denseScore?: number | undefined;
-  /** Normalised score of the lexical leg, 0 to 1. */
-  lexicalScore?: number | undefined;
-  /** Score of the reranker, which orders the hits; comparable for one model only. */
-  rerankScore?: number | undefined;
-  /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
-  relevance?: number | undefined;
-  /** With `highlight`: the part of the text with most words of the query, in pieces. */
-  snippet?: ({
-    /** The piece. */
-    text: string;
-    /** Whether the query matches it. */
-    match: boolean;
-  })[] | undefined;
-  /** With `context`: the records around it. */
-  context?: {
-    /** The records before it, in order. */
-    before: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
-    /** The records after it, in order. */
-    after: ({
-      /** The record's id. */
-      id: string;
-      /** The record's text. */
-      text: string;
-    })[];
-  } | undefined;
-  /** The metadata; integers beyond 2^53 as decimal strings. */
-  metadata?: Record<string, number | string | boolean | string[]> | undefined;
-  /** With `stale` `serve`: the files have changed since this build was loaded. */
-  stale?: true | undefined;
 }
 
 /** A component of the type `character_reply`. */
@@ -295,28 +305,8 @@ export interface CharacterReplyComponent {
 }
 
 /** A component of the type `citation`. */
-export interface CitationComponent {
+export interface CitationComponent extends Citation {
   _type: 'citation';
-  /** Id of the node that replied. */
-  node: string;
-  /** `quote`: the part equals this part of the record's text. `mark`: the part refers to the record. */
-  kind: 'quote' | 'mark';
-  /** The storage as the retrieve node names it. */
-  storage: string;
-  /** The record's id. */
-  id: string;
-  /** Start of the cited part in the record's text, in UTF-16 code units from 0. */
-  start: number;
-  /** End of the part, exclusive. */
-  end: number;
-  /** Start of the part in the turn's text, in the same units. */
-  replyStart: number;
-  /** End of the part in the text, exclusive. */
-  replyEnd: number;
-  /** quote: share of the query's words in the sentence, 0 to 1. generate: the record's `score`. */
-  score: number;
-  /** The metadata; integers beyond 2^53 as decimal strings. */
-  metadata?: Record<string, number | string | boolean | string[]> | undefined;
 }
 
 /** A component of the type `guardrail_match`. */
@@ -494,105 +484,9 @@ export interface RerankParams {
 }
 
 /** Params of a node of the type `retrieve`. */
-export interface RetrieveParams {
+export interface RetrieveParams extends SearchFields {
   /** Name of a storage, or path of a knowledge base config inside the storage root. */
   embeddedStringStorage: string;
-  /** Search by meaning, by words, or by both. Default: `"dense"`. */
-  mode?: 'dense' | 'lexical' | 'hybrid' | undefined;
-  /** Maximum number of hits. 1 to 1000. Default: `5`. */
-  topK?: number | undefined;
-  /**
-   * Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.
-   * 0 to 2.
-   */
-  threshold?: number | undefined;
-  /**
-   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/fusion.md). Default: the
-   * knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
-   */
-  fusion?: 'rrf' | 'scores' | undefined;
-  /** Rank fusion in hybrid mode. */
-  rrf?: {
-    /** The k of weight / (k + rank). Default 60. 0 to 1000000. */
-    k?: number | undefined;
-    /** Weights of the two legs. Default 1 each. */
-    weights?: {
-      /** Weight of the dense leg, 0 to 1000. 0 to 1000. */
-      dense?: number | undefined;
-      /** Weight of the lexical leg, 0 to 1000. 0 to 1000. */
-      lexical?: number | undefined;
-    } | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
-    candidates?: number | undefined;
-  } | undefined;
-  /** Fusion by scores in hybrid mode. */
-  scores?: {
-    /**
-     * Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query. 0 to 1.
-     */
-    weight?: number | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
-    candidates?: number | undefined;
-  } | undefined;
-  /** Least relevance of the hits; the others are dropped. 0 to 1. */
-  minScore?: number | undefined;
-  /**
-   * How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base.
-   * Refused in dense mode.
-   */
-  lexical?: {
-    /**
-     * extended: "phrases", prefixes (word*), +required and -excluded words count. Default words: all text
-     * is words.
-     */
-    querySyntax?: 'words' | 'extended' | undefined;
-    /** 1: rare words also match words that differ by one edit. Default 0. 0 to 1. */
-    fuzziness?: number | undefined;
-    /** String fields whose words count too, with the factor of their BM25 score. */
-    boosts?: Record<string, number> | undefined;
-    /** Words of queries that are ignored, besides those of the tokenizer. */
-    stopwords?: readonly string[] | undefined;
-    /** Groups of words that count as one. */
-    synonyms?: readonly (readonly string[])[] | undefined;
-  } | undefined;
-  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
-  offset?: number | undefined;
-  /** Field of which each value has at most `group_size` hits: docs/search.md. */
-  groupBy?: string | undefined;
-  /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
-  groupSize?: number | undefined;
-  /**
-   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
-   * most models. Default: none is dropped. 0 to 2.
-   */
-  dropDuplicates?: number | undefined;
-  /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
-  context?: number | undefined;
-  /**
-   * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
-   */
-  contextField?: string | undefined;
-  /**
-   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
-   * what is in memory meanwhile and mark it. Default: `"wait"`.
-   */
-  stale?: 'wait' | 'serve' | undefined;
-  /** Sorts the hits with a reranker: docs/reranking.md. */
-  rerank?: {
-    /** Catalog name of the reranker. Default: the catalog's first. */
-    model?: string | undefined;
-    /**
-     * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
-     * 1000.
-     */
-    candidates?: number | undefined;
-    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
-    deadlineMs?: number | undefined;
-  } | undefined;
-  /** Adds `snippet` to the hits. Default: `false`. */
-  highlight?: boolean | undefined;
-  /** Predicate over the metadata: docs/filters.md. */
-  filter?: FilterExpression | undefined;
   /** Mustache template of the text to search for. Default: the user's message. */
   query?: string | undefined;
   /** TurnComplete has the hits of this node. Default: `false`. */
@@ -669,7 +563,7 @@ export interface DestroyEmbeddedStringStorageFields {
 }
 
 /** Fields of a SearchEmbeddedStringStorageRequest. */
-export interface SearchEmbeddedStringStorageFields {
+export interface SearchEmbeddedStringStorageFields extends SearchFields {
   /** Name of a storage, or path of a knowledge base config; required without `names`. */
   name?: string | undefined;
   /** Several storages, 1 to 16, whose hits are merged by relevance: docs/search.md. */
@@ -680,102 +574,6 @@ export interface SearchEmbeddedStringStorageFields {
    * Id of a record: finds those nearest to it, without itself, in dense mode. Takes the place of `text`.
    */
   similarTo?: string | undefined;
-  /** Search by meaning, by words, or by both. Default: `"dense"`. */
-  mode?: 'dense' | 'lexical' | 'hybrid' | undefined;
-  /** Maximum number of hits. 1 to 1000. Default: `5`. */
-  topK?: number | undefined;
-  /**
-   * Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.
-   * 0 to 2.
-   */
-  threshold?: number | undefined;
-  /**
-   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/fusion.md). Default: the
-   * knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
-   */
-  fusion?: 'rrf' | 'scores' | undefined;
-  /** Rank fusion in hybrid mode. */
-  rrf?: {
-    /** The k of weight / (k + rank). Default 60. 0 to 1000000. */
-    k?: number | undefined;
-    /** Weights of the two legs. Default 1 each. */
-    weights?: {
-      /** Weight of the dense leg, 0 to 1000. 0 to 1000. */
-      dense?: number | undefined;
-      /** Weight of the lexical leg, 0 to 1000. 0 to 1000. */
-      lexical?: number | undefined;
-    } | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
-    candidates?: number | undefined;
-  } | undefined;
-  /** Fusion by scores in hybrid mode. */
-  scores?: {
-    /**
-     * Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query. 0 to 1.
-     */
-    weight?: number | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
-    candidates?: number | undefined;
-  } | undefined;
-  /** Least relevance of the hits; the others are dropped. 0 to 1. */
-  minScore?: number | undefined;
-  /**
-   * How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base.
-   * Refused in dense mode.
-   */
-  lexical?: {
-    /**
-     * extended: "phrases", prefixes (word*), +required and -excluded words count. Default words: all text
-     * is words.
-     */
-    querySyntax?: 'words' | 'extended' | undefined;
-    /** 1: rare words also match words that differ by one edit. Default 0. 0 to 1. */
-    fuzziness?: number | undefined;
-    /** String fields whose words count too, with the factor of their BM25 score. */
-    boosts?: Record<string, number> | undefined;
-    /** Words of queries that are ignored, besides those of the tokenizer. */
-    stopwords?: readonly string[] | undefined;
-    /** Groups of words that count as one. */
-    synonyms?: readonly (readonly string[])[] | undefined;
-  } | undefined;
-  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
-  offset?: number | undefined;
-  /** Field of which each value has at most `group_size` hits: docs/search.md. */
-  groupBy?: string | undefined;
-  /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
-  groupSize?: number | undefined;
-  /**
-   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
-   * most models. Default: none is dropped. 0 to 2.
-   */
-  dropDuplicates?: number | undefined;
-  /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
-  context?: number | undefined;
-  /**
-   * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
-   */
-  contextField?: string | undefined;
-  /**
-   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
-   * what is in memory meanwhile and mark it. Default: `"wait"`.
-   */
-  stale?: 'wait' | 'serve' | undefined;
-  /** Sorts the hits with a reranker: docs/reranking.md. */
-  rerank?: {
-    /** Catalog name of the reranker. Default: the catalog's first. */
-    model?: string | undefined;
-    /**
-     * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
-     * 1000.
-     */
-    candidates?: number | undefined;
-    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
-    deadlineMs?: number | undefined;
-  } | undefined;
-  /** Adds `snippet` to the hits. Default: `false`. */
-  highlight?: boolean | undefined;
-  /** Predicate over the metadata: docs/filters.md. */
-  filter?: FilterExpression | undefined;
   /** Mustache template of the text to search for. Default: `text`. */
   query?: string | undefined;
   /** Values for `query` and `filter`. Default: `{}`. */
@@ -1072,39 +870,9 @@ export interface StatusResponseFrame {
   /** The highest throttle level of all clients, 0 to 1. */
   throttle: number;
   /** This client's memory budget. */
-  client: {
-    /** Bytes of connections, sessions, storages, agents and turns. */
-    held: number;
-    /** Most bytes of `held`. */
-    heldLimit: number;
-    /** Bytes of received data, requests, results and unread replies. */
-    passing: number;
-    /** Most bytes of `passing`. */
-    passingLimit: number;
-    /** Bytes of both in V8's heap. */
-    heap: number;
-    /** Most bytes of `heap`. */
-    heapLimit: number;
-    /** Bytes by kind. */
-    byKind: Record<string, number>;
-  };
+  client: MemoryBudget;
   /** The memory budget of all clients together. */
-  server: {
-    /** Bytes of connections, sessions, storages, agents and turns. */
-    held: number;
-    /** Most bytes of `held`. */
-    heldLimit: number;
-    /** Bytes of received data, requests, results and unread replies. */
-    passing: number;
-    /** Most bytes of `passing`. */
-    passingLimit: number;
-    /** Bytes of both in V8's heap. */
-    heap: number;
-    /** Most bytes of `heap`. */
-    heapLimit: number;
-    /** Bytes by kind. */
-    byKind: Record<string, number>;
-  };
+  server: MemoryBudget;
 }
 
 /** The frame Pong. */
@@ -1275,7 +1043,7 @@ export interface TurnCompleteFrame {
       /** rerank: number of records given to the reranker. */
       documents?: number | undefined;
       /** rerank: number of records whose end did not fit beside the query. */
-      cut?: number | undefined;
+      truncated?: number | undefined;
       /** rerank: tokens computed. */
       rerankTokens?: number | undefined;
       /** rerank: time to load the model, if it was not in memory, and to rank. */
@@ -1308,30 +1076,6 @@ export interface TurnCompleteFrame {
       diagnostics: {
         /** What the engine did. */
         engine: {
-          kind: 'retrieval';
-          /** The mode of the search. */
-          mode: 'dense' | 'lexical' | 'hybrid';
-          /** Catalog name of the storage's embedding model. */
-          model: string;
-          /** Fingerprint of the model file, hexadecimal. */
-          fingerprint: string;
-          /** Names of the backend and its device; absent if nothing was embedded. */
-          backend?: string | undefined;
-          /** Dimension of the embeddings. */
-          dimension: number;
-          /** Longest text, in tokens. */
-          contextSize: number;
-          /** Tokens embedded for this node; 0 in lexical mode. */
-          tokens: number;
-          /** Number of batches. */
-          batches: number;
-          /** Embedding the query. */
-          embedMs: number;
-          /** The search. */
-          searchMs: number;
-          /** The rest of the node's time. */
-          otherMs: number;
-        } | {
           kind: 'generation';
           /** Catalog name. */
           model: string;
@@ -1392,6 +1136,30 @@ export interface TurnCompleteFrame {
           tokens: number;
           /** Loading the model, if it was not in memory, and ranking. */
           rerankMs: number;
+          /** The rest of the node's time. */
+          otherMs: number;
+        } | {
+          kind: 'retrieval';
+          /** The mode of the search. */
+          mode: 'dense' | 'lexical' | 'hybrid';
+          /** Catalog name of the storage's embedding model. */
+          model: string;
+          /** Fingerprint of the model file, hexadecimal. */
+          fingerprint: string;
+          /** Names of the backend and its device; absent if nothing was embedded. */
+          backend?: string | undefined;
+          /** Dimension of the embeddings. */
+          dimension: number;
+          /** Longest text, in tokens. */
+          contextSize: number;
+          /** Tokens embedded for this node; 0 in lexical mode. */
+          tokens: number;
+          /** Number of batches. */
+          batches: number;
+          /** Embedding the query. */
+          embedMs: number;
+          /** The search. */
+          searchMs: number;
           /** The rest of the node's time. */
           otherMs: number;
         };
