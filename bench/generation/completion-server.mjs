@@ -1,49 +1,25 @@
-// One llama-server for completions on a free port of loopback, which ends with this process.
-import { spawn } from 'node:child_process';
+// One llama-server for completions.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../embedding/server-process.mjs';
-
-const pollMs = 50;
-/** A kept connection may be closed by the server in the moment in which it is used again. */
-const headers = { connection: 'close' };
+import { headers, startLlamaServer } from '../harness/llama-server.mjs';
 
 export class CompletionServer {
-  #child;
   #url;
   #slots;
+  pid;
 
   /** @param settings {threads, slots, context, batch, flash}: `context` in all, `flash` as -fa takes it */
   static async start(program, model, settings) {
     const server = new CompletionServer();
-    const port = await freePort();
     // Slots can be erased only where they could be saved.
     const saved = mkdtempSync(join(tmpdir(), 'lorekeep-bench-slots-'));
-    server.#url = `http://127.0.0.1:${port}`;
+    process.once('exit', () => rmSync(saved, { recursive: true, force: true }));
+    const { url, pid } = await startLlamaServer(program, model, argumentsOf(saved, settings));
+    server.#url = url;
     server.#slots = settings.slots;
-    server.#child = spawn(program, argumentsOf(model, port, saved, settings), { stdio: 'ignore' });
-    let failed;
-    server.#child.once('error', (error) => {
-      failed = error.message;
-    });
-    server.#child.once('exit', (code, signal) => {
-      failed ??= `it ended with ${signal ?? code}`;
-    });
-    process.once('exit', () => {
-      server.#child.kill();
-      rmSync(saved, { recursive: true, force: true });
-    });
-    for (;;) {
-      const health = await fetch(`${server.#url}/health`, { headers }).catch(() => undefined);
-      if (health?.ok) return server;
-      if (failed) throw new Error(`${program}: ${failed}`);
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
-    }
-  }
-
-  get pid() {
-    return this.#child.pid;
+    server.pid = pid;
+    return server;
   }
 
   /** Empties the slots: old prompts in the cache would slow down later requests. */
@@ -86,11 +62,8 @@ export class CompletionServer {
   }
 }
 
-function argumentsOf(model, port, saved, { threads, slots, context, batch, flash }) {
+function argumentsOf(saved, { threads, slots, context, batch, flash }) {
   const flags = {
-    '-m': model,
-    '--host': '127.0.0.1',
-    '--port': port,
     '-t': threads,
     '-tb': threads,
     '-np': slots,
@@ -101,7 +74,7 @@ function argumentsOf(model, port, saved, { threads, slots, context, batch, flash
     '--cache-ram': 0,
     '--slot-save-path': saved,
   };
-  return [...Object.entries(flags).flat().map(String), '--kv-unified', '--no-warmup'];
+  return [...Object.entries(flags).flat(), '--kv-unified', '--no-warmup'];
 }
 
 /** The JSON objects of a stream of server-sent events. */
