@@ -109,6 +109,7 @@ export async function useBackend(
   const [first] = choice.candidates;
   if (name !== 'auto' && name !== choice.backend)
     throw new LorekeepError('UNSUPPORTED', `backend ${name}: ${first?.reason}`, {
+      reason: first?.reason,
       candidates: choice.candidates,
     });
   try {

@@ -3,7 +3,7 @@ export { addonFile } from './binding.js';
 export { type CrashKind, type CrashThread, forceCrash, installCrashHandler } from './crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
-export { translateError } from './errors.js';
+export { type ErrorFacts, translateError } from './errors.js';
 export { releaseFreeMemory } from './free-memory.js';
 export { checkGrammar, type GrammarMatch, matchGrammar } from './grammar.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';

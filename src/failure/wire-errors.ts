@@ -1,5 +1,5 @@
 import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
-import { translateError } from '../../lib/internal.js';
+import { type ErrorFacts, translateError } from '../../lib/internal.js';
 import { ModelLoadError } from '../catalog/model-load-error.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
@@ -134,10 +134,11 @@ export async function configError(
   }
   const { reason, remedy, ...facts } = detail;
   // The command names paths of the server.
-  const message = error.message.replace(
-    `; ${remedy}`,
-    '; build it again on the server: its log has the command',
-  );
+  const elsewhere = {
+    ...(detail as ErrorFacts),
+    remedy: 'build it again on the server: its log has the command',
+  };
+  const { message } = remedy === undefined ? error : LorekeepError.about(error.code, elsewhere);
   const shown = await hide(message, facts);
   return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
 }

@@ -24,8 +24,9 @@ export async function chooseBackend(
     const candidates = (error.detail.candidates ?? []) as BackendCandidate[];
     report(candidates, log);
     const source = sources.get(field) ?? field;
-    const told = `${source.startsWith('--') ? `${source} ${backend}` : `${field}: ${backend}`}: ${error.message.replace(/^backend \w+: /, '')}`;
-    if (source.startsWith('--')) throw new FlagError(told, { cause: error });
+    const isFlag = source.startsWith('--');
+    const told = `${isFlag ? `${source} ` : `${field}: `}${backend}: ${error.detail.reason ?? error.message}`;
+    if (isFlag) throw new FlagError(told, { cause: error });
     log.warn(`${told}; models run on the CPU`);
     return { ...(await useBackend('cpu')), candidates };
   }

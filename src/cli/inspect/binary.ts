@@ -101,7 +101,7 @@ export async function describeModel(
       }),
     );
   } catch (error) {
-    problems.push(headerProblem(error, path));
+    problems.push(headerProblem(error));
   }
   try {
     await using model = await EmbeddingModel.load(path, { signal });
@@ -134,9 +134,9 @@ export async function describeModel(
 }
 
 /** Why a model's header cannot be described. @throws what is no defect of the file */
-function headerProblem(error: unknown, path: string): string {
+function headerProblem(error: unknown): string {
   if (!(error instanceof LorekeepError) || error.code !== 'MODEL_INVALID') throw error;
-  return error.message.replace(`${path}: `, '');
+  return String(error.detail.reason ?? error.message);
 }
 
 export const bytesText = (bytes: number) =>
