@@ -4,7 +4,13 @@ import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
 import { placements } from './language-model.js';
-import type { EmbedResult, ItemError, ModelFacts, NativeBackendInfo, NativeEmbeddingModel } from './native.js';
+import type {
+  EmbedResult,
+  ItemError,
+  ModelFacts,
+  NativeBackendInfo,
+  NativeEmbeddingModel,
+} from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions, toArena } from './native-call.js';
 import { ComputeSettingsCache } from './settings-cache.js';
 

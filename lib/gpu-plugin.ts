@@ -8,7 +8,7 @@ export const gpuBackends = ['cuda', 'metal', 'vulkan', 'hip'] as const;
 export type GpuBackend = (typeof gpuBackends)[number];
 
 /** Name of the file beside a plugin that describes it. */
-export const pluginFacts = 'lorekeep-plugin.json';
+const pluginFacts = 'lorekeep-plugin.json';
 
 export interface GpuPlugin {
   readonly file: string;

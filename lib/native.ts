@@ -1,9 +1,9 @@
 import type { CrashKind, CrashThread } from './native/crash.js';
-import type { NativeBackendInfo, DistanceKernels, NativeGpuDevice } from './native/devices.js';
+import type { DistanceKernels, NativeBackendInfo, NativeGpuDevice } from './native/devices.js';
 import type {
+  FileInspection,
   NativeBeneathRequest,
   NativeBeneathResult,
-  FileInspection,
   NativeModelDescription,
 } from './native/files.js';
 import type {
@@ -187,11 +187,7 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeStorage>;
 
-  describeFile(
-    path: string,
-    verify: boolean,
-    cancel: NativeCancelToken | undefined,
-  ): Promise<FileInspection>;
+  describeFile(path: string, verify: boolean, cancel: NativeCancelToken | undefined): Promise<FileInspection>;
   describeModel(path: string, cancel: NativeCancelToken | undefined): Promise<NativeModelDescription>;
 
   /** `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. */

@@ -127,7 +127,7 @@ function defaultMode({ vector, text }: StorageSearchOptions): SearchMode {
 }
 
 /** For models without a weight of their own in the catalog. */
-export const defaultScoreWeight = 0.6;
+const defaultScoreWeight = 0.6;
 
 /** Returns the fusion that the options name or imply. @throws INVALID_ARGUMENT for options of the other fusion */
 export function fusionMethod({

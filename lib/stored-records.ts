@@ -43,7 +43,7 @@ export function listRange({ offset, limit }: ListOptions): { begin: number; limi
 }
 
 /** Checks ids. @throws INVALID_ARGUMENT */
-export function idsArgument(ids: readonly string[]): readonly string[] {
+function idsArgument(ids: readonly string[]): readonly string[] {
   const wrong = Array.isArray(ids) ? ids.find((id) => typeof id !== 'string') : ids;
   if (Array.isArray(ids) && wrong === undefined && ids.length <= mostRecords) return ids;
   const reason = Array.isArray(ids) && wrong === undefined ? `at most ${mostRecords} ids` : 'strings';

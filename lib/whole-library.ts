@@ -32,7 +32,7 @@ export function truncatedLibrary(folder: string): string | undefined {
 }
 
 /** Number of bytes that an ELF file's segments and tables lie beyond its end; 0 for other files and unreadable ones. */
-export function missingBytes(file: string): number {
+function missingBytes(file: string): number {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');

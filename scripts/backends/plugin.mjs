@@ -21,7 +21,7 @@ export const pluginFile = (backend) =>
 export const stageOf = (backend) => join(root, 'build', 'backends', backend);
 
 /** Version and commit of the vendored ggml. */
-export function ggmlFacts() {
+function ggmlFacts() {
   const text = readFileSync(join(vendorFolder, 'llama.cpp', 'ggml', 'CMakeLists.txt'), 'utf8');
   const part = (name) => {
     const found = new RegExp(`set\\(GGML_VERSION_${name} (\\d+)\\)`).exec(text);

@@ -51,7 +51,7 @@ export class Flow {
 }
 
 /** One turn's walk through the graph. Ask for each node in order whether it is due, and report when it has run. */
-export class Walk {
+class Walk {
   readonly #flow: Flow;
   readonly #ran = new Set<string>();
   #jump: { target: string; reach: ReadonlySet<string> } | undefined;

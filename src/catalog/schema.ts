@@ -5,7 +5,7 @@ import { jsonSchemaText } from '../schema/json-schema-text.js';
 const checksum = z.string().regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected');
 
 /** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
-export const variantSchema = z.strictObject({
+const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
   file: z
     .string()

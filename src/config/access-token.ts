@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { StartupError } from './startup-error.js';
 
 /** Longest access token, and longest token file, in bytes. */
-export const longestToken = 4096;
+const longestToken = 4096;
 
 /** Shorter tokens can be guessed. */
 const shortestGood = 16;

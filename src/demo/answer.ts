@@ -10,23 +10,12 @@ const search: GraphNode = {
   params: { embedded_string_storage: 'notes', mode: 'hybrid', top_k: 1 },
 };
 
-/** A form that models of 100 million parameters follow better than an instruction. */
-const smallModelPrompt = {
-  system: 'You answer from the context.',
-  knowledge: { header: 'Context:' },
-  prompt: 'Question: {{text}}\nAnswer:',
-};
-
 /** Shows a reply with its sources: of a language model, or without one of the quote node. */
 export async function showAnswer(session: ClientSession, model: string | undefined): Promise<void> {
   const node: GraphNode =
     model === undefined
       ? { id: 'answer', type: 'quote', params: { max_sentences: 2 } }
-      : {
-          id: 'answer',
-          type: 'generate',
-          params: { model, max_tokens: 40, temperature: 0, ...smallModelPrompt },
-        };
+      : { id: 'answer', type: 'generate', params: { model, max_tokens: 40, temperature: 0 } };
   const graph: Graph = { nodes: [search, node] };
   const agent = await session.createAgent({ graph });
   process.stdout.write('\n');

@@ -5,7 +5,7 @@ import { boundedArray, countValues } from '../schema/bounded.js';
 export const historyVersion = 1;
 
 /** Most turns of one history. */
-export const mostHistoryTurns = 10_000;
+const mostHistoryTurns = 10_000;
 
 /** Most values of all turns together: the turns, their fields, and the values in those. */
 export const mostHistoryValues = 100_000;

@@ -21,13 +21,6 @@ export const jsonLimits: JsonLimits = {
 
 export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits);
 
-/** Parses a payload as an object. @throws MalformedFrame, InvalidField for a duplicate field */
-export function parseObject(payload: Buffer): Record<string, unknown> {
-  const parser = payloadParser(payload);
-  parser.parse();
-  return objectOf(parser);
-}
-
 /** Returns the parsed object. @throws MalformedFrame for another value */
 export function objectOf({ value }: JsonParser): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

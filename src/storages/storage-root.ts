@@ -21,7 +21,7 @@ export interface OwnFiles {
   readonly logs: string;
 }
 
-export const noOwnFiles: OwnFiles = { closed: [], logs: '' };
+const noOwnFiles: OwnFiles = { closed: [], logs: '' };
 
 /** Longest path in characters; no system allows longer ones. */
 const longestPath = 4096;

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { framed, hostilePayload, rightRequests } from '../../bench/reliability/frames/hostile-frames.mjs';
 import { FrameDecoder } from '../../src/protocol/decoder.js';
 import { ServerError } from '../../src/protocol/errors.js';
-import { idOf, parseObject, parseRequest } from '../../src/protocol/request.js';
+import { idOf, parseRequest } from '../../src/protocol/request.js';
 import { random, testSeed } from '../helpers/random.js';
+import { parseObject } from './parse-object.js';
 
 const frames = 1_000_000;
 const requests = rightRequests('s1', 's1.a1');

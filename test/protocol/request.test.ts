@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ServerError } from '../../src/protocol/errors.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
 import { leadingId } from '../../src/protocol/leading-id.js';
-import { idOf, jsonLimits, parseObject, parseRequest } from '../../src/protocol/request.js';
+import { idOf, jsonLimits, parseRequest } from '../../src/protocol/request.js';
 import { refused } from '../helpers/errors.js';
 import { testSeed } from '../helpers/random.js';
+import { parseObject } from './parse-object.js';
 
 const parse = (value: object) => parseRequest(value as Record<string, unknown>);
 const refusedPayload = (payload: Buffer | string) => refused(() => parseObject(Buffer.from(payload)));

@@ -62,7 +62,7 @@ export class ReplyPrinter {
 }
 
 /** One line per source: its mark or quotation, the record's id and storage. The same source twice has one line. */
-export function citationLines(text: string, citations: readonly Citation[]): string[] {
+function citationLines(text: string, citations: readonly Citation[]): string[] {
   const lines = citations.map(({ replyStart, replyEnd, id, storage, kind }) => {
     const part = text.slice(replyStart, replyEnd);
     return printable(`  ${kind === 'mark' ? part : JSON.stringify(part)} ${id} (${storage})`);

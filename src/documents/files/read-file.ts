@@ -5,7 +5,7 @@ import { openRegular } from '../../../lib/internal.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */
-export const mostFileBytes = 64 * 1024 * 1024;
+const mostFileBytes = 64 * 1024 * 1024;
 
 /** Bytes in which a NUL makes a file binary. */
 const headBytes = 8000;

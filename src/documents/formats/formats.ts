@@ -22,9 +22,6 @@ const byEnding: Readonly<Record<string, Format>> = {
   '.tsv': 'tsv',
 };
 
-/** Endings of files that are indexed if no pattern says which. */
-export const knownEndings = Object.keys(byEnding);
-
 /** The format that a name promises; undefined for an unknown ending. */
 export function formatOf(path: string): Format | undefined {
   return byEnding[extname(path).toLowerCase()];

@@ -76,7 +76,7 @@ export interface IndexedFolder extends FolderFacts {
 }
 
 /** Lists the indexes in the user's data folder, latest first. */
-export async function indexedFolders(): Promise<IndexedFolder[]> {
+async function indexedFolders(): Promise<IndexedFolder[]> {
   const names = await readdir(indexesFolder()).catch(() => []);
   const found = await Promise.all(
     names.map(async (name) => {
