@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/errors.js';
 
 /** Largest config file in bytes. A larger file is not a config. */
-const largestConfigBytes = 4 * 1024 * 1024;
+export const largestConfigBytes = 4 * 1024 * 1024;
 
 /** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
