@@ -79,7 +79,13 @@ export {
   setThrottle,
 } from './scheduler.js';
 export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
-export type { LexicalPlan, StorageHit, StoragePlan, StorageSearchResult } from './storage-hits.js';
+export type {
+  LexicalPlan,
+  SearchTimes,
+  StorageHit,
+  StoragePlan,
+  StorageSearchResult,
+} from './storage-hits.js';
 export {
   type FusionMethod,
   type FusionOptions,

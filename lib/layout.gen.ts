@@ -31,8 +31,8 @@ export const storageRequest = {
 } as const;
 
 // The head of a storage search result: ns that the search held this thread, hits, then the plan.
-// scoreWeight is NaN unless the legs were fused by scores. Of each hit a StorageHit follows, and
-// one number per field.
+// scoreWeight is NaN unless the legs were fused by scores; the times are in ms. Of each hit a
+// StorageHit follows, and one number per field.
 export const storageResult = {
   held: 0,
   hits: 1,
@@ -46,7 +46,11 @@ export const storageResult = {
   terms: 9,
   scored: 10,
   scoreWeight: 11,
-  numbers: 12,
+  filterMs: 12,
+  denseMs: 13,
+  lexicalMs: 14,
+  fusionMs: 15,
+  numbers: 16,
 } as const;
 
 // The numbers of a hit of a storage search. NaN: absent.

@@ -64,9 +64,18 @@ export interface FusionPlan {
   weights?: { dense: number; lexical: number };
 }
 
+/** Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time. */
+export interface SearchTimes {
+  filter: number;
+  dense: number;
+  lexical: number;
+  fusion: number;
+}
+
 export interface StorageSearchResult {
   hits: StorageHit[];
   plan: StoragePlan;
+  times: SearchTimes;
 }
 
 /** Returns the largest number of values in a result with this many hits. */
@@ -179,6 +188,16 @@ function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
   return plan;
 }
 
+function timesOf(numbers: Float64Array): SearchTimes {
+  const number = (position: number) => numbers[position] as number;
+  return {
+    filter: number(head.filterMs),
+    dense: number(head.denseMs),
+    lexical: number(head.lexicalMs),
+    fusion: number(head.fusionMs),
+  };
+}
+
 /** Converts the result of a search on this thread. */
 export function storageResult(
   mode: SearchMode,
@@ -188,7 +207,7 @@ export function storageResult(
 ): StorageSearchResult {
   const reader = new ResultReader(numbers, fields);
   reader.readTo(numbers[head.hits] as number, rest);
-  return { hits: reader.hits, plan: planOf(mode, numbers) };
+  return { hits: reader.hits, plan: planOf(mode, numbers), times: timesOf(numbers) };
 }
 
 /** Resolves when the caller may hold the event loop again. */
@@ -229,5 +248,5 @@ export async function convertResult(
   } finally {
     readHits();
   }
-  return { hits: reader.hits, plan: planOf(mode, numbers) };
+  return { hits: reader.hits, plan: planOf(mode, numbers), times: timesOf(numbers) };
 }

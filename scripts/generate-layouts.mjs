@@ -40,7 +40,7 @@ const layouts = {
   },
   StorageResult: {
     comment:
-      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores. Of each hit a StorageHit follows, and one number per field.',
+      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
     names: [
       'held',
       'hits',
@@ -54,6 +54,10 @@ const layouts = {
       'terms',
       'scored',
       'scoreWeight',
+      'filterMs',
+      'denseMs',
+      'lexicalMs',
+      'fusionMs',
     ],
   },
   StorageHit: {

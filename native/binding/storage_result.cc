@@ -14,6 +14,13 @@ namespace {
 namespace head = layout::storage_result;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
+void write_times(const store::PartTimes& times, std::span<double> numbers) {
+  numbers[head::kFilterMs] = times.filter;
+  numbers[head::kDenseMs] = times.dense;
+  numbers[head::kLexicalMs] = times.lexical;
+  numbers[head::kFusionMs] = times.fusion;
+}
+
 void write_plan(const store::Storage& storage, const store::StoragePlan& plan, std::span<double> numbers) {
   numbers[head::kDense] = plan.dense ? 1 : 0;
   numbers[head::kPath] = static_cast<double>(plan.dense_path);
@@ -103,6 +110,7 @@ std::size_t hit_numbers(const store::Storage& storage) noexcept {
 void write_head(const store::Storage& storage, const store::SearchResult& found, std::span<double> numbers) {
   numbers[head::kHits] = static_cast<double>(found.hits.size());
   write_plan(storage, found.plan, numbers);
+  write_times(found.times, numbers);
 }
 
 /// Writes the numbers of the hits [begin, end). Returns the rest of them.

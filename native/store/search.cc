@@ -2,6 +2,7 @@
 #include "store/search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -63,6 +64,20 @@ void check(const Storage& storage, const SearchRequest& request) {
 using Ordinals = std::span<const std::uint32_t>;
 using Scores = std::span<float>;
 
+/// Adds the time until its end to a number of milliseconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
+  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& milliseconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
 class Search {
  public:
   Search(const Storage& storage, const SearchRequest& request) : storage_(storage), request_(request) {
@@ -86,6 +101,7 @@ class Search {
   /// Evaluates the filter before the search.
   void select() {
     if (request_.filter == nullptr) return;
+    const Stopwatch stopwatch(result_.times.filter);
     result_.matching = matching_rows(*request_.filter, storage_, request_.work.cancel);
     selected_ = &result_.matching->rows;
     result_.plan.matched = selected_->count();
@@ -99,6 +115,7 @@ class Search {
   }
 
   std::vector<Scored> dense_leg(std::size_t depth) {
+    const Stopwatch stopwatch(result_.times.dense);
     vector::SearchOptions options;
     options.k = std::min(depth, storage_.size());
     options.ef = request_.ef;
@@ -141,6 +158,7 @@ class Search {
   }
 
   std::vector<Scored> lexical_leg(std::size_t depth) {
+    const Stopwatch stopwatch(result_.times.lexical);
     if (extended_) return extended_leg(depth);
     const text::TextQuery& query = text_query();
     text::TextSearchPlan found;
@@ -203,8 +221,9 @@ class Search {
     if (by_scores ? request_.dense_weight < 1 : request_.rrf.lexical_weight > 0) {
       legs.push_back([&] { lexical = lexical_leg(depth); });
     }
-    // Runs the legs in parallel if a thread is available; they write different fields of the plan.
+    // Runs the legs in parallel if a thread is available; they write different fields of the result.
     parallel_for(request_.work, legs.size(), 1, [&](std::size_t leg, std::size_t, std::size_t) { legs[leg](); });
+    const Stopwatch stopwatch(result_.times.fusion);
     if (!dense.empty()) best_cosine_ = 1.0 - static_cast<double>(dense.front().score);
     if (!lexical.empty()) best_bm25_ = static_cast<double>(lexical.front().score);
     if (by_scores) {

@@ -104,9 +104,18 @@ struct StoragePlan {
   std::optional<double> dense_weight;  // of Fusion::kScores; that of the lexical leg is 1 - dense_weight
 };
 
+/// Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time.
+struct PartTimes {
+  double filter = 0;
+  double dense = 0;
+  double lexical = 0;
+  double fusion = 0;  // with the scores that only one leg had computed
+};
+
 struct SearchResult {
   std::vector<Hit> hits;  // best first, ties by ordinal; at most top_k. Rank in the result: position + 1
   StoragePlan plan;
+  PartTimes times;
   std::shared_ptr<const MatchingRows> matching;  // of the filter; null without a filter
 };
 

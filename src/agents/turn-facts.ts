@@ -1,4 +1,4 @@
-import type { NodeDiagnostics } from '../protocol/frames.js';
+import type { DebugInfo, NodeDiagnostics } from '../protocol/frames.js';
 import type { Component } from './interaction.js';
 
 /** A finished turn, for the operator's counters. Not for clients. */
@@ -13,6 +13,8 @@ export interface TurnFacts {
   readonly durationMs: number;
   /** The nodes that ran, in order. */
   readonly nodes: readonly NodeDiagnostics[];
+  /** What the engine did for some of them. */
+  readonly engine: readonly DebugInfo['nodes'][number][];
   /** Number of nodes that were not due. */
   readonly skipped: number;
   /** Number of knowledge components. */

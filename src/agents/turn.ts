@@ -207,6 +207,7 @@ export class Turn {
       queuedMs: milliseconds(queued),
       durationMs: milliseconds(duration),
       nodes: this.#ran,
+      engine: this.#engine,
       skipped: this.#skipped.length,
       hits: components.filter(({ _type }) => _type === 'knowledge').length,
       citations: citations.length,

@@ -1158,8 +1158,16 @@ export interface TurnCompleteFrame {
           batches: number;
           /** Embedding the query. */
           embedMs: number;
-          /** The search. */
+          /** The search, with the waiting for a thread. Its parts: */
           searchMs: number;
+          /** Applying the filter. */
+          filterMs: number;
+          /** The leg by meaning. The legs may run at the same time. */
+          denseMs: number;
+          /** The leg by words. */
+          lexicalMs: number;
+          /** Fusing the legs. */
+          fusionMs: number;
           /** The rest of the node's time. */
           otherMs: number;
         };

@@ -98,6 +98,7 @@ export class LocalServer {
     try {
       await route(request, response, url);
     } catch (err) {
+      if (response.destroyed) return; // the client has gone
       log.error({ err }, `${name}: a request failed`);
       if (!response.headersSent) sendText(response, 500, 'the request failed; the log says why');
       else response.destroy();
@@ -125,7 +126,20 @@ function setSecurityHeaders(response: ServerResponse): void {
   response.setHeader('cache-control', 'no-store');
 }
 
+/** Returns a body; undefined if it is longer than `most` bytes. It is read to its end in any case, so that a reply arrives. */
+export async function readBody(request: IncomingMessage, most: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length <= most) chunks.push(chunk as Buffer);
+  }
+  return length > most ? undefined : Buffer.concat(chunks).toString('utf8');
+}
+
+/** The connection of a refused request is closed: it would keep its place from others. */
 export function sendText(response: ServerResponse, status: number, text: string): void {
+  if (status >= 400) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 

@@ -11,58 +11,76 @@ export interface StreamEvent {
   name: string;
   data: unknown;
   /** For Last-Event-ID. */
-  id?: number;
+  id?: string;
   /** A later one replaces it: left out for readers that lag behind. */
   replaceable?: true;
 }
 
 /** Sends server-sent events to every open page. A reader that does not read is disconnected. */
 export class EventStream {
-  /** By reader, the unread bytes above which it is disconnected: more until it has read what it got at first. */
-  readonly #readers = new Map<ServerResponse, number>();
+  readonly #readers = new Set<ServerResponse>();
+  /** Readers that have got what was there when they came. */
+  readonly #live = new Set<ServerResponse>();
   #heartbeat: NodeJS.Timeout | undefined;
 
   get readers(): number {
     return this.#readers.size;
   }
 
-  /** Returns false if there are too many readers; then nothing is sent. */
-  open(response: ServerResponse, first: readonly StreamEvent[]): boolean {
+  /**
+   * Sends `first` as fast as the reader reads it, and from then on what happens. Returns false if there are too many readers;
+   * then nothing is sent.
+   */
+  open(response: ServerResponse, first: Iterable<StreamEvent>): boolean {
     if (this.#readers.size >= mostStreams) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
-    for (const event of first) response.write(encoded(event));
-    this.#readers.set(response, response.writableLength + stalledBytes);
+    this.#readers.add(response);
     this.#heartbeat ??= setInterval(() => this.#write(':\n\n'), heartbeatMs).unref();
+    this.#catchUp(response, first[Symbol.iterator]());
     return true;
+  }
+
+  #catchUp(reader: ServerResponse, events: Iterator<StreamEvent>): void {
+    while (this.#readers.has(reader)) {
+      const { value, done } = events.next();
+      if (done === true) {
+        this.#live.add(reader);
+        return;
+      }
+      if (!reader.write(encoded(value))) {
+        reader.once('drain', () => this.#catchUp(reader, events));
+        return;
+      }
+    }
   }
 
   /** Sends events in one piece. */
   send(...events: readonly StreamEvent[]): void {
-    if (this.#readers.size === 0) return;
+    if (this.#live.size === 0) return;
     const needed = events.filter(({ replaceable }) => replaceable !== true);
     const text = events.map(encoded).join('');
     this.#write(text, needed.length === events.length ? text : needed.map(encoded).join(''));
   }
 
   close(): void {
-    for (const reader of [...this.#readers.keys()]) reader.destroy();
+    for (const reader of [...this.#readers]) reader.destroy();
     clearInterval(this.#heartbeat);
   }
 
   /** Readers that lag behind get `needed` instead. */
   #write(text: string, needed: string = text): void {
-    for (const [reader, allowed] of this.#readers) {
-      if (reader.writableLength === 0) this.#readers.set(reader, stalledBytes);
+    for (const reader of this.#live) {
       const sent = reader.writableLength > laggingBytes ? needed : text;
-      if (reader.writableLength > allowed) reader.destroy();
+      if (reader.writableLength > stalledBytes) reader.destroy();
       else if (sent !== '') reader.write(sent);
     }
   }
 
   #forget(reader: ServerResponse): void {
     this.#readers.delete(reader);
+    this.#live.delete(reader);
     if (this.#readers.size > 0) return;
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;

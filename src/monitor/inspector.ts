@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { FilterExpression, StorageHit } from '../../lib/index.js';
+import { type FilterExpression, LorekeepError, type StorageHit } from '../../lib/index.js';
+import { textPrefix } from '../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import { deepestRank, explainRecord, type Leg } from './record-explanation.js';
 
-/** Hits of a leg that are shown, and hits that are searched for one record. */
+/** Hits of a leg that are shown. */
 const shownHits = 20;
-const deepestRank = 1000;
 
 export const inspectionSchema = z.strictObject({
   storage: z.string().min(1),
@@ -22,10 +23,16 @@ interface InspectedHit extends Omit<StorageHit, 'text'> {
   text: string;
 }
 
+export interface InspectedLeg {
+  hits: InspectedHit[];
+  /** Why the leg alone found nothing, such as a text without words. */
+  problem?: string;
+}
+
 export interface Inspection {
   hits: InspectedHit[];
-  dense: InspectedHit[];
-  lexical: InspectedHit[];
+  dense: InspectedLeg;
+  lexical: InspectedLeg;
   /** Hits of the same search without the filter that the filter removed. */
   removed: InspectedHit[];
   plan: SearchOutcome['plan'];
@@ -38,89 +45,47 @@ export interface Inspection {
 /** Runs a search, each of its legs and the search without its filter. @throws as SearchableStorage.search() */
 export async function inspect(
   storage: SearchableStorage,
-  { text, mode, top_k: topK, filter, record }: InspectionRequest,
+  { text, mode, top_k: topK, filter: given, record }: InspectionRequest,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const filtered = filter === undefined || filter === null ? {} : { filter: filter as FilterExpression };
-  const search = (options: object) => storage.search({ text, mode, topK, signal, ...options });
-  const outcome = await search(filtered);
-  const leg = async (name: 'dense' | 'lexical') =>
-    (await search({ mode: name, topK: record === undefined ? shownHits : deepestRank, ...filtered })).hits;
+  const filter = given === null ? undefined : (given as FilterExpression | undefined);
+  const search = (options: object) => storage.search({ text, mode, topK, signal, filter, ...options });
+  const outcome = await search({});
+  const depth = record === undefined ? shownHits : deepestRank;
+  const leg = (name: 'dense' | 'lexical') => legAlone(() => search({ mode: name, topK: depth }));
   const [dense, lexical] = [await leg('dense'), await leg('lexical')];
-  const unfiltered = 'filter' in filtered ? (await search({})).hits : [];
-  const kept = new Set([...outcome.hits, ...dense, ...lexical].map(({ ordinal }) => ordinal));
-  const removed = unfiltered.filter(({ ordinal }) => !kept.has(ordinal));
+  const unfiltered = filter === undefined ? [] : (await search({ filter: undefined })).hits;
+  const kept = new Set([...outcome.hits, ...dense.hits, ...lexical.hits].map(({ ordinal }) => ordinal));
   return {
     hits: outcome.hits.map(shown),
-    dense: dense.slice(0, shownHits).map(shown),
-    lexical: lexical.slice(0, shownHits).map(shown),
-    removed: removed.map(shown),
+    dense: shownLeg(dense),
+    lexical: shownLeg(lexical),
+    removed: unfiltered.filter(({ ordinal }) => !kept.has(ordinal)).map(shown),
     plan: outcome.plan,
     embedMs: outcome.embedMs,
     searchMs: outcome.searchMs,
     ...(record !== undefined && {
-      record: await explain(record, { outcome, dense, lexical, filtered, mode, topK, search }),
+      record: await explainRecord(record, { storage, filter, mode, outcome, dense, lexical, search, signal }),
     }),
   };
 }
 
+/** A leg that the mode does not need may be impossible: a text without words, or longer than the model's context. */
+async function legAlone(search: () => Promise<SearchOutcome>): Promise<Leg> {
+  try {
+    return { hits: (await search()).hits };
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
+    return { hits: [], problem: error.message };
+  }
+}
+
 const longestShown = 500;
 
+function shownLeg({ hits, problem }: Leg): InspectedLeg {
+  return { hits: hits.slice(0, shownHits).map(shown), ...(problem !== undefined && { problem }) };
+}
+
 function shown(hit: StorageHit): InspectedHit {
-  return { ...hit, text: hit.text.slice(0, longestShown) };
+  return { ...hit, text: textPrefix(hit.text, longestShown) };
 }
-
-interface Found {
-  outcome: SearchOutcome;
-  dense: readonly StorageHit[];
-  lexical: readonly StorageHit[];
-  filtered: { filter?: FilterExpression };
-  mode: InspectionRequest['mode'];
-  topK: number;
-  search(options: object): Promise<SearchOutcome>;
-}
-
-async function explain(id: string, found: Found): Promise<string> {
-  const { outcome, mode, topK, search } = found;
-  const own = (hits: readonly StorageHit[]) => hits.find((hit) => hit.id === id);
-  const hit = own(outcome.hits);
-  if (hit !== undefined) return `${id} is hit ${hit.rank}.`;
-  const dense = own(found.dense);
-  const lexical = own(found.lexical);
-  if (dense === undefined && lexical === undefined) return missing(id, found);
-  const { hits } = await search({ topK: deepestRank, ...found.filtered });
-  const deep = own(hits);
-  const legs = [
-    mode === 'lexical' ? '' : legRank('by meaning', dense),
-    mode === 'dense' ? '' : legRank('by words', lexical),
-  ].filter(Boolean);
-  const place =
-    deep === undefined ? 'not among the candidates' : `at rank ${deep.rank} (score ${short(deep.score)})`;
-  const last = outcome.hits.at(-1);
-  const limit = last === undefined ? '' : `; the last of ${topK} hits has score ${short(last.score)}`;
-  return `${id} is ${place}${limit}. ${legs.join('; ')}.`;
-}
-
-/** Tells a record that the filter removes from one that neither leg finds. */
-async function missing(id: string, { filtered, search }: Found): Promise<string> {
-  const depth = `the first ${deepestRank} by meaning or by words`;
-  if (filtered.filter === undefined) return `${id} is not among ${depth}, or is not in the storage.`;
-  for (const mode of ['dense', 'lexical'] as const) {
-    const { hits } = await search({ mode, topK: deepestRank });
-    const hit = hits.find((one) => one.id === id);
-    if (hit !== undefined) {
-      const leg = mode === 'dense' ? 'by meaning' : 'by words';
-      return `The filter removes ${id}: without it, it is at rank ${hit.rank} ${leg}. Its metadata: ${JSON.stringify(hit.metadata ?? {})}.`;
-    }
-  }
-  return `${id} is not among ${depth}, with or without the filter, or is not in the storage.`;
-}
-
-function legRank(leg: string, hit: StorageHit | undefined): string {
-  if (hit === undefined) return `${leg} it is not among the first ${deepestRank}`;
-  const { distance, bm25Score } = hit;
-  const value = distance === undefined ? `BM25 ${short(bm25Score ?? 0)}` : `distance ${short(distance)}`;
-  return `${leg} it is at rank ${hit.rank} (${value})`;
-}
-
-const short = (value: number) => value.toPrecision(4);

@@ -1,40 +1,14 @@
+import { Gathering } from './gathering.js';
 import type { TurnRecord } from './turn-ring.js';
 
-const gatherMs = 100;
-/** Most turns of such a time. */
+/** Most turns of a tenth of a second. */
 const mostShown = 50;
 
-/**
- * Hands over finished turns ten times a second, so that a page costs a loaded server little. Of many turns it hands over the
- * failed and the slowest ones.
- */
-export class LiveTurns {
-  readonly #show: (turns: readonly TurnRecord[]) => void;
-  #gathered: TurnRecord[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(show: (turns: readonly TurnRecord[]) => void) {
-    this.#show = show;
-  }
-
-  add(turn: TurnRecord): void {
-    this.#gathered.push(turn);
-    // Bounded, too, while the event loop is blocked.
-    if (this.#gathered.length >= 4 * mostShown) this.#gathered = worthShowing(this.#gathered);
-    this.#timer ??= setTimeout(() => this.flush(), gatherMs).unref();
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const turns = worthShowing(this.#gathered);
-    this.#gathered = [];
-    if (turns.length > 0) this.#show(turns);
-  }
-}
+/** Hands over finished turns; of too many at a time the failed and the slowest ones. */
+export const liveTurns = (show: (turns: readonly TurnRecord[]) => void) =>
+  new Gathering(mostShown, worthShowing, show);
 
 function worthShowing(turns: TurnRecord[]): TurnRecord[] {
-  if (turns.length <= mostShown) return turns;
   const rank = ({ status, queuedMs, durationMs }: TurnRecord) =>
     status === 'failed' ? Number.POSITIVE_INFINITY : queuedMs + durationMs;
   return turns

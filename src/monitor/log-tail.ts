@@ -1,6 +1,7 @@
 import { type LogSink, levelNumbers } from '../log/sink.js';
 
-const mostLines = 500;
+/** Lines that are kept. */
+export const mostLines = 500;
 const longestLine = 4096;
 
 /** The latest lines of the log, oldest first. `trace` lines may hold texts of users, so they are kept only when asked for. */

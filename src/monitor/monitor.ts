@@ -1,21 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TurnFacts } from '../agents/turn-facts.js';
 import type { ServerConfig } from '../config/schema.js';
-import { LocalServer, type Route, sendJson, sendText } from '../http/local-server.js';
+import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
+import { Gathering } from './gathering.js';
 import { inspect, inspectionSchema } from './inspector.js';
-import { LiveTurns } from './live-turns.js';
-import type { LogTail } from './log-tail.js';
+import { liveTurns } from './live-turns.js';
+import { type LogTail, mostLines } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
-import { type TurnRecord, TurnRing } from './turn-ring.js';
+import { type TurnRecord, TurnRing, type TurnsEvent } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
 /** Turns that a page gets when it opens; it keeps as many. */
 const replayedTurns = 20_000;
+/** Turns of one event of those. */
+const turnsPerEvent = 20;
 const longestBody = 262_144;
 
 export interface MonitorOptions {
@@ -26,7 +29,7 @@ export interface MonitorOptions {
   logTail: LogTail | undefined;
   /** `/metrics`, `/health` and `/ready`. */
   routes: Readonly<Record<string, Route>>;
-  state(): MonitorState;
+  state(): Promise<MonitorState>;
   sample(): MemorySample;
   /** Pins a loaded storage by the name that state() gives. */
   pin(storage: string, signal: AbortSignal): Promise<Pin<SearchableStorage>>;
@@ -37,7 +40,14 @@ export class Monitor {
   readonly #options: MonitorOptions;
   readonly #ring: TurnRing;
   readonly #stream = new EventStream();
-  readonly #live = new LiveTurns((turns) => this.#stream.send(...turns.map(turnEvent)));
+  /** Tells a page that reconnects whether it is still the same server. */
+  readonly #instance = `${Date.now().toString(36)}${process.pid.toString(36)}`;
+  readonly #live = liveTurns((turns) => this.#stream.send(this.#turnsEvent(turns)));
+  readonly #lines = new Gathering<string>(
+    mostLines,
+    (lines) => lines.slice(-mostLines),
+    (lines) => this.#stream.send({ name: 'log', data: lines, replaceable: true }),
+  );
   readonly #samples: MemorySample[] = [];
   readonly #assets: ReadonlyMap<string, Asset>;
   #server: LocalServer | undefined;
@@ -84,13 +94,15 @@ export class Monitor {
       otherwise: (_, response, url) => this.#sendAsset(response, url.pathname),
     });
     if (tickMs > 0) this.#ticks = setInterval(() => this.#tick(), tickMs).unref();
-    logTail?.follow((line) => this.#stream.send({ name: 'log', data: line, replaceable: true }));
+    logTail?.follow((line) => {
+      if (this.#stream.readers > 0) this.#lines.add(line);
+    });
     log.info({ url: this.#server.url }, 'monitor');
   }
 
   #routes(): Record<string, Route> {
     return {
-      'GET /api/state': (_, response) => sendJson(response, this.#options.state()),
+      'GET /api/state': async (_, response) => sendJson(response, await this.#options.state()),
       'GET /api/memory': (_, response) => {
         this.#tick();
         sendJson(response, this.#samples);
@@ -107,28 +119,49 @@ export class Monitor {
     this.#stream.send({ name: 'memory', data: sample, replaceable: true });
   }
 
-  /** A page that reconnects gets the turns that it missed and are still kept. */
   #openStream(request: IncomingMessage, response: ServerResponse): void {
     this.#live.flush();
-    const last = Number(request.headers['last-event-id'] ?? 0);
-    const turns = this.#ring.after(Number.isSafeInteger(last) && last > 0 ? last : 0).slice(-replayedTurns);
-    const lines = last > 0 ? [] : (this.#options.logTail?.lines ?? []);
-    const first: StreamEvent[] = [
-      ...turns.map(turnEvent),
-      ...lines.map((line) => ({ name: 'log', data: line })),
-    ];
-    if (!this.#stream.open(response, first)) sendText(response, 503, 'too many pages are open');
+    this.#lines.flush();
+    const [instance, seq] = String(request.headers['last-event-id'] ?? '').split('-');
+    const known = instance === this.#instance && /^\d{1,15}$/.test(seq ?? '') ? Number(seq) : undefined;
+    if (!this.#stream.open(response, this.#missed(known))) sendText(response, 503, 'too many pages are open');
+  }
+
+  /** Yields the turns that a page lacks and that are still kept; for a new page also the lines of the log. */
+  *#missed(known: number | undefined): Generator<StreamEvent> {
+    let seen = Math.max(known ?? 0, this.#ring.newest - replayedTurns);
+    yield { ...this.#turnsEvent([]), id: this.#eventId(seen) };
+    if (known === undefined) yield { name: 'log', data: this.#options.logTail?.lines ?? [] };
+    for (;;) {
+      const turns = this.#ring.after(seen, turnsPerEvent);
+      const latest = turns.at(-1);
+      if (latest === undefined) return;
+      seen = latest.seq;
+      yield this.#turnsEvent(turns);
+    }
+  }
+
+  #turnsEvent(turns: readonly TurnRecord[]): StreamEvent {
+    const latest = turns.at(-1);
+    const data: TurnsEvent = { instance: this.#instance, turns };
+    return { name: 'turns', data, ...(latest && { id: this.#eventId(latest.seq) }) };
+  }
+
+  #eventId(seq: number): string {
+    return `${this.#instance}-${seq}`;
   }
 
   async #search(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A form of another page could send any other type without asking first.
     if (request.headers['content-type']?.split(';')[0] !== 'application/json')
       return sendText(response, 415, 'content-type: application/json is expected');
-    const body = await readBody(request);
-    const parsed = inspectionSchema.safeParse(body);
+    const body = await readBody(request, longestBody);
+    if (body === undefined)
+      return sendJson(response, { error: `the search is longer than ${longestBody} bytes` }, 413);
+    const parsed = inspectionSchema.safeParse(parsedJson(body));
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      return sendJson(response, { error: `${issue?.path.join('.')}: ${issue?.message}` }, 400);
+      return sendJson(response, { error: `${issue?.path.join('.') || 'the body'}: ${issue?.message}` }, 400);
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -147,19 +180,10 @@ export class Monitor {
   }
 }
 
-const turnEvent = (turn: TurnRecord): StreamEvent => ({ name: 'turn', id: turn.seq, data: turn });
-
-/** Returns the JSON of a body; undefined if it is too long or not JSON. */
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    length += (chunk as Buffer).length;
-    if (length > longestBody) return undefined;
-    chunks.push(chunk as Buffer);
-  }
+/** Returns the JSON value of a text; undefined if it is none. */
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { SchedulerStats } from '../../lib/index.js';
+import type { LanguageModelNumbers, SchedulerStats } from '../../lib/index.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import type { BudgetStatus } from '../protocol/frames.js';
 
@@ -20,6 +20,8 @@ export interface SessionState {
 export interface ClientState {
   address: string;
   memory: BudgetStatus;
+  sessionCount: number;
+  /** The first of them, as long as the state has room. */
   sessions: SessionState[];
 }
 
@@ -29,6 +31,14 @@ export interface ModelState {
   /** Whether it is in memory. */
   loaded: boolean;
   detail?: string;
+}
+
+/** A language model in memory. */
+export interface LanguageModelState {
+  name: string;
+  contextSize: number;
+  /** Undefined for a runtime that has no cells. */
+  numbers?: LanguageModelNumbers | undefined;
 }
 
 export interface BackendState {
@@ -54,7 +64,10 @@ export interface MonitorState {
   uptimeSeconds: number;
   node: string;
   memory: BudgetStatus;
+  /** Those that hold the most memory. */
   clients: ClientState[];
+  /** Number of all clients. */
+  clientCount: number;
   storages: EntryFacts[];
   models: ModelState[];
   /** The backends that were considered for models. */
@@ -65,6 +78,7 @@ export interface MonitorState {
   waiting: Record<string, number>;
   /** Counts of the scheduler of language models. */
   scheduler: SchedulerStats;
+  languageModels: LanguageModelState[];
   config: ConfigValue[];
   /** Whether texts of users may be shown. */
   userContent: boolean;

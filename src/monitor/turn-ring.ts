@@ -1,6 +1,6 @@
 import { textPrefix } from '../agents/text-prefix.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
-import type { NodeDiagnostics } from '../protocol/frames.js';
+import type { DebugInfo, NodeDiagnostics } from '../protocol/frames.js';
 
 /** A finished turn, as the page shows it. */
 export interface TurnRecord {
@@ -14,6 +14,8 @@ export interface TurnRecord {
   readonly queuedMs: number;
   readonly durationMs: number;
   readonly nodes: readonly NodeDiagnostics[];
+  /** What the engine did for some of them. */
+  readonly engine: readonly DebugInfo['nodes'][number][];
   readonly skipped: number;
   readonly hits: number;
   readonly citations: number;
@@ -23,6 +25,13 @@ export interface TurnRecord {
   readonly components?: readonly object[];
   /** Whether components are missing because they are too long. */
   readonly shortened?: true;
+}
+
+/** Turns that have ended, as a page gets them. */
+export interface TurnsEvent {
+  /** Another after a restart of the server, which counts anew. */
+  readonly instance: string;
+  readonly turns: readonly TurnRecord[];
 }
 
 /** Longest text of a kept component and most components of a turn. */
@@ -42,21 +51,22 @@ export class TurnRing {
     this.#withComponents = withComponents;
   }
 
-  /** Oldest first. */
-  get turns(): readonly TurnRecord[] {
-    if (this.#seq <= this.#turns.length) return this.#turns;
-    const oldest = this.#size === 0 ? 0 : this.#seq % this.#size;
-    return [...this.#turns.slice(oldest), ...this.#turns.slice(0, oldest)];
+  /** The number of turns so far: `seq` of the latest. */
+  get newest(): number {
+    return this.#seq;
   }
 
-  /** The turns after `seq` that are still there. */
-  after(seq: number): readonly TurnRecord[] {
-    const missed = Math.min(Math.max(0, this.#seq - seq), this.#turns.length);
-    return this.turns.slice(this.#turns.length - missed);
+  /** Returns the first `most` turns after `seq` that are still there, oldest first. */
+  after(seq: number, most = Number.POSITIVE_INFINITY): readonly TurnRecord[] {
+    const begin = Math.max(seq, this.#seq - this.#turns.length);
+    const end = Math.min(this.#seq, begin + most);
+    const turns: TurnRecord[] = [];
+    for (let at = begin; at < end; at++) turns.push(this.#turns[at % this.#size] as TurnRecord);
+    return turns;
   }
 
   add(facts: TurnFacts): TurnRecord {
-    const { turn, status, code, queuedMs, durationMs, nodes, skipped, hits, citations } = facts;
+    const { turn, status, code, queuedMs, durationMs, nodes, engine, skipped, hits, citations } = facts;
     const record: TurnRecord = {
       seq: ++this.#seq,
       turn,
@@ -66,6 +76,7 @@ export class TurnRing {
       queuedMs,
       durationMs,
       nodes,
+      engine,
       skipped,
       hits,
       citations,

@@ -4,10 +4,10 @@ import { withLoopTurns } from '../lifecycle/loop-turn.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import type { Log } from '../log/log.js';
-import type { ClientState } from '../monitor/state.js';
+import type { SessionState } from '../monitor/state.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { fail, type ServerError, serverError } from '../protocol/errors.js';
-import { protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
+import { type BudgetStatus, protocolVersion, type RequestId, type ServerFrame } from '../protocol/frames.js';
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
 import { idOf, objectOf, parseRequest, payloadParser } from '../protocol/request.js';
@@ -144,13 +144,22 @@ export class Connection {
     this.#listen();
   }
 
-  /** Its address, memory and sessions. */
-  get state(): ClientState {
-    return {
-      address: this.#client,
-      memory: this.#memory.ledger.status,
-      sessions: this.#sessions.states,
-    };
+  get address(): string {
+    return this.#client;
+  }
+
+  /** Memory that is held for it. */
+  get budget(): BudgetStatus {
+    return this.#memory.ledger.status;
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** The first `most` of its sessions. */
+  sessionStates(most: number): SessionState[] {
+    return this.#sessions.states(most);
   }
 
   /** Ends every session for `reason`, sends the remaining frames and closes the socket. */

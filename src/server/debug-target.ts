@@ -21,7 +21,7 @@ export async function openDebugChannel(
       limits: memory.limits,
       server: memory.ledger.status,
       kinds: memory.ledger.byKind,
-      clients: [...connections].map(({ state: { address, memory } }) => ({ address, memory })),
+      clients: [...connections].map(({ address, budget: memory }) => ({ address, memory })),
     }),
     evict: () => files.evictIdle(),
     throttle: (level) => reports.report(level),

@@ -15,12 +15,17 @@ import type { Connection } from './connection.js';
 import { loadedModels } from './model-requests.js';
 import type { Services } from './services.js';
 
+/** Most clients and most sessions that a page shows: a server may have many thousands. */
+const mostClients = 200;
+const mostSessions = 500;
+
 /** What the monitor shows, apart from turns and the log. */
-export function monitorState(
+export async function monitorState(
   services: Services,
   connections: ReadonlySet<Connection>,
   sources: ReadonlyMap<string, string>,
-): MonitorState {
+): Promise<MonitorState> {
+  const languageModels = await services.languageModels.states();
   const { config, files, memory, version } = services;
   return {
     version,
@@ -28,16 +33,32 @@ export function monitorState(
     uptimeSeconds: Math.round(process.uptime()),
     node: process.version,
     memory: memory.ledger.status,
-    clients: [...connections].map((connection): ClientState => connection.state),
+    clients: clientStates(connections),
+    clientCount: connections.size,
     storages: files.entries(),
     models: modelStates(services),
     backends: backendStates(services),
     modelMemory: services.modelMemory.use,
     waiting: waitingWork(services),
     scheduler: scheduler.stats(),
+    languageModels,
     config: configValues(config, sources),
     userContent: config.include_interaction_in_diagnostics,
   };
+}
+
+function clientStates(connections: ReadonlySet<Connection>): ClientState[] {
+  let room = mostSessions;
+  return [...connections]
+    .map((connection) => ({ connection, memory: connection.budget }))
+    .toSorted((a, b) => b.memory.held - a.memory.held)
+    .slice(0, mostClients)
+    .map(({ connection, memory }): ClientState => {
+      const { address, sessionCount } = connection;
+      const sessions = connection.sessionStates(room);
+      room -= sessions.length;
+      return { address, memory, sessionCount, sessions };
+    });
 }
 
 /** Work that waits, by queue. */

@@ -37,8 +37,14 @@ export class SessionTable {
     return this.#sessions.size;
   }
 
-  get states(): SessionState[] {
-    return [...this.#sessions.values()].map((session) => session.state);
+  /** The first `most` sessions. */
+  states(most: number): SessionState[] {
+    const states: SessionState[] = [];
+    for (const session of this.#sessions.values()) {
+      if (states.length >= most) break;
+      states.push(session.state);
+    }
+    return states;
   }
 
   /**

@@ -194,10 +194,18 @@ export async function searchTogether(
   const [first] = searches as [(typeof searches)[number]];
   try {
     const { hits, outcomes } = await inThread(threads, signal, (turn) => searchNamed(named, turn));
-    const [{ plan, embedMs, searchMs }] = outcomes as [(typeof outcomes)[number]];
+    const [{ plan }] = outcomes as [(typeof outcomes)[number]];
+    const sum = (of: (outcome: (typeof outcomes)[number]) => number) =>
+      outcomes.reduce((total, outcome) => total + of(outcome), 0);
     return {
-      embedMs,
-      searchMs,
+      embedMs: sum(({ embedMs }) => embedMs),
+      searchMs: sum(({ searchMs }) => searchMs),
+      times: {
+        filter: sum(({ times }) => times.filter),
+        dense: sum(({ times }) => times.dense),
+        lexical: sum(({ times }) => times.lexical),
+        fusion: sum(({ times }) => times.fusion),
+      },
       stale: searches.some(({ search }) => search.outdated),
       hits: await mapInTurns(hits, wireHit),
       plan,

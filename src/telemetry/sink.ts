@@ -37,7 +37,8 @@ export interface SinkOptions {
 
 /**
  * Sends events in batches to one ingest server, one request at a time. A full queue drops its oldest events. 429, 5xx and
- * lost connections are repeated with increasing delays, 413 halves the batch, and every other refusal drops it.
+ * lost connections are repeated with increasing delays, 413 halves the batch, after which batches grow again by one event each,
+ * and every other refusal drops it.
  */
 export class Sink {
   readonly dropped: Dropped = { queue_full: 0, refused: 0, unsent: 0 };
@@ -130,9 +131,15 @@ export class Sink {
         backoff = Math.min(backoff * 2, longestBackoffMs);
         continue;
       }
-      if (verdict !== 'accepted') this.dropped.refused += part.length;
+      if (verdict === 'accepted') this.#growBatches();
+      else this.dropped.refused += part.length;
       this.#sending.splice(0, part.length);
     }
+  }
+
+  #growBatches(): void {
+    const { batch_max_records, queue_capacity } = this.#config;
+    this.#largestBatch = Math.min(this.#largestBatch + 1, batch_max_records, queue_capacity);
   }
 
   async #wait(ms: number): Promise<void> {

@@ -123,6 +123,32 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await second.page.close();
   });
 
+  it('a turn shows how long its search, the legs and the fusion took', async () => {
+    const { url } = await start();
+    const { page } = await open(url);
+    await page.getByRole('img', { name: /embedding .*search .*by meaning .*by words .*fusion / }).waitFor();
+    await page.getByText('"dense_ms"').first().waitFor();
+    await page.close();
+  });
+
+  it('every curve of the memory chart has a colour of its own', async () => {
+    const { url } = await start();
+    const { page } = await open(`${url}#memory`);
+    await page.getByText('V8 heap').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const styles = (selector: string, property: string) =>
+        page.evaluate<string[]>(
+          `[...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one).${property})`,
+        );
+      const strokes = await styles('.chart path', 'stroke');
+      expect(new Set(strokes).size).toBe(5);
+      expect(strokes).not.toContain('none');
+      expect(await styles('.key rect', 'fill')).toEqual(strokes);
+    }
+    await page.close();
+  });
+
   it('the inspector shows both legs, what the filter removes, and why a record is missing', async () => {
     const { url } = await start();
     const { page, problems } = await open(`${url}#search`);
@@ -138,6 +164,12 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await page.getByText('The filter removes r0').waitFor();
     const removed = page.getByRole('table', { name: 'Removed by the filter' });
     await removed.getByText('r0', { exact: true }).waitFor();
+    await page.getByLabel('Why is this record not found?').fill('r99');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('The storage has no record "r99"').waitFor();
+    await page.getByLabel('Filter (JSON)').fill('{');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('alert').getByText('Filter: ').waitFor();
     await page.getByLabel('Filter (JSON)').fill('{"no": 1}');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('alert').waitFor();
@@ -156,6 +188,11 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await page.getByRole('heading', { name: 's1.t2' }).waitFor();
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { name: 's1.t3' }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('heading', { name: 's1.t1' }).waitFor();
+    expect(await list.getAttribute('aria-activedescendant')).toBe('turn-1');
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 's1.t3' }).waitFor();
     await page.getByRole('tab', { name: 'Turns' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('tabpanel', { name: 'Clients' }).waitFor();
@@ -173,6 +210,14 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       list.scrollTop = list.scrollHeight;
     });
     await page.getByText('s9.t0', { exact: true }).first().waitFor();
+    // Rows stay in place while newer turns arrive above them.
+    const place = () => page.getByText('s9.t0', { exact: true }).first().boundingBox();
+    const before = await place();
+    const rows = () => page.getByRole('listbox').evaluate((list) => list.scrollHeight);
+    const height = await rows();
+    for (let n = 0; n < 30; n++) server.server.observer?.turn?.({ ...facts, turn: `later${n}` });
+    await expect.poll(rows).toBeGreaterThan(height);
+    expect(await place()).toEqual(before);
     for (const name of ['Turns', 'Clients', 'Search', 'Config']) {
       await tab(page, name);
       const sideways = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
@@ -189,6 +234,7 @@ const turnFacts = {
   queuedMs: 0.1,
   durationMs: 2,
   nodes: [{ node: 'a', type: 'retrieve', duration_ms: 1 }],
+  engine: [],
   skipped: 0,
   hits: 3,
   citations: 0,

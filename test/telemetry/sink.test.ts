@@ -15,6 +15,7 @@ const facts = {
   queuedMs: 0.1,
   durationMs: 2,
   nodes: [{ node: 'a', type: 'retrieve', duration_ms: 1 }],
+  engine: [],
   skipped: 0,
   hits: 3,
   citations: 0,
@@ -129,6 +130,19 @@ it('413 halves the batch until it fits, and a single event that does not fit is 
   );
   for (const n of upTo(20)) expect(sent.has(n)).toBe(true);
   expect(problems.length).toBeGreaterThan(0);
+});
+
+it('after a 413, batches grow again', async () => {
+  let answers = 0;
+  const ingest = await Ingest.listen((response) => {
+    response.statusCode = answers++ < 2 ? 413 : 200;
+    response.end();
+  });
+  const { sink, add } = open(ingest.url, { batch_max_records: 8 });
+  add(30);
+  await sink.close();
+  expect(ingest.batches.map(({ body }) => body.batch.length)).toEqual([8, 4, 2, 3, 3, 5, 6, 7, 4]);
+  expect(sink.dropped).toEqual({ queue_full: 0, refused: 0, unsent: 0 });
 });
 
 it('429 and 5xx are repeated after the time that the server asks for; nothing is lost or sent twice', async () => {

@@ -1,6 +1,6 @@
 import type { Inspection } from '../../src/monitor/inspector.js';
 import type { MemorySample, MonitorState } from '../../src/monitor/state.js';
-import type { TurnRecord } from '../../src/monitor/turn-ring.js';
+import type { TurnRecord, TurnsEvent } from '../../src/monitor/turn-ring.js';
 
 export type { Inspection, MemorySample, MonitorState, TurnRecord };
 
@@ -19,15 +19,18 @@ export async function search(body: object): Promise<Inspection> {
 }
 
 export interface StreamHandlers {
-  onTurns(turns: TurnRecord[]): void;
+  onTurns(turns: readonly TurnRecord[]): void;
+  /** The server has started anew: its turns count from 1 again. */
+  onRestart(): void;
   onLines(lines: string[]): void;
   onMemory(sample: MemorySample): void;
   onState(connected: boolean): void;
 }
 
-/** Follows the server. Events are handed over once per frame, so that a busy server does not freeze the page. */
+/** Follows the server. Events are handed over several at a time, so that a busy server does not freeze the page. */
 export function follow(handlers: StreamHandlers): void {
   const source = new EventSource('/api/stream');
+  let known: string | undefined;
   let turns: TurnRecord[] = [];
   let lines: string[] = [];
   let waiting = false;
@@ -43,12 +46,18 @@ export function follow(handlers: StreamHandlers): void {
       lines = [];
     }, 50);
   };
-  source.addEventListener('turn', ({ data }) => {
-    turns.push(JSON.parse(data));
+  source.addEventListener('turns', ({ data }) => {
+    const event: TurnsEvent = JSON.parse(data);
+    if (known !== undefined && known !== event.instance) {
+      turns = [];
+      handlers.onRestart();
+    }
+    known = event.instance;
+    turns.push(...event.turns);
     later();
   });
   source.addEventListener('log', ({ data }) => {
-    lines.push(JSON.parse(data));
+    lines.push(...JSON.parse(data));
     later();
   });
   source.addEventListener('memory', ({ data }) => handlers.onMemory(JSON.parse(data)));

@@ -35,6 +35,7 @@ function App() {
     const timer = setInterval(() => void refresh(), refreshMs);
     follow({
       onTurns: (added) => setTurns((known) => merged(known, added)),
+      onRestart: () => setTurns([]),
       onLines: (added) => setLines((known) => [...known, ...added].slice(-mostLines)),
       onMemory: (sample) => setSamples((known) => [...known, sample].slice(-mostSamples)),
       onState: setConnected,
@@ -71,8 +72,6 @@ function App() {
 /** A reconnected stream may repeat turns. */
 function merged(known: readonly TurnRecord[], added: readonly TurnRecord[]): readonly TurnRecord[] {
   const last = known.at(-1)?.seq ?? 0;
-  const restarted = added[0] !== undefined && added[0].seq === 1 && last > 0;
-  if (restarted) return added;
   return [...known, ...added.filter(({ seq }) => seq > last)].slice(-mostTurns);
 }
 

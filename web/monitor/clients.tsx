@@ -11,15 +11,19 @@ export function Clients({ state }: { state: MonitorState }) {
     <section aria-label="Clients">
       <div class="panel">
         <h2>Clients</h2>
+        {state.clientCount > state.clients.length && (
+          <p class="dim">
+            The {state.clients.length} that hold the most memory, of {state.clientCount}.
+          </p>
+        )}
         <Table
           label="Clients"
-          head={['Address', 'Sessions', 'Agents', 'Held', 'Passing']}
-          numbers={[1, 2, 3, 4]}
+          head={['Address', 'Sessions', 'Held', 'Passing']}
+          numbers={[1, 2, 3]}
           empty="No client is connected."
-          rows={state.clients.map(({ address, sessions, memory }) => [
+          rows={state.clients.map(({ address, sessionCount, memory }) => [
             address,
-            sessions.length,
-            sessions.reduce((sum, { agents }) => sum + agents.length, 0),
+            sessionCount,
             share(memory.held, memory.held_limit),
             share(memory.passing, memory.passing_limit),
           ])}
@@ -27,6 +31,9 @@ export function Clients({ state }: { state: MonitorState }) {
       </div>
       <div class="panel">
         <h2>Sessions and agents</h2>
+        {state.clients.some(({ sessions, sessionCount }) => sessions.length < sessionCount) && (
+          <p class="dim">The first sessions only.</p>
+        )}
         <Table
           label="Sessions and agents"
           head={['Session', 'Agent', 'Nodes', 'Turns under way', 'Storages of the session']}

@@ -59,6 +59,35 @@ export function Scheduler({ state }: { state: MonitorState }) {
         })}
       />
       <Table
+        label="Loaded language models"
+        head={[
+          'Language model',
+          'Cells used',
+          'Reserved',
+          'Kept prefixes',
+          'Prompt tokens',
+          'From prefixes',
+          'Running',
+          'Queued',
+        ]}
+        numbers={[1, 2, 3, 4, 5, 6, 7]}
+        empty="No language model is in memory."
+        rows={state.languageModels.map(({ name, numbers }) =>
+          numbers === undefined
+            ? [name, '', '', '', '', '', '', '']
+            : [
+                name,
+                `${numbers.cellsUsed} of ${numbers.cells}`,
+                numbers.cellsReserved,
+                numbers.keptPrefixes,
+                numbers.promptTokens,
+                numbers.cachedTokens,
+                numbers.running,
+                numbers.queued,
+              ],
+        )}
+      />
+      <Table
         label="Counts"
         head={['Since the start', '']}
         numbers={[1]}

@@ -22,7 +22,7 @@ export function Inspector({ state }: { state: MonitorState }) {
           text: text('text'),
           mode: text('mode'),
           top_k: Number(text('top_k')),
-          ...(text('filter') !== '' && { filter: JSON.parse(text('filter')) }),
+          ...(text('filter') !== '' && { filter: parsedFilter(text('filter')) }),
           ...(text('record') !== '' && { record: text('record') }),
         }),
       );
@@ -86,6 +86,14 @@ export function Inspector({ state }: { state: MonitorState }) {
   );
 }
 
+function parsedFilter(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`Filter: ${(error as Error).message}`);
+  }
+}
+
 function Result({ result }: { result: Inspection }) {
   const { hits, dense, lexical, removed, plan, record, embedMs, searchMs } = result;
   return (
@@ -107,11 +115,11 @@ function Result({ result }: { result: Inspection }) {
       <div class="columns">
         <div class="panel">
           <h2>By meaning</h2>
-          <Hits label="By meaning" hits={dense} />
+          <LegHits label="By meaning" leg={dense} />
         </div>
         <div class="panel">
           <h2>By words</h2>
-          <Hits label="By words" hits={lexical} />
+          <LegHits label="By words" leg={lexical} />
         </div>
       </div>
       {removed.length > 0 && (
@@ -129,6 +137,11 @@ function Result({ result }: { result: Inspection }) {
 }
 
 const number = (value: number | undefined) => (value === undefined ? '' : value.toPrecision(4));
+
+function LegHits({ label, leg }: { label: string; leg: Inspection['dense'] }) {
+  if (leg.problem !== undefined) return <p class="dim">{leg.problem}</p>;
+  return <Hits label={label} hits={leg.hits} />;
+}
 
 function Hits({ label, hits }: { label: string; hits: readonly Hit[] }) {
   return (

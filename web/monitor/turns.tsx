@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { TurnRecord } from './api.js';
 import { ms, time } from './format.js';
 import { Strip, Waterfall } from './waterfall.js';
@@ -43,6 +43,15 @@ function TurnList({ turns, selected, select }: ListProps) {
     addEventListener('resize', measure);
     return () => removeEventListener('resize', measure);
   }, []);
+  const newest = turns.at(-1)?.seq ?? 0;
+  const shownNewest = useRef(newest);
+  // Rows that someone reads stay where they are while newer ones arrive above them.
+  useLayoutEffect(() => {
+    const added = turns.length - 1 - turns.findLastIndex(({ seq }) => seq <= shownNewest.current);
+    shownNewest.current = newest;
+    const { current } = list;
+    if (current !== null && current.scrollTop > 0) current.scrollTop += added * rowHeight;
+  }, [newest]);
   const first = Math.max(0, Math.floor(top / rowHeight) - margin);
   const last = Math.min(turns.length, Math.ceil((top + height) / rowHeight) + margin);
   const rows: [place: number, turn: TurnRecord][] = [];
@@ -52,7 +61,16 @@ function TurnList({ turns, selected, select }: ListProps) {
   }
   const longest = Math.max(...rows.map(([, { queuedMs, durationMs }]) => queuedMs + durationMs));
   const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
+    const all = turns.length;
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: 20,
+      PageUp: -20,
+      Home: -all,
+      End: all,
+    };
+    const step = steps[event.key];
     if (step === undefined || turns.length === 0) return;
     event.preventDefault();
     const at = turns.findIndex(({ seq }) => seq === selected);
@@ -71,6 +89,7 @@ function TurnList({ turns, selected, select }: ListProps) {
       ref={list}
       role="listbox"
       aria-label="Turns, newest first; arrow keys select"
+      aria-activedescendant={rows.some(([, { seq }]) => seq === selected) ? `turn-${selected}` : undefined}
       tabIndex={0}
       onKeyDown={move}
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
@@ -80,6 +99,7 @@ function TurnList({ turns, selected, select }: ListProps) {
           // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
           <div
             key={turn.seq}
+            id={`turn-${turn.seq}`}
             role="option"
             tabIndex={-1}
             class="row"
@@ -128,6 +148,11 @@ function TurnDetails({ turn, userContent }: { turn: TurnRecord; userContent: boo
             {node} <span class="dim">{type}</span>
           </h3>
           <pre>{JSON.stringify(rest, null, 2)}</pre>
+          {turn.engine
+            .filter((one) => one.node === node)
+            .map(({ diagnostics }) => (
+              <pre key={node}>{JSON.stringify(diagnostics.engine, null, 2)}</pre>
+            ))}
         </div>
       ))}
       <h3>Components</h3>

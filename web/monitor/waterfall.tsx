@@ -1,49 +1,6 @@
 import type { TurnRecord } from './api.js';
+import { barsOf } from './bars.js';
 import { ms } from './format.js';
-
-interface Bar {
-  label: string;
-  start: number;
-  length: number;
-  kind: string;
-  /** A part of the bar above it. */
-  inner: boolean;
-}
-
-/** Parts of a node that its diagnostics measure, in the order in which they run. */
-const parts: [key: string, label: string][] = [
-  ['queue_ms', 'queue'],
-  ['embed_ms', 'embedding'],
-  ['search_ms', 'search'],
-  ['prefill_ms', 'prefill'],
-  ['decode_ms', 'decode'],
-  ['paused_ms', 'pauses'],
-];
-
-/** The bars of a turn: the queue, then each node with its parts. */
-export function barsOf({ queuedMs, nodes }: TurnRecord): Bar[] {
-  const bars: Bar[] = [{ label: 'queue', start: 0, length: queuedMs, kind: 'queue', inner: false }];
-  let at = queuedMs;
-  for (const [index, node] of nodes.entries()) {
-    const kind = `n${index % 4}`;
-    bars.push({
-      label: `${node.node} (${node.type})`,
-      start: at,
-      length: node.duration_ms,
-      kind,
-      inner: false,
-    });
-    let inner = at;
-    for (const [key, label] of parts) {
-      const length = node[key];
-      if (typeof length !== 'number' || length <= 0) continue;
-      bars.push({ label, start: inner, length, kind, inner: true });
-      inner += length;
-    }
-    at += node.duration_ms;
-  }
-  return bars;
-}
 
 const rowHeight = 22;
 const labelWidth = 190;

@@ -10,7 +10,7 @@ let backend: string | undefined;
 /** Returns the cost of one search that took `duration` ms with everything around it. */
 export function engineDiagnostics(
   source: KnowledgeModel,
-  { plan, embedding, embedMs, searchMs }: WireOutcome,
+  { plan, times, embedding, embedMs, searchMs }: WireOutcome,
   duration: number,
 ): RetrievalDiagnostics {
   // A model of the catalog may be unloaded, and has its facts nevertheless.
@@ -27,6 +27,10 @@ export function engineDiagnostics(
     batches: embedding?.batches ?? 0,
     embed_ms: milliseconds(embedMs),
     search_ms: milliseconds(searchMs),
+    filter_ms: milliseconds(times.filter),
+    dense_ms: milliseconds(times.dense),
+    lexical_ms: milliseconds(times.lexical),
+    fusion_ms: milliseconds(times.fusion),
     other_ms: milliseconds(Math.max(0, duration - embedMs - searchMs)),
   };
 }

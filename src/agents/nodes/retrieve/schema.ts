@@ -23,7 +23,11 @@ const engine = z.object({
   tokens: z.int().describe('Tokens embedded for this node; 0 in lexical mode.'),
   batches: z.int().describe('Number of batches.'),
   embed_ms: z.number().describe('Embedding the query.'),
-  search_ms: z.number().describe('The search.'),
+  search_ms: z.number().describe('The search, with the waiting for a thread. Its parts:'),
+  filter_ms: z.number().describe('Applying the filter.'),
+  dense_ms: z.number().describe('The leg by meaning. The legs may run at the same time.'),
+  lexical_ms: z.number().describe('The leg by words.'),
+  fusion_ms: z.number().describe('Fusing the legs.'),
   other_ms: z.number().describe("The rest of the node's time."),
 });
 

@@ -1,0 +1,60 @@
+import type { TurnRecord } from '../../src/monitor/turn-ring.js';
+
+export interface Bar {
+  label: string;
+  start: number;
+  length: number;
+  kind: string;
+  /** A part of the bar above it. */
+  inner: boolean;
+}
+
+/** Parts of a node that it measures, in the order in which they run. */
+const parts: [key: string, label: string][] = [
+  ['prepare_ms', 'prompt'],
+  ['queue_ms', 'queue'],
+  ['embed_ms', 'embedding'],
+  ['prefill_ms', 'prefill'],
+  ['decode_ms', 'decode'],
+];
+/** Parts of a search, at its end: before, it waits for a thread. The legs may run at the same time. */
+const legs: [key: string, label: string][] = [
+  ['dense_ms', 'by meaning'],
+  ['lexical_ms', 'by words'],
+];
+
+/** The bars of a turn: the queue, then each node with its parts. */
+export function barsOf({ queuedMs, nodes, engine }: TurnRecord): Bar[] {
+  const bars: Bar[] = [{ label: 'queue', start: 0, length: queuedMs, kind: 'queue', inner: false }];
+  let at = queuedMs;
+  for (const [index, node] of nodes.entries()) {
+    const kind = `n${index % 5}`;
+    const facts = { ...node, ...engine.find((one) => one.node === node.node)?.diagnostics.engine };
+    const length = (key: string) => (typeof facts[key] === 'number' ? facts[key] : 0);
+    bars.push({
+      label: `${node.node} (${node.type})`,
+      start: at,
+      length: node.duration_ms,
+      kind,
+      inner: false,
+    });
+    let next = at;
+    const add = (label: string, start: number, ms: number) => {
+      if (ms > 0) bars.push({ label, start, length: ms, kind, inner: true });
+    };
+    for (const [key, label] of parts) {
+      add(label, next, length(key));
+      next += length(key);
+    }
+    const search = length('search_ms');
+    const slower = Math.max(...legs.map(([key]) => length(key)));
+    const begin = next + Math.max(0, search - length('filter_ms') - slower - length('fusion_ms'));
+    add('search', next, search);
+    add('filter', begin, length('filter_ms'));
+    for (const [key, label] of legs) add(label, begin + length('filter_ms'), length(key));
+    add('fusion', begin + length('filter_ms') + slower, length('fusion_ms'));
+    add('pauses, inside the above', at, length('paused_ms'));
+    at += node.duration_ms;
+  }
+  return bars;
+}
