@@ -37,3 +37,15 @@ export interface FileOwner {
   config: string;
   records: string;
 }
+
+/** Why one text could not be embedded. */
+export interface ItemError {
+  /** Position in the texts given. */
+  index: number;
+  /** INVALID_ARGUMENT: the text has no token that the model knows; MODEL_INVALID: the result holds NaN or infinity. */
+  code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
+  message: string;
+  /** Tokens in the text; `limit` is the model's maximum. Both include special tokens. */
+  tokens: number;
+  limit: number;
+}

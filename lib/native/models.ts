@@ -1,5 +1,10 @@
-import type { NativeCancelToken, NativeHandle, NativeProgress, NativeTextArena } from './handle.js';
-import type { ItemError } from './records.js';
+import type {
+  ItemError,
+  NativeCancelToken,
+  NativeHandle,
+  NativeProgress,
+  NativeTextArena,
+} from './handle.js';
 
 /** The fastest settings measured on this machine for the model with this fingerprint, among these runtimes. */
 export interface NativeKnownSettings {

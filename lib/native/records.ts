@@ -1,4 +1,4 @@
-import type { FileOwner, NativeCancelToken, NativeHandle, NativeProgress } from './handle.js';
+import type { FileOwner, ItemError, NativeCancelToken, NativeHandle, NativeProgress } from './handle.js';
 import type { NativeEmbeddingModel } from './models.js';
 
 /** The records of a file. Texts cross to JavaScript only in hits. */
@@ -31,16 +31,4 @@ export interface NativeEmbeddingRows extends NativeHandle {
    * was truncated; refusal: why the file was not used, "" if it was used or none was given.
    */
   counts(): { missing: number; reused: number; truncated: number; refusal: string };
-}
-
-/** Why one text could not be embedded. */
-export interface ItemError {
-  /** Position in the texts given. */
-  index: number;
-  /** INVALID_ARGUMENT: the text has no token that the model knows; MODEL_INVALID: the result holds NaN or infinity. */
-  code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
-  message: string;
-  /** Tokens in the text; `limit` is the model's maximum. Both include special tokens. */
-  tokens: number;
-  limit: number;
 }
