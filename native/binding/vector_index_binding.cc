@@ -236,7 +236,6 @@ Shared build_vectors(std::vector<float> rows, std::size_t dimension, const Vecto
     task.report(total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total));
   };
   const vector::HnswIndex* earlier = options.earlier ? as_hnsw(*options.earlier) : nullptr;
-  if (earlier != nullptr) earlier->check_file();
   return vector::HnswIndex::build(rows, dimension, options.hnsw, work, report, earlier);
 }
 

@@ -43,6 +43,16 @@ bool leads_worse(const Calibration& now, const Calibration& earlier) {
   return earlier.walk_factor > 0 && (now.walk_factor == 0 || now.walk_factor > earlier.walk_factor);
 }
 
+/// Whether another program has written to the file of an index, so that rows and links may not belong together.
+bool is_changed(const HnswIndex& index) {
+  try {
+    index.check_file();
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, std::size_t dimension,
@@ -71,7 +81,7 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   const auto index = std::make_shared<HnswIndex>(std::move(parts));
   HnswParts& built = index->parts_;
   built.calibration = calibrate(*index, work);
-  if (known && leads_worse(built.calibration, earlier->parts().calibration)) {
+  if (known && (is_changed(*earlier) || leads_worse(built.calibration, earlier->parts().calibration))) {
     built.graph = build_graph(graph_rows(built, wide), params, work, {});
     built.linked = built.rows.size();
     built.calibration = calibrate(*index, work);

@@ -42,7 +42,8 @@ class HnswIndex final : public VectorIndex {
   /// `rows`: row-major, any lengths; the index normalises its own copy. With one worker, the same rows, parameters and
   /// kind of CPU give the same index. Throws Error(kInvalidArgument) (naming the row for NaN and infinity),
   /// kOutOfMemory, kCancelled. Grain of cancellation: 256 rows of encoding, 16 of building. If `earlier` has mostly the
-  /// same rows and the same parameters, its links are kept, unless searches would then have to be wider than in it.
+  /// same rows and the same parameters, its links are kept, unless searches would then have to be wider than in it, or
+  /// its file was changed since it was loaded.
   static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
                                                 const HnswParams& params, const Work& work = {},
                                                 const BuildProgress& progress = {}, const HnswIndex* earlier = nullptr);

@@ -1,10 +1,15 @@
 #include "vector/earlier_graph.h"
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <string>
 
 #include "sample_vectors.h"
 #include "vector/flat_index.h"
 #include "vector/hnsw_index.h"
+#include "vector/index_file.h"
 
 namespace lorekeep::vector {
 namespace {
@@ -82,6 +87,30 @@ TEST("earlier graph: short rows without codes are kept, too") {
     const auto first = build(rows, {.type = type}, nullptr, 24);
     CHECK_EQ(build(rows, {.type = type}, first.get(), 24)->parts().linked, 0u);
   }
+}
+
+TEST("earlier graph: links of a file that is overwritten while they are taken are not kept") {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "kb.index";
+  const Rows rows = sample(kRows, 1);
+  save_index(*build(rows), path, 0);
+  const auto loaded = load_index(path).index;
+  CHECK_EQ(build(rows, {}, loaded.get())->parts().linked, 0u);
+  bool overwritten = false;
+  const auto overwrite = [&](std::size_t, std::size_t) {
+    if (overwritten) return;
+    overwritten = true;
+    const std::string zeros(4096, '\0');
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(8192).write(zeros.data(), 4096);
+    // A change within a tick of the clock would not be seen.
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  };
+  const auto next = HnswIndex::build(rows, kDimension, {}, {}, overwrite, loaded.get());
+  CHECK(overwritten);
+  CHECK_EQ(next->parts().linked, kRows);
+  CHECK(same_lists(*next, *build(rows)));
+  std::filesystem::resize_file(path, 4096);
+  CHECK_EQ(build(rows, {}, loaded.get())->parts().linked, kRows);
 }
 
 TEST("earlier graph: recall holds over many changes, of a few rows or of a fifth") {
