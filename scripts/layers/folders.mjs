@@ -26,7 +26,7 @@ export const folders = {
     ...['schema', 'lifecycle', 'lexical', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge'],
     'failure',
   ],
-  agents: ['schema', 'lifecycle', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
+  agents: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
   'agents/nodes': ['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'storages', 'agents'],
   telemetry: ['config', 'log', 'agents'],
   debug: ['schema', 'protocol', 'log'],

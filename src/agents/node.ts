@@ -7,6 +7,7 @@ import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
 import type { Interaction } from './interaction.js';
 import type { NodeLists } from './lists/node-lists.js';
+import type { PatternShare } from './lists/pattern-thread.js';
 
 /** Resources of an agent's session, for its nodes. */
 export interface NodeResources {
@@ -18,6 +19,8 @@ export interface NodeResources {
   readonly rerankers: Rerankers;
   /** The client's share of the search threads. */
   readonly threads: SlotShare;
+  /** The client's share of the thread that searches for patterns. */
+  readonly patterns: PatternShare;
   /** Memory counted for the agent; released with it. */
   readonly memory: Holding;
 }

@@ -92,17 +92,6 @@ export function linesBytes(lines: readonly string[]): Bytes {
   return { heap: lines.reduce((sum, line) => sum + lineHeap + textHeap(line), 0), native: 0 };
 }
 
-const patternHeap = 3072;
-/** Per instruction of a compiled pattern. Searches keep tables of the same size. */
-const instruction: Bytes = { heap: 176, native: 176 };
-
-export function patternBytes(pattern: string, instructions: number): Bytes {
-  return {
-    heap: patternHeap + 2 * textHeap(pattern) + instruction.heap * instructions,
-    native: instruction.native * instructions,
-  };
-}
-
 /** Native bytes per string of an inline storage, beside text and vector: ids, offsets, graph, postings. */
 const stringNative = 512;
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
+import { PatternThread } from '../agents/lists/pattern-thread.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
 import { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
@@ -139,6 +140,7 @@ export class LorekeepServer {
       ...shared,
       load: loadLanguageModel,
     });
+    const patterns = new PatternThread();
     const base: Omit<Services, 'debug'> = {
       config,
       models,
@@ -158,7 +160,8 @@ export class LorekeepServer {
         maxBytes: config.storage_cache_max_mb * 1024 * 1024,
         readOnly: config.read_only_storages,
       }),
-      lists: new NodeLists(config),
+      lists: new NodeLists(config, patterns.join()),
+      patterns,
       nodeTypes: await loadNodeTypes(),
       folders: new SessionFolders({
         storageRoot,
@@ -303,6 +306,7 @@ export class LorekeepServer {
     await this.#services.files.close();
     await this.#services.languageModels.close();
     await this.#services.rerankers.close();
+    await this.#services.patterns.close();
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }

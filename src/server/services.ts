@@ -1,6 +1,7 @@
 import type { BackendChoice } from '../../lib/index.js';
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
+import type { PatternThread } from '../agents/lists/pattern-thread.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import type { LanguageModels } from '../catalog/language-models.js';
@@ -36,6 +37,8 @@ export interface Services {
   readonly modelMemory: ModelMemory;
   readonly files: KnowledgeBaseStorages;
   readonly lists: NodeLists;
+  /** Searches for the patterns of guardrails. */
+  readonly patterns: PatternThread;
   readonly nodeTypes: NodeTypes;
   readonly folders: SessionFolders;
   readonly gate: AccessGate;

@@ -1,3 +1,4 @@
+import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { mapInTurns } from '../lifecycle/loop-turn.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
@@ -15,7 +16,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, Session>();
   readonly #memory: ClientMemory;
   /** Of native threads. */
-  readonly #shares: { threads: SlotShare; builders: SlotShare };
+  readonly #shares: { threads: SlotShare; builders: SlotShare; patterns: PatternShare };
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
@@ -29,8 +30,12 @@ export class SessionTable {
     this.#services = services;
     this.#address = address;
     this.#memory = memory;
-    const { searchThreads, builders } = services;
-    this.#shares = { threads: searchThreads.join(), builders: builders.join() };
+    const { searchThreads, builders, patterns } = services;
+    this.#shares = {
+      threads: searchThreads.join(),
+      builders: builders.join(),
+      patterns: patterns.join(),
+    };
   }
 
   get size(): number {

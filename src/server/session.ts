@@ -3,6 +3,7 @@ import { Agent, type AgentOptions } from '../agents/agent.js';
 import { type GraphPlan, isLargeGraph, type NodeTypes, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
+import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
 import type { TurnInput, TurnOutlet } from '../agents/turn.js';
@@ -44,6 +45,8 @@ export interface SessionSources extends StorageSources {
   readonly pullsAllowed: boolean;
   /** The client's share of the threads that search. */
   readonly threads: SlotShare;
+  /** The client's share of the thread that searches for patterns. */
+  readonly patterns: PatternShare;
 }
 
 /** What to look for without an agent. */
@@ -98,8 +101,8 @@ export class Session {
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.pulls = new SessionPulls(sources.modelPulls, sources.pullsAllowed, this.#ending.signal);
     this.#memory = sources.memory;
-    const { root, lists, threads, languageModels, rerankers } = sources;
-    this.#resources = { storages: this.storages, root, lists, threads, languageModels, rerankers };
+    const { root, lists, threads, patterns, languageModels, rerankers } = sources;
+    this.#resources = { storages: this.storages, root, lists, threads, patterns, languageModels, rerankers };
     this.#nodeTypes = sources.nodeTypes;
   }
 

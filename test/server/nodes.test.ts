@@ -229,6 +229,34 @@ describe('a regex_guardrail node', () => {
     expect(await agent.turn('a'.repeat(limit + 1))).toMatchObject({ status: 'failed' });
   });
 
+  it('searches for hostile patterns and compiles them while others are served', async () => {
+    const slow = list(`${'(\\p{L}+\\s*)'.repeat(20)}z\n`);
+    const wide = list(Array.from({ length: 3 }, () => '[a-z\\x{100}-\\x{10ffff}]'.repeat(35)).join('\n'));
+    const server = await start();
+    const client = await server.raw();
+    const { session_id } = await client.request<ServerFrames['CreateSessionResponse']>({
+      type: 'CreateSessionRequest',
+      id: 'session',
+    });
+    const create = (string_storage: string) => ({
+      type: 'CreateAgentRequest',
+      id: string_storage,
+      session_id,
+      graph: { nodes: [guard({ string_storage })] },
+    });
+    const ends = (id: string) =>
+      client.received.findIndex((frame) => 'reply_to' in frame && frame.reply_to === id);
+    client.send(create(wide), { type: 'Ping', id: 'beside the compiler' });
+    await client.next((frame) => 'reply_to' in frame && frame.reply_to === wide);
+    expect(ends('beside the compiler')).toBeLessThan(ends(wide));
+    const { agent_id } = await client.request<ServerFrames['CreateAgentResponse']>(create(slow));
+    const turn = { type: 'TurnRequest', id: 'turn', session_id, agent_id, text: 'ab'.repeat(15_000) };
+    client.send(turn, { type: 'Ping', id: 'beside the search' });
+    const complete = await client.next((frame) => frame.type === 'TurnComplete');
+    expect(complete).toMatchObject({ status: 'completed' });
+    expect(ends('beside the search')).toBeLessThan(client.received.indexOf(complete));
+  });
+
   it('can be cancelled while it searches, and lets others in', async () => {
     const string_storage = list(Array.from({ length: 500 }, (_, index) => `[a-y]+${index}z`).join('\n'));
     const agent = await agentOf({ nodes: [guard({ string_storage })] });

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NodeLists } from '../../../dist/src/agents/lists/node-lists.js';
+import { PatternThread } from '../../../dist/src/agents/lists/pattern-thread.js';
 import { root } from '../../harness/cache.mjs';
 
+const thread = new PatternThread();
 const kinds = [
   { kind: 'responses', file: 'default-canned-responses.txt', plain: (item) => item },
   { kind: 'patterns', file: 'default-guardrail-patterns.txt', plain: ({ source }) => source },
@@ -18,7 +20,7 @@ export const defaultLists = () =>
     async load(path) {
       const paths = { default_canned_responses_path: path, default_guardrail_patterns_path: path };
       return JSON.stringify(
-        (await new NodeLists(paths)[kind](undefined, 'params.string_storage')).map(plain),
+        (await new NodeLists(paths, thread.join())[kind](undefined, 'params.string_storage')).map(plain),
       );
     },
     check: (text) =>

@@ -1,6 +1,8 @@
 import type { Holding } from '../../limits/client-memory.js';
+import { linesBytes } from '../../limits/estimates.js';
 import type { StorageRoot } from '../../storages/storage-root.js';
 import { DefaultList } from './default-list.js';
+import type { PatternShare } from './pattern-thread.js';
 import { compilePatterns, type Pattern } from './patterns.js';
 import { parseLines, readInside, type TextSource } from './text-file.js';
 
@@ -15,11 +17,14 @@ export class NodeLists {
   readonly #responses: DefaultList<string>;
   readonly #patterns: DefaultList<Pattern>;
 
-  constructor(paths: DefaultListPaths) {
+  /** `thread`: compiles the default patterns. */
+  constructor(paths: DefaultListPaths, thread: PatternShare) {
     const responses = 'default_canned_responses_path';
     this.#responses = new DefaultList(responses, paths[responses], parseResponses);
     const patterns = 'default_guardrail_patterns_path';
-    this.#patterns = new DefaultList(patterns, paths[patterns], parsePatterns);
+    this.#patterns = new DefaultList(patterns, paths[patterns], (bytes, source) =>
+      compilePatterns(parseLines(bytes, source), source, thread),
+    );
   }
 
   /** Returns at least one response. `where`: the param's path. @throws as readInside(), parseLines(), DefaultList.load() */
@@ -34,18 +39,16 @@ export class NodeLists {
     path: string | undefined,
     where: string,
     root: StorageRoot,
-    memory: Holding,
+    { memory, thread }: { memory: Holding; thread: PatternShare },
   ): Promise<Pattern[]> {
     if (path === undefined) return this.#patterns.load(where);
     const source = { file: path, where };
-    return compilePatterns(parseLines(await readInside(root, source), source), source, memory);
+    const lines = parseLines(await readInside(root, source), source);
+    memory.add(linesBytes(lines.map(({ text }) => text)), `${where}: the patterns are not kept`);
+    return compilePatterns(lines, source, thread);
   }
 }
 
 async function parseResponses(bytes: Buffer, source: TextSource): Promise<string[]> {
   return parseLines(bytes, source).map(({ text }) => text);
-}
-
-async function parsePatterns(bytes: Buffer, source: TextSource): Promise<Pattern[]> {
-  return compilePatterns(parseLines(bytes, source), source);
 }

@@ -1,7 +1,4 @@
-import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { loopTurn } from '../../lifecycle/loop-turn.js';
-import type { Holding } from '../../limits/client-memory.js';
-import { patternBytes } from '../../limits/estimates.js';
+import type { PatternShare } from './pattern-thread.js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
 
 /** Most patterns in one list, and longest pattern in characters: a search tries every pattern. */
@@ -13,53 +10,79 @@ export interface Pattern {
   /** The pattern as written in its file; `line` counts from 1. */
   readonly source: string;
   readonly line: number;
-  readonly compiled: RE2JS;
   /** Number of instructions in the compiled pattern. Matching visits each at most once per character. */
   readonly size: number;
 }
 
-/** Instructions compiled between two pauses: a few milliseconds. */
-const compiledAtOnce = 1000;
+/** The first match of a pattern in a text, in UTF-16 units. */
+export interface FoundPattern {
+  readonly pattern: Pattern;
+  readonly start: number;
+  readonly end: number;
+}
 
-/** Fixed cost of compiling a pattern, in instructions. */
-const perPattern = 50;
+/** Patterns that one request to the thread compiles. */
+const compiledAtOnce = 16;
 
-/** Compiles patterns, counting each for `memory`. @throws InvalidStringStorage with file, line and pattern */
+/** Work of one request to the thread, in instructions x UTF-16 units; a pattern with more is a request of its own. */
+const searchedAtOnce = 1_000_000;
+
+/** Checks patterns by compiling them. @throws InvalidStringStorage with file, line and pattern */
 export async function compilePatterns(
   lines: readonly TextLine[],
   source: TextSource,
-  memory?: Holding,
+  thread: PatternShare,
 ): Promise<Pattern[]> {
   if (lines.length > maxPatterns) {
     refuseFile(source, `${lines.length} patterns are more than ${maxPatterns}`, { limit: maxPatterns });
   }
+  for (const line of lines) {
+    if (line.text.length > maxPatternLength)
+      refusePattern(line, source, `it is longer than ${maxPatternLength} characters`);
+  }
   const patterns: Pattern[] = [];
-  let fresh = 0;
-  for (const { text, line } of lines) {
-    if (fresh > compiledAtOnce) {
-      fresh = 0;
-      await loopTurn();
-    }
-    const compiled = compile(text, line, source);
-    const size = Math.max(1, compiled.programSize());
-    fresh += perPattern + size;
-    memory?.add(patternBytes(text, size), `${source.where}: the agent is not made`);
-    patterns.push({ source: text, line, compiled, size });
+  for (let at = 0; at < lines.length; at += compiledAtOnce) {
+    const some = lines.slice(at, at + compiledAtOnce);
+    const reply = await thread.run({ patterns: some.map(({ text }) => text) });
+    if (reply.kind === 'refused') refusePattern(some[reply.index] as TextLine, source, reply.reason);
+    for (const [index, { text, line }] of some.entries())
+      patterns.push({ source: text, line, size: reply.sizes[index] as number });
   }
   return patterns;
 }
 
-function compile(text: string, line: number, source: TextSource): RE2JS {
-  const pattern = text.slice(0, 256);
-  const refuse = (reason: string) =>
-    refuseFile(source, `line ${line}: ${JSON.stringify(pattern)} is no regular expression: ${reason}`, {
-      line,
-      pattern,
-    });
-  if (text.length > maxPatternLength) refuse(`it is longer than ${maxPatternLength} characters`);
-  try {
-    return RE2JS.compile(text, RE2JS.CASE_INSENSITIVE);
-  } catch (error) {
-    return refuse(error instanceof RE2JSSyntaxException ? error.getDescription() : (error as Error).message);
+/** Finds the first match of each pattern, in the order of the patterns. @throws the signal's reason */
+export async function findPatterns(
+  patterns: readonly Pattern[],
+  text: string,
+  thread: PatternShare,
+  signal: AbortSignal,
+): Promise<FoundPattern[]> {
+  const found: FoundPattern[] = [];
+  for (let at = 0; at < patterns.length; ) {
+    const some = someOf(patterns, at, text.length);
+    at += some.length;
+    const reply = await thread.run({ patterns: some.map(({ source }) => source), text }, signal);
+    if (reply.kind === 'refused') throw new Error(`a checked pattern was refused: ${reply.reason}`);
+    for (const { index, start, end } of reply.matches)
+      found.push({ pattern: some[index] as Pattern, start, end });
   }
+  return found;
+}
+
+/** Returns at least one pattern, and more while their work is little. */
+function someOf(patterns: readonly Pattern[], begin: number, length: number): readonly Pattern[] {
+  let end = begin;
+  let work = 0;
+  do work += (patterns[end++] as Pattern).size * length;
+  while (end < patterns.length && work < searchedAtOnce);
+  return patterns.slice(begin, end);
+}
+
+function refusePattern({ text, line }: TextLine, source: TextSource, reason: string): never {
+  const pattern = text.slice(0, 256);
+  refuseFile(source, `line ${line}: ${JSON.stringify(pattern)} is no regular expression: ${reason}`, {
+    line,
+    pattern,
+  });
 }

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { homeFolder } from '../../files/home.js';
+import { FairSlots } from '../../lifecycle/fair-slots.js';
+import { untilAborted } from '../../lifecycle/until-aborted.js';
+import type { PatternReply, PatternRequest } from './pattern-messages.js';
+
+/** A client's way to the thread of patterns. */
+export interface PatternShare {
+  /** Waits for the client's turn and for the thread's answer. @throws the signal's reason */
+  run(request: PatternRequest, signal?: AbortSignal): Promise<PatternReply>;
+}
+
+/** The compiled file, also where this one runs uncompiled. */
+const workerFile = join(homeFolder, 'dist/src/agents/lists/pattern-worker.js');
+
+/** An unused thread ends after this, with the patterns that it keeps. */
+const idleMs = 30_000;
+
+const mostHeapMiB = 256;
+
+const never = new AbortController().signal;
+
+/**
+ * Compiles patterns and searches for them on a thread of its own, a request at a time: a hostile pattern takes seconds and cannot
+ * be interrupted, and the event loop does not wait for it. Clients take turns.
+ */
+export class PatternThread {
+  readonly #slots = new FairSlots(1);
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  join(): PatternShare {
+    const share = this.#slots.join();
+    return {
+      run: async (request, signal = never) => {
+        const leave = await share.enter(signal);
+        const answer = this.#ask(request).finally(leave);
+        answer.catch(() => {});
+        return untilAborted(answer, signal);
+      },
+    };
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #ask(request: PatternRequest): Promise<PatternReply> {
+    clearTimeout(this.#idle);
+    return new Promise<PatternReply>((resolve, reject) => {
+      const worker = this.#start();
+      const settled = () => {
+        worker.off('message', answered).off('error', failed).off('exit', ended);
+        worker.unref();
+        this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+      };
+      const answered = (reply: PatternReply) => {
+        settled();
+        resolve(reply);
+      };
+      const failed = (error: Error) => {
+        settled();
+        void this.close();
+        reject(new Error(`the thread of patterns failed: ${error.message}`, { cause: error }));
+      };
+      const ended = () => failed(new Error('it ended'));
+      worker.ref();
+      worker.on('message', answered).on('error', failed).on('exit', ended);
+      worker.postMessage(request);
+    });
+  }
+
+  #start(): Worker {
+    this.#worker ??= new Worker(workerFile, {
+      resourceLimits: { maxOldGenerationSizeMb: mostHeapMiB },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
+    return this.#worker;
+  }
+}
