@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { LorekeepError } from './errors.js';
 
 /** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
@@ -51,30 +52,38 @@ export async function replaceFile(path: string, content: string, rule: ReplaceRu
     } finally {
       await file.close();
     }
-    const seen = await checkOurs(path, rule);
-    const now = await identity(path);
-    if (now !== seen) throw new Error(`${path}: was replaced meanwhile`);
-    await rename(temporary, path);
+    await renameOver(temporary, path, () => checkOurs(path, rule));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** Returns device and inode of a file that is ours; undefined if there is none. */
-async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<string | undefined> {
+/**
+ * Renames a file to a name that is free, or whose file `check()` does not refuse. The check runs just before the rename, and
+ * the file must be the same, by device and inode, before and after it. @throws system errors; IO; what `check()` throws
+ */
+export async function renameOver(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
+  const seen = await identity(to);
+  await check();
+  if ((await identity(to)) !== seen)
+    throw LorekeepError.about('IO', { file: to, reason: 'was replaced meanwhile' });
+  await rename(from, to);
+}
+
+/** @throws an Error for a file that is not ours */
+async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<void> {
   let file: FileHandle;
   try {
     file = await openRegular(path, constants.O_NOFOLLOW ?? 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
   try {
-    const { size, dev, ino } = await file.stat({ bigint: true });
-    const ours = size === 0n || (size <= most && isOurs(await file.readFile('utf8')));
+    const { size } = await file.stat();
+    const ours = size === 0 || (size <= most && isOurs(await file.readFile('utf8')));
     if (!ours) throw new Error(`${path}: is not a file that lorekeep wrote, so it is left as it is`);
-    return `${dev}:${ino}`;
   } finally {
     await file.close();
   }

@@ -1,14 +1,15 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
-import { cacheFolder } from '../../lib/internal.js';
+import { cacheFolder, readRegular, replaceFile } from '../../lib/internal.js';
 import { fileChecksum } from '../files/checksum.js';
 import { modelBytes, partNames, statedChecksum } from '../files/model-parts.js';
 import type { ModelVariant } from './schema.js';
 
 const name = 'checksums.json';
 const mostEntries = 200;
+/** Largest file in bytes: far more than `mostEntries` need. */
+const mostBytes = 1024 * 1024;
 
 /** Checksums by identity of the file. */
 let known: Map<string, string> | undefined;
@@ -38,9 +39,9 @@ async function compareChecksum(path: string, sha256: string, signal: AbortSignal
   if (facts === undefined || !facts.isFile()) return;
   const { dev, ino, size, mtimeNs, ctimeNs } = facts;
   const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  known ??= read();
+  known ??= await read();
   const sum = known.get(identity) ?? (await fileChecksum(path, signal));
-  if (!known.has(identity)) remember(identity, sum);
+  if (!known.has(identity)) await remember(known, identity, sum);
   if (sum !== sha256) throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
 }
 
@@ -49,9 +50,9 @@ function contradiction(path: string, reason: string): LorekeepError {
 }
 
 /** A cache that cannot be read is empty. */
-function read(): Map<string, string> {
+async function read(): Promise<Map<string, string>> {
   try {
-    const value: unknown = JSON.parse(readFileSync(join(cacheFolder(), name), 'utf8'));
+    const value: unknown = JSON.parse(await readRegular(join(cacheFolder(), name), mostBytes));
     const entries = Object.entries(value as object).filter(([, sum]) => /^[0-9a-f]{64}$/.test(String(sum)));
     return new Map(entries);
   } catch {
@@ -60,15 +61,14 @@ function read(): Map<string, string> {
 }
 
 /** A cache that cannot be written costs a checksum per process. */
-function remember(identity: string, sum: string): void {
-  const all = known as Map<string, string>;
+async function remember(all: Map<string, string>, identity: string, sum: string): Promise<void> {
   all.set(identity, sum);
   for (const oldest of [...all.keys()].slice(0, Math.max(0, all.size - mostEntries))) all.delete(oldest);
-  try {
-    const folder = cacheFolder();
-    mkdirSync(folder, { recursive: true });
-    const temporary = join(folder, `.${name}-${process.pid}`);
-    writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(all))}\n`);
-    renameSync(temporary, join(folder, name));
-  } catch {}
+  const text = `${JSON.stringify(Object.fromEntries(all))}\n`;
+  await replaceFile(join(cacheFolder(), name), text, { isOurs, most: mostBytes }).catch(() => {});
+}
+
+/** Returns whether a file begins as remember() writes it; the rest may be damaged. */
+function isOurs(content: string): boolean {
+  return /^\{(\}|"[\d:]+":"[0-9a-f]{64}")/.test(content);
 }

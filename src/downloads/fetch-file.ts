@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, rename, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, lstat, statfs } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
+import { renameOver } from '../../lib/internal.js';
 import { type Address, shownAddress } from './address.js';
 import { Partial, type PartialState } from './partial.js';
 import { syncFolder } from './records.js';
@@ -237,10 +238,18 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
     await partial.remove();
     throw failure('CORRUPT', options, `${damage}; it was removed`);
   }
-  await rename(partial.path, path);
+  await renameOver(partial.path, path, () => refuseTaken(path));
   await syncFolder(dirname(path));
   await partial.forget();
   return { sha256, bytes, verified: expected !== undefined };
+}
+
+/** Under the lock of the folder nobody of ours makes the file: what is there is somebody else's, also a link. */
+async function refuseTaken(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || (found.isFile() && found.size === 0)) return;
+  const reason = `${basename(path)} exists and is not this download; move it away`;
+  throw LorekeepError.about('IO', { file: path, reason });
 }
 
 async function digest(

@@ -1,16 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LorekeepError } from '../../lib/errors.js';
+import { readRegular } from '../../lib/internal.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;
 const staleMs = 20_000;
 const pollMs = 250;
 
+const mostBytes = 256;
+/** Empty: of a machine that lost power. */
+const ownContent = /^(\d+ [\w-]+\n?)?$/;
+
 /**
  * Waits until this process alone may change a folder of downloads, also among processes; the result releases it. A lock of
- * a killed process is taken over. @throws the signal's reason
+ * a killed process is taken over. @throws IO for a file of this name that is no lock of ours; the signal's reason
  */
 export async function lockFolder(
   folder: string,
@@ -33,7 +40,7 @@ export async function lockFolder(
   }, beatMs).unref();
   return async () => {
     clearInterval(beat);
-    if ((await content(path)) === own) await rm(path, { force: true });
+    if ((await content(path).catch(() => undefined)) === own) await rm(path, { force: true });
   };
 }
 
@@ -68,7 +75,7 @@ async function takeStale(path: string): Promise<boolean> {
   );
   if (!moved) return true;
   // Another process may have taken the lock over since: give its lock back.
-  if ((await content(aside)) !== seen) await link(aside, path).catch(() => {});
+  if ((await content(aside).catch(() => undefined)) !== seen) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
   return true;
 }
@@ -90,4 +97,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const content = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+/** Returns undefined if there is no lock. @throws IO for a file that is no lock of ours */
+async function content(path: string): Promise<string | undefined> {
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = await readRegular(path, mostBytes, constants.O_NOFOLLOW ?? 0);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined && ownContent.test(text)) return text;
+  if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
+  const reason = 'is no lock of lorekeep, so it is left as it is; move it away';
+  throw LorekeepError.about('IO', { file: path, reason: `${basename(path)} ${reason}` }, { cause });
+}

@@ -1,10 +1,20 @@
-import { type FileHandle, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
+import { LorekeepError } from '../../lib/errors.js';
+import { readRegular, replaceFile } from '../../lib/internal.js';
 
 const stateSchema = z.object({ url: z.string(), etag: z.string(), total: z.int() });
 
 /** What a partial file is a part of. */
 export type PartialState = z.output<typeof stateSchema>;
+
+/** Largest file of a state in bytes. */
+const mostBytes = 64 * 1024;
+
+/** Follow no link, wait for no pipe. Windows has neither flag. */
+const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** `FILE.part` with the bytes so far, and `FILE.part.json` with what they belong to. */
 export class Partial {
@@ -16,22 +26,34 @@ export class Partial {
     this.#statePath = `${file}.part.json`;
   }
 
-  /** Opens the bytes so far. Without a readable state they belong to nothing and are dropped. */
+  /** Opens the bytes so far. Those of another address or version are dropped. @throws IO for bytes without a state: they are not ours */
   async open(url: string): Promise<{ file: FileHandle; state: PartialState | undefined; length: number }> {
-    const file = await open(this.path, 'a+', 0o644);
-    const state = await this.#state();
-    const { size } = await file.stat();
-    // Without a strong ETag nothing says that the next bytes are of the same file.
-    if (state?.url === url && state.etag !== '' && size <= state.total) return { file, state, length: size };
-    await file.truncate(0);
-    return { file, state: undefined, length: 0 };
+    const { O_RDWR, O_APPEND, O_CREAT } = constants;
+    const file = await open(this.path, O_RDWR | O_APPEND | O_CREAT | careful, 0o644);
+    try {
+      const state = await this.#state();
+      const found = await file.stat();
+      if (!found.isFile() || (found.size > 0 && state === undefined)) throw notOurs(this.path);
+      // Without a strong ETag nothing says that the next bytes are of the same file.
+      if (state?.url === url && state.etag !== '' && found.size <= state.total)
+        return { file, state, length: found.size };
+      await file.truncate(0);
+      return { file, state: undefined, length: 0 };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   /** Written before the first byte, so that bytes never stand without it. */
   async begin(file: FileHandle, state: PartialState): Promise<void> {
-    await rm(this.#statePath, { force: true });
     await file.truncate(0);
-    await writeFile(this.#statePath, `${JSON.stringify(state)}\n`);
+    const isOurs = (text: string) => parse(text) !== undefined;
+    await replaceFile(this.#statePath, `${JSON.stringify(state)}\n`, { isOurs, most: mostBytes }).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw error.code === undefined ? notOurs(this.#statePath) : error;
+      },
+    );
   }
 
   async remove(): Promise<void> {
@@ -40,20 +62,30 @@ export class Partial {
   }
 
   async removeIfEmpty(): Promise<void> {
-    const facts = await stat(this.path).catch(() => undefined);
-    if (facts?.size === 0) await this.remove();
+    const facts = await lstat(this.path).catch(() => undefined);
+    if (facts?.isFile() && facts.size === 0) await this.remove();
   }
 
-  /** After the file has its own name. */
-  forget(): Promise<void> {
-    return rm(this.#statePath, { force: true });
+  /** After the file has its own name. A state file that is not ours stays. */
+  async forget(): Promise<void> {
+    if ((await this.#state()) !== undefined) await rm(this.#statePath, { force: true });
   }
 
   async #state(): Promise<PartialState | undefined> {
-    try {
-      return stateSchema.parse(JSON.parse(await readFile(this.#statePath, 'utf8')));
-    } catch {
-      return undefined;
-    }
+    return parse(await readRegular(this.#statePath, mostBytes, careful).catch(() => ''));
   }
+}
+
+/** Returns undefined for a text that is not ours. */
+function parse(text: string): PartialState | undefined {
+  try {
+    return stateSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function notOurs(path: string): LorekeepError {
+  const reason = 'is no part of a download of lorekeep, so it is left as it is; move it away';
+  return LorekeepError.about('IO', { file: path, reason: `${basename(path)} ${reason}` });
 }

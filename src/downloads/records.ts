@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/errors.js';
+import { replaceFile } from '../../lib/internal.js';
 import { readText } from '../files/read-text.js';
 
 const recordSchema = z.object({
@@ -32,16 +32,19 @@ export async function readDownloads(folder: string): Promise<Record<string, Down
     throw error;
   }
   if (text.trim() === '') return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const parsed = fileSchema.safeParse(value);
-  if (parsed.success) return parsed.data.downloads;
+  const downloads = parse(text);
+  if (downloads !== undefined) return downloads;
   const reason = 'it is not a list of downloads; move it away';
   throw LorekeepError.about('CORRUPT', { file: path, reason });
+}
+
+/** Returns undefined for a text that is not ours. */
+function parse(text: string): Record<string, DownloadRecord> | undefined {
+  try {
+    return fileSchema.safeParse(JSON.parse(text)).data?.downloads;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Changes the list of a folder. Precondition: its lock is held. @throws as readDownloads() */
@@ -51,18 +54,9 @@ export async function changeDownloads(
 ): Promise<void> {
   const downloads = await readDownloads(folder);
   change(downloads);
-  const temporary = join(folder, `.${name}-${randomUUID()}`);
-  const file = await open(temporary, 'wx');
-  try {
-    await file.writeFile(`${JSON.stringify({ version: 1, downloads }, null, 2)}\n`);
-    await file.sync();
-    await file.close();
-    await rename(temporary, join(folder, name));
-  } catch (error) {
-    await file.close().catch(() => {});
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  const text = `${JSON.stringify({ version: 1, downloads }, null, 2)}\n`;
+  const isOurs = (found: string) => found.trim() === '' || parse(found) !== undefined;
+  await replaceFile(join(folder, name), text, { isOurs, most: mostBytes });
   await syncFolder(folder);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import {
   type FieldDefinition,
@@ -9,7 +9,7 @@ import {
   type Storage,
   type StoredRecord,
 } from '../../lib/index.js';
-import { readRegular } from '../../lib/internal.js';
+import { readRegular, renameOver } from '../../lib/internal.js';
 import { largestConfigBytes } from '../files/read-text.js';
 import { NoEmbedder } from './embedder.js';
 import { indexFingerprint, type KnowledgeModel } from './model.js';
@@ -60,7 +60,11 @@ export async function saveStorage(
     written.bm25_file,
   ].map((name) => join(folder, name)) as [string, string, string];
   await mkdir(folder, { recursive: true });
-  await writeWhole(recordsFile, (write) => writeRecords(storage, write, signal));
+  await writeWhole(
+    recordsFile,
+    () => checkOwnRecords(recordsFile),
+    (write) => writeRecords(storage, write, signal),
+  );
   await using records = await Records.read(recordsFile, { fields, signal });
   const [vectors, words] = storage.indexes();
   await using index = vectors;
@@ -70,7 +74,11 @@ export async function saveStorage(
     model.model instanceof NoEmbedder ? undefined : indexFingerprint(records, model, 'error');
   await index.save(indexFile, { fingerprint, records, owner, signal });
   await text.save(wordsFile, { fingerprint: records.fingerprint, owner, signal });
-  await writeWhole(config, (write) => write(`${JSON.stringify(written, undefined, 2)}\n`));
+  await writeWhole(
+    config,
+    () => checkConfig(config, written.records_file),
+    (write) => write(`${JSON.stringify(written, undefined, 2)}\n`),
+  );
   return [config, recordsFile, indexFile, wordsFile];
 }
 
@@ -104,8 +112,12 @@ async function checkRegular(path: string): Promise<void> {
 
 type Write = (text: string) => Promise<unknown>;
 
-/** Writes a file beside its place and renames it. @throws IO */
-async function writeWhole(path: string, write: (write: Write) => Promise<unknown>): Promise<void> {
+/** Writes a file beside its place and renames it, unless `check()` refuses what is there by then. @throws IO; as `check()` */
+async function writeWhole(
+  path: string,
+  check: () => Promise<void>,
+  write: (write: Write) => Promise<unknown>,
+): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx');
@@ -115,7 +127,7 @@ async function writeWhole(path: string, write: (write: Write) => Promise<unknown
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await renameOver(temporary, path, check);
   } catch (error) {
     await rm(temporary, { force: true });
     const { code, message } = error as NodeJS.ErrnoException;

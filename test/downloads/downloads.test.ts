@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -405,6 +407,39 @@ it('a downloads.json of somebody else is not written over', async () => {
     expect(readFileSync(join(folder, 'downloads.json'), 'utf8')).toBe(text);
   }
 });
+
+it.skipIf(process.platform === 'win32')(
+  'parts, states, locks and names of somebody else stay, and nothing waits for a pipe',
+  async () => {
+    const name = ({ folder, downloads, variant }: Awaited<ReturnType<typeof start>>) =>
+      downloads.path(variant).slice(folder.length + 1);
+    const places = {
+      part: (file: string) => `${file}.part`,
+      state: (file: string) => `${file}.part.json`,
+      lock: () => '.lock',
+      file: (file: string) => file,
+    };
+    for (const [what, placeOf] of Object.entries(places)) {
+      for (const kind of ['text', 'pipe', 'link'] as const) {
+        if (what === 'file' && kind !== 'link') continue; // is taken for the model
+        const download = await start(10);
+        const { folder, pull } = download;
+        mkdirSync(folder, { recursive: true });
+        const mine = join(folder, 'mine');
+        const path = join(folder, placeOf(name(download)));
+        if (kind === 'text') writeFileSync(path, 'dear diary');
+        else if (kind === 'pipe') execFileSync('mkfifo', [path]);
+        else symlinkSync(what === 'file' ? 'nowhere' : 'mine', path);
+        writeFileSync(mine, 'dear diary');
+        await expect(pull(), `${what}, ${kind}`).rejects.toMatchObject({ code: 'IO' });
+        expect(readFileSync(mine, 'utf8')).toBe('dear diary');
+        if (kind === 'text') expect(readFileSync(path, 'utf8')).toBe('dear diary');
+        if (kind === 'pipe') expect(lstatSync(path).isFIFO()).toBe(true);
+        if (kind === 'link') expect(lstatSync(path).isSymbolicLink()).toBe(true);
+      }
+    }
+  },
+);
 
 it('removing and pruning touch nothing but downloads', async () => {
   const { folder, downloads, pull, server } = await start(1000);

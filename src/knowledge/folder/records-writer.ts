@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { renameOver } from '../../../lib/internal.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */
@@ -73,8 +74,7 @@ export class RecordsWriter implements AsyncDisposable {
     await this.#file.close();
     this.#isOpen = false;
     try {
-      await checkOwnRecords(this.#path);
-      await rename(this.#temporary, this.#path);
+      await renameOver(this.#temporary, this.#path, () => checkOwnRecords(this.#path));
     } catch (error) {
       await rm(this.#temporary, { force: true });
       throw error;
