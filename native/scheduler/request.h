@@ -38,9 +38,12 @@ struct Request {
   std::optional<PrefixWait> waits;
 };
 
+/// A chunk of a prompt.
 struct Prefill {
   RequestId id;
   std::uint32_t tokens;
+  /// Of its first token.
+  std::uint32_t position = 0;
 };
 
 /// One batch for one model.

@@ -159,7 +159,7 @@ Step Scheduler::first_come(const std::vector<Candidate>& candidates) const {
     return step;
   }
   const std::uint32_t tokens = std::min(request.prompt_left, models_.at(request.model).limits.n_batch);
-  step.prefills.push_back({request.id, tokens});
+  step.prefills.push_back({request.id, tokens, request.position});
   step.prefill_tokens[index_of(request.consumer_class)] += tokens;
   return step;
 }
@@ -186,19 +186,18 @@ void Scheduler::finish(const Step& step, double took_ms, bool aborted) {
   }
   const auto model = models_.find(step.model);
   if (model == models_.end() || step.empty()) return;
-  std::uint32_t prompts = 0;
-  for (const Prefill& prefill : step.prefills) prompts += prefill.tokens;
+  PromptWork prompts;
+  for (const Prefill& prefill : step.prefills) prompts.add(prefill.tokens, prefill.position);
   const bool usual = !aborted && step.draft_rows == 0;
   if (usual) model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
-  charge(step, model->second.costs, took_ms);
+  charge(step, prompts, model->second.costs, took_ms);
 }
 
-void Scheduler::charge(const Step& step, const Costs& costs, double took_ms) {
+void Scheduler::charge(const Step& step, const PromptWork& prompts, const Costs& costs, double took_ms) {
   PerClass<double> part{};
   double total = 0;
   std::uint32_t decodes = 0;
-  const std::uint32_t prompts = step.tokens() - static_cast<std::uint32_t>(step.decodes.size());
-  const double each_prompt_token = prompts == 0 ? 0 : costs.prefill_ms(prompts) / prompts;
+  const double each_prompt_token = prompts.tokens == 0 ? 0 : costs.prefill_ms(prompts) / prompts.tokens;
   for (std::size_t i = 0; i < kConsumerClasses; ++i) {
     // A class pays what its decodes add to those of better classes.
     const double before = costs.decode_ms(decodes);

@@ -90,7 +90,7 @@ class Scheduler {
   std::optional<double> step_limit_ms(const std::vector<Candidate>& candidates) const;
   Step shared_step(const std::vector<Candidate>& candidates, Group turn);
   Step first_come(const std::vector<Candidate>& candidates) const;
-  void charge(const Step& step, const Costs& costs, double took_ms);
+  void charge(const Step& step, const PromptWork& prompts, const Costs& costs, double took_ms);
   void record(const Step& step, const std::vector<Candidate>& candidates, double now_ms);
 
   Settings settings_;

@@ -9,9 +9,8 @@ namespace {
 /// The time limit makes no chunk smaller than this, so that every step with a prompt gets on with it.
 constexpr std::uint32_t kSmallestChunk = 8;
 
-/// Chunks are planned for this share of the time limit: what was learned of shorter contexts is less than what deeper
-/// ones take.
-constexpr double kPlanned = 0.9;
+/// Chunks are planned for this share of the time limit, because some take longer than expected.
+constexpr double kPlanned = 0.8;
 
 class StepBuilder {
  public:
@@ -65,9 +64,9 @@ class StepBuilder {
           plan_.limits.whole_prompts ? whole(*request, work.consumer_class) : chunk(*request, work.consumer_class);
       if (tokens == 0) continue;
       Step& step = built_.step;
-      step.prefills.push_back({request->id, tokens});
+      step.prefills.push_back({request->id, tokens, request->position});
       step.prefill_tokens[index_of(work.consumer_class)] += tokens;
-      planned_ += tokens;
+      planned_.add(tokens, request->position);
       room_ -= std::min(room_, tokens);
     }
   }
@@ -77,8 +76,10 @@ class StepBuilder {
   std::uint32_t whole(const Request& request, ConsumerClass consumer_class) const {
     const std::uint32_t left = request.prompt_left;
     if (built_.step.empty()) return left;
-    if (left > room_ || planned_ + left > quantum(consumer_class)) return 0;
-    return !plan_.limit_ms || plan_.costs.prefill_ms(planned_ + left) <= *plan_.limit_ms ? left : 0;
+    if (left > room_ || planned_.tokens + left > quantum(consumer_class)) return 0;
+    PromptWork both = planned_;
+    both.add(left, request.position);
+    return !plan_.limit_ms || plan_.costs.prefill_ms(both) <= *plan_.limit_ms ? left : 0;
   }
 
   std::uint32_t quantum(ConsumerClass consumer_class) const {
@@ -88,7 +89,7 @@ class StepBuilder {
   std::uint32_t chunk(const Request& request, ConsumerClass consumer_class) {
     if (plan_.limits.chunk_grid > 0) return grid_chunk(request);
     const std::uint32_t most = std::min({quantum(consumer_class), request.prompt_left, room_});
-    const std::uint32_t tokens = within_limit(most);
+    const std::uint32_t tokens = within_limit(most, request.position);
     if (tokens < most) ++built_.chunks_cut;
     return without_tail(tokens, most, request.prompt_left);
   }
@@ -102,11 +103,11 @@ class StepBuilder {
   /// At most half a batch, so that decodes find room beside it.
   std::uint32_t grid() const { return std::min(plan_.limits.chunk_grid, std::max(plan_.limits.n_batch / 2, 1u)); }
 
-  std::uint32_t within_limit(std::uint32_t most) const {
+  std::uint32_t within_limit(std::uint32_t most, std::uint32_t position) const {
     if (!plan_.limit_ms) return most;
     const double left =
         kPlanned * *plan_.limit_ms - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
-    const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, most);
+    const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, position, most);
     if (tokens >= std::min(kSmallestChunk, most)) return tokens;
     return built_.step.prefills.empty() ? std::min(kSmallestChunk, most) : 0;
   }
@@ -119,7 +120,7 @@ class StepBuilder {
 
   const StepPlan& plan_;
   std::uint32_t room_;
-  std::uint32_t planned_ = 0;
+  PromptWork planned_;
   BuiltStep built_;
 };
 

@@ -9,33 +9,42 @@ namespace {
 using namespace lorekeep;
 using namespace lorekeep::scheduler;
 
+/// A chunk that begins at a position.
+PromptWork chunk(std::uint32_t tokens, std::uint32_t position = 0) {
+  PromptWork work;
+  work.add(tokens, position);
+  return work;
+}
+
+constexpr PromptWork kNothing;
+
 TEST("before the first measurement, a chunk beside a stream has 64 tokens") {
   const Costs costs;
   CHECK_EQ(costs.decode_ms(1), 0.0);
-  CHECK_EQ(costs.prefill_ms(100), 0.0);
-  CHECK_EQ(costs.tokens_within(1, 0, 500), 64u);
-  CHECK_EQ(costs.tokens_within(1, 0, 10), 10u);
+  CHECK_EQ(costs.prefill_ms(chunk(100)), 0.0);
+  CHECK_EQ(costs.tokens_within(1, kNothing, 0, 500), 64u);
+  CHECK_EQ(costs.tokens_within(1, kNothing, 0, 10), 10u);
 }
 
 TEST("costs approach what is measured") {
   Costs costs;
   for (int i = 0; i < 40; ++i) {
-    costs.learn(1, 0, 12);
-    costs.learn(0, 100, 200);
+    costs.learn(1, kNothing, 12);
+    costs.learn(0, chunk(100), 200);
   }
   CHECK_NEAR(costs.decode_ms(1), 12, 0.01);
-  CHECK_NEAR(costs.prefill_ms(100), 200, 0.1);
-  CHECK_EQ(costs.tokens_within(100.1, 0, 500), 50u);
-  CHECK_EQ(costs.tokens_within(100.1, 20, 500), 30u);
-  CHECK_EQ(costs.tokens_within(100.1, 0, 7), 7u);
-  CHECK_EQ(costs.tokens_within(-5, 0, 500), 0u);
+  CHECK_NEAR(costs.prefill_ms(chunk(100)), 200, 0.1);
+  CHECK_EQ(costs.tokens_within(200.5, kNothing, 0, 500), 100u);
+  CHECK_EQ(costs.tokens_within(200.5, chunk(20), 20, 500), 80u);
+  CHECK_EQ(costs.tokens_within(200.5, kNothing, 0, 7), 7u);
+  CHECK_EQ(costs.tokens_within(-5, kNothing, 0, 500), 0u);
 }
 
 TEST("decodes between two measured counts cost what lies between") {
   Costs costs;
   for (int i = 0; i < 40; ++i) {
-    costs.learn(1, 0, 10);
-    costs.learn(6, 0, 28);
+    costs.learn(1, kNothing, 10);
+    costs.learn(6, kNothing, 28);
   }
   for (std::uint32_t count = 2; count < 6; ++count) CHECK(costs.decode_ms(count) > costs.decode_ms(count - 1));
   CHECK(costs.decode_ms(50) > costs.decode_ms(6));
@@ -43,52 +52,81 @@ TEST("decodes between two measured counts cost what lies between") {
 
 TEST("a prompt pays for what a mixed step takes beyond its decodes") {
   Costs costs;
-  for (int i = 0; i < 40; ++i) costs.learn(1, 0, 10);
-  for (int i = 0; i < 40; ++i) costs.learn(1, 50, 110);
-  CHECK_NEAR(costs.prefill_ms(50), 100, 0.1);
+  for (int i = 0; i < 40; ++i) costs.learn(1, kNothing, 10);
+  for (int i = 0; i < 40; ++i) costs.learn(1, chunk(50), 110);
+  CHECK_NEAR(costs.prefill_ms(chunk(50)), 100, 0.1);
 }
 
 TEST("one slow step does not spoil an estimate, and lasting slowness is learned") {
   Costs costs;
-  for (int i = 0; i < 40; ++i) costs.learn(1, 0, 10);
-  costs.learn(1, 0, 10'000);
+  for (int i = 0; i < 40; ++i) {
+    costs.learn(1, kNothing, 10);
+    costs.learn(0, chunk(64), 10);
+  }
+  costs.learn(1, kNothing, 10'000);
+  costs.learn(0, chunk(64), 10'000);
   CHECK(costs.decode_ms(1) <= 15);
-  for (int i = 0; i < 40; ++i) costs.learn(1, 0, 100);
+  CHECK(costs.prefill_ms(chunk(64)) <= 20);
+  for (int i = 0; i < 40; ++i) {
+    costs.learn(1, kNothing, 100);
+    costs.learn(0, chunk(64), 100);
+  }
   CHECK_NEAR(costs.decode_ms(1), 100, 1);
+  CHECK_NEAR(costs.prefill_ms(chunk(64)), 100, 5);
 }
 
-TEST("chunks whose tokens are dearer are skipped where a larger budget would fit cheaper ones") {
-  Costs costs;
-  for (int i = 0; i < 40; ++i) {
-    costs.learn(0, 20, 100);   // 5 ms each
-    costs.learn(0, 100, 200);  // 2 ms each
-  }
-  CHECK_EQ(costs.tokens_within(260, 0, 500), 130u);
-  CHECK_EQ(costs.tokens_within(60, 0, 500), 12u);
-  // 40 tokens would be affordable at 2 ms, but they cost 5 in a chunk below 64.
-  CHECK_EQ(costs.tokens_within(80, 0, 500), 16u);
+/// A machine on which a token takes 0.25 ms, and 0.25 more per thousand tokens before it.
+double true_ms(const PromptWork& work) {
+  return 0.25 * work.tokens + 0.00025 * work.depth;
 }
 
-TEST("chunks that did not run since the context was short are expected to take longer, too") {
+void run_prompt(Costs& costs, std::uint32_t tokens, std::uint32_t most) {
+  for (std::uint32_t at = 0; at < tokens; at += most) {
+    const PromptWork work = chunk(std::min(most, tokens - at), at);
+    costs.learn(0, work, true_ms(work));
+  }
+}
+
+/// Runs a prompt in chunks that are planned for a budget. Returns the longest.
+double longest_chunk(Costs& costs, std::uint32_t tokens, double budget_ms) {
+  double longest = 0;
+  for (std::uint32_t at = 0; at < tokens;) {
+    const std::uint32_t count = costs.tokens_within(budget_ms, kNothing, at, std::min(512u, tokens - at));
+    CHECK(count > 0);
+    const PromptWork work = chunk(count, at);
+    costs.learn(0, work, true_ms(work));
+    longest = std::max(longest, true_ms(work));
+    at += count;
+  }
+  return longest;
+}
+
+TEST("chunks keep to their budget at every depth, whichever prompts ran before") {
+  for (const std::uint32_t before : {256u, 64u, 17u}) {
+    for (const double budget : {10.0, 45.0, 200.0}) {
+      Costs costs;
+      run_prompt(costs, 4000, before);
+      run_prompt(costs, 64, 64);
+      run_prompt(costs, 9, 9);
+      CHECK(longest_chunk(costs, 4000, budget) <= 1.1 * budget);
+      CHECK(longest_chunk(costs, 4000, budget) <= 1.1 * budget);
+    }
+  }
+}
+
+TEST("what was learned of short prompts holds for long ones") {
   Costs costs;
-  for (int i = 0; i < 40; ++i) {
-    for (const std::uint32_t tokens : {20u, 50u, 100u, 200u, 400u}) costs.learn(0, tokens, 0.3 * tokens);
-  }
-  CHECK_EQ(costs.tokens_within(45, 0, 500), 150u);
-  // Deeper, each token takes three times as long. Every chunk is as long as its predecessors allow.
-  double longest_after_five = 0;
-  for (int i = 0; i < 12; ++i) {
-    const std::uint32_t tokens = costs.tokens_within(45, 0, 500);
-    costs.learn(0, tokens, 0.9 * tokens);
-    if (i >= 5) longest_after_five = std::max(longest_after_five, 0.9 * tokens);
-  }
-  CHECK(longest_after_five <= 50);
-  // And back, with a new prompt.
-  for (int i = 0; i < 20; ++i) {
-    const std::uint32_t tokens = costs.tokens_within(45, 0, 500);
-    costs.learn(0, tokens, 0.3 * tokens);
-  }
-  CHECK(costs.tokens_within(45, 0, 500) >= 130);
+  for (int i = 0; i < 10; ++i) run_prompt(costs, 64, 64);
+  CHECK(longest_chunk(costs, 4000, 45) <= 1.25 * 45);
+}
+
+TEST("a machine that becomes busy makes chunks of all sizes smaller at once") {
+  Costs costs;
+  for (const std::uint32_t most : {256u, 64u, 16u}) run_prompt(costs, 4000, most);
+  const std::uint32_t calm = costs.tokens_within(45, kNothing, 0, 500);
+  for (int i = 0; i < 4; ++i) costs.learn(0, chunk(100, 1000), 3 * true_ms(chunk(100, 1000)));
+  const std::uint32_t busy = costs.tokens_within(45, kNothing, 0, 500);
+  CHECK(busy < 0.5 * calm);
 }
 
 }  // namespace
