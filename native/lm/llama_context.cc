@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/startable_threads.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
@@ -34,6 +35,10 @@ bool is_separate(const LanguageModel& model) noexcept {
 std::int32_t sequences_of(const LanguageModel& model) {
   if (model.options().deterministic) return kDeterministicSequences;
   return model.facts().memory == Memory::kRecurrent ? kRecurrentSequences : kAttentionSequences;
+}
+
+[[noreturn]] void refuse_threads() {
+  fail(Code::kOutOfMemory, "the system refuses the threads of the language model");
 }
 
 }  // namespace
@@ -114,19 +119,28 @@ std::int32_t LlamaContext::id_of(std::int32_t sequence) const noexcept {
   return separate_ ? sequence : sequence + kSaved + 1;
 }
 
-// Without threads of its own, llama.cpp would start new ones for each step. Idle ones sleep (poll 0).
+// Without threads of its own, llama.cpp would start new ones for each step. Idle ones sleep (poll 0). If the system
+// refuses some, fewer compute; llama.cpp itself would end the process.
 void LlamaContext::start_threads() {
   const LanguageModelOptions& options = model_->options();
-  const auto most =
-      static_cast<int>(std::min<std::uint32_t>(std::max(options.threads, options.batch_threads), GGML_MAX_N_THREADS));
+  const std::size_t wanted =
+      std::min<std::size_t>(std::max(options.threads, options.batch_threads), GGML_MAX_N_THREADS);
   const auto make = cpu_function<decltype(&ggml_threadpool_new)>("ggml_threadpool_new");
-  if (make != nullptr && most > 1) {
-    ggml_threadpool_params params = ggml_threadpool_params_default(most);
-    params.poll = 0;
+  if (make == nullptr || wanted < 2) return;
+  const std::size_t started = 1 + startable_threads(wanted - 1);
+  if (started < wanted && options.deterministic) refuse_threads();
+  most_threads_ = static_cast<std::uint32_t>(started);
+  if (started < 2) return;
+  ggml_threadpool_params params = ggml_threadpool_params_default(static_cast<int>(started));
+  params.poll = 0;
+  try {
+    const engine::AbortGuard guard;
     threads_.reset(make(&params));
-    if (!threads_) fail(Code::kOutOfMemory, "the system refuses threads");
-    llama_attach_threadpool(context_.get(), threads_.get(), threads_.get());
+  } catch (const Error&) {  // other threads took the place of ours in between
+    refuse_threads();
   }
+  if (!threads_) refuse_threads();
+  llama_attach_threadpool(context_.get(), threads_.get(), threads_.get());
 }
 
 // A model in deterministic mode keeps all threads, and on a GPU they hardly matter.
@@ -136,7 +150,7 @@ bool LlamaContext::chooses_threads() const noexcept {
 
 std::uint32_t LlamaContext::choose_threads(std::size_t rows) noexcept {
   if (!ready_) return 1;
-  const std::uint32_t most = std::min<std::uint32_t>(rows > 1 ? batch_threads_ : decode_threads_, GGML_MAX_N_THREADS);
+  const std::uint32_t most = std::min(rows > 1 ? batch_threads_ : decode_threads_, most_threads_);
   return chooses_threads() ? choice_.threads(rows, most) : most;
 }
 

@@ -70,7 +70,8 @@ class LlamaContext final : public GenerationContext {
   std::unique_ptr<llama_context, ContextFree> context_;
   bool ready_ = false;  // constructed
   bool threads_started_ = false;
-  std::uint32_t decode_threads_;  // most of a step
+  std::uint32_t most_threads_ = 1;  // that start_threads() could start, this one included
+  std::uint32_t decode_threads_;    // most of a step
   std::uint32_t batch_threads_;
   std::uint32_t used_threads_ = 1;  // of the last step
   ThreadChoice choice_;
