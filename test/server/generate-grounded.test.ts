@@ -110,6 +110,9 @@ describe('actions', () => {
       status: 'failed',
       error: { code: 1004, details: { path: 'action_result' } },
     });
+    const asked = contents(model);
+    await agent.turn('And then?');
+    expect(contents(model)).toEqual([...asked, 'Done.', 'And then?']);
   });
 });
 

@@ -80,6 +80,7 @@ describe('params of a generate node are refused with their path', () => {
     [{ min_relevance: 0.5 }, 'min_relevance'],
     [{ class: 'background', stream: true }, 'stream'],
     [{ context_size: 100, max_tokens: 100 }, 'max_tokens'],
+    [{ prompt: ' \n' }, 'prompt'],
   ];
   it.each(contradictory)('%j at %s, as a contradiction', (params, path) => {
     const error = refused(() => plan(params));

@@ -18,6 +18,8 @@ export function refuseContradictions(params: GenerateParams, where: string): voi
 function* contradictions(params: GenerateParams): Generator<Contradiction> {
   yield* ofConstraints(params);
   yield* ofKnowledge(params);
+  if (params.prompt !== undefined && params.prompt.trim() === '')
+    yield { path: 'prompt', problem: 'is blank, so that no message would reach the model' };
   const { fallback, on_no_knowledge, min_relevance, stream, context_size, max_tokens } = params;
   if (on_no_knowledge === 'fallback' && fallback === undefined)
     yield { path: 'fallback', problem: 'is missing; on_no_knowledge "fallback" replies with it' };

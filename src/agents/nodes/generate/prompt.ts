@@ -77,7 +77,8 @@ export class PromptBuilder {
     ]);
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
-    for (const pair of await mapInTurns(history, turnMessages)) messages.push(...pair);
+    const turns = await mapInTurns(history, (turn, at) => turnMessages(turn, history[at - 1]));
+    for (const pair of turns) messages.push(...pair);
     const asked = this.#asked(view, numbered.length > 0);
     const { actionResult } = interaction;
     const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
@@ -152,8 +153,12 @@ function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function turnMessages({ text, reply, action, action_result }: HistoryTurn): ChatMessage[] {
-  const result = action_result === undefined ? '' : describeResult(undefined, action_result);
+/** Returns the two messages of a turn. `before`: the turn before it, whose action it may have the result of. */
+function turnMessages(
+  { text, reply, action, action_result }: HistoryTurn,
+  before: HistoryTurn | undefined,
+): ChatMessage[] {
+  const result = action_result === undefined ? '' : describeResult(before, action_result);
   return [
     { role: 'user', content: joined([result, text]) },
     { role: 'assistant', content: joined([reply, action === undefined ? '' : actionText(action)]) },
