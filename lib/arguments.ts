@@ -77,6 +77,36 @@ export function choiceArgument<T extends string>(
   return value;
 }
 
+/** Returns a boolean, or the default if the value is undefined. @throws INVALID_ARGUMENT */
+export function booleanArgument(name: string, value: boolean | undefined, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'boolean') {
+    const message = `${name}: true or false is expected, not ${describe(value)}`;
+    throw new LorekeepError('INVALID_ARGUMENT', message, { field: name });
+  }
+  return value;
+}
+
+/** Whether a value is an object with fields of its own: no array, Map or other kind of object. */
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Refuses an object with a field that is not a name of `known`. `where`: the object's name. @throws INVALID_ARGUMENT */
+export function refuseUnknownFields(where: string, given: object, known: object): void {
+  if (typeof given !== 'object' || given === null) {
+    const message = `${where}: an object is expected, not ${describe(given)}`;
+    throw new LorekeepError('INVALID_ARGUMENT', message, { field: where });
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const field = `${where}.${unknown}`;
+  const message = `${field}: is not a known field; there are ${Object.keys(known).join(', ')}`;
+  throw new LorekeepError('INVALID_ARGUMENT', message, { field });
+}
+
 /** Returns a non-empty string. @throws INVALID_ARGUMENT */
 export function stringArgument(name: string, value: string): string {
   if (typeof value !== 'string' || value === '') {

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { choiceArgument, integerArgument, mostThreads, stringArgument } from './arguments.js';
+import {
+  booleanArgument,
+  choiceArgument,
+  integerArgument,
+  mostThreads,
+  refuseUnknownFields,
+  stringArgument,
+} from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import {
@@ -7,14 +14,13 @@ import {
   type ConsumerClass,
   type GenerateRequest,
   type Generation,
-  messagesArgument,
   type Prompt,
   type RenderedPrompt,
   type RenderOptions,
   startGeneration,
   startPrefix,
-  thinkingArgument,
 } from './generation.js';
+import { messagesArgument, thinkingArgument } from './generation-request.js';
 import { Handle } from './handle.js';
 import type {
   LanguageModelFacts,
@@ -68,7 +74,23 @@ export interface LanguageModelOptions extends ProgressOptions {
   deterministic?: boolean | undefined;
 }
 
+const optionFields = {
+  contextSize: true,
+  placement: true,
+  runtime: true,
+  offloadKqv: true,
+  threads: true,
+  batchThreads: true,
+  batchSize: true,
+  kvCells: true,
+  kvCacheType: true,
+  deterministic: true,
+  signal: true,
+  onProgress: true,
+} satisfies Record<keyof LanguageModelOptions, true>;
+
 function nativeOptions(options: LanguageModelOptions): Omit<NativeLanguageModelOptions, 'known'> {
+  refuseUnknownFields('options', options, optionFields);
   return {
     contextSize: integerArgument('contextSize', options.contextSize, 0, 0, mostContext),
     kvCells: integerArgument('kvCells', options.kvCells, 0, 0, mostContext),
@@ -80,8 +102,8 @@ function nativeOptions(options: LanguageModelOptions): Omit<NativeLanguageModelO
     kvCacheType: kvCacheTypes.indexOf(
       choiceArgument('kvCacheType', options.kvCacheType, 'f16', kvCacheTypes),
     ),
-    offloadKqv: options.offloadKqv !== false,
-    deterministic: options.deterministic === true,
+    offloadKqv: booleanArgument('offloadKqv', options.offloadKqv, true),
+    deterministic: booleanArgument('deterministic', options.deterministic, false),
   };
 }
 
@@ -154,13 +176,12 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
    * @throws UNSUPPORTED (no chat template), MODEL_INVALID (the template fails), INVALID_ARGUMENT (it refuses these
    * messages), TEXT_TOO_LONG
    */
-  async render(
-    messages: readonly ChatMessage[],
-    { thinking, addGenerationPrompt = true }: RenderOptions = {},
-  ): Promise<RenderedPrompt> {
+  async render(messages: readonly ChatMessage[], options: RenderOptions = {}): Promise<RenderedPrompt> {
+    refuseUnknownFields('options', options, { thinking: true, addGenerationPrompt: true });
     const native = messagesArgument(messages);
-    const mode = thinkingArgument(thinking);
-    return this.run(undefined, (model) => model.render(native, mode, addGenerationPrompt));
+    const mode = thinkingArgument(options.thinking);
+    const begun = booleanArgument('addGenerationPrompt', options.addGenerationPrompt, true);
+    return this.run(undefined, (model) => model.render(native, mode, begun));
   }
 
   /**

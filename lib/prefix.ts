@@ -14,6 +14,13 @@ export class Prefix extends Handle<NativePrefix> {
     this.#model = model;
   }
 
+  /** @internal @throws CLOSED; INVALID_ARGUMENT for a prefix of another model */
+  requireOpen(model: NativeHandle): void {
+    if (this.#model !== model)
+      throw new LorekeepError('INVALID_ARGUMENT', 'prefix: it is of another model', { field: 'prefix' });
+    void this.handle;
+  }
+
   /** The prompt as tokens. */
   get tokens(): Int32Array {
     return this.read((native) => native.tokens);

@@ -1,3 +1,4 @@
+import { refuseUnknownFields } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import type { NativeSchedulerSettings, SchedulerStats } from './native.js';
@@ -29,6 +30,22 @@ export interface SchedulerOptions {
   background?: SchedulerClassOptions | undefined;
 }
 
+const classNames = ['interactiveVisible', 'interactiveBuffered', 'background'] as const;
+const classFields = {
+  prefillQuantumTokens: true,
+  contentionScaling: true,
+  maxPauseMs: true,
+} satisfies Record<keyof SchedulerClassOptions, true>;
+const settingFields = {
+  enabled: true,
+  prefillYieldEnabled: true,
+  prefillQuantumTokens: true,
+  stepTargetMs: true,
+  interactiveVisible: true,
+  interactiveBuffered: true,
+  background: true,
+} satisfies Record<keyof SchedulerOptions, true>;
+
 /** The scheduler of this process's language models. All threads share it. */
 export const scheduler = {
   /**
@@ -36,10 +53,8 @@ export const scheduler = {
    * @throws INVALID_ARGUMENT with the setting's name
    */
   configure(options: SchedulerOptions = {}): void {
-    if (typeof options !== 'object' || options === null) {
-      const message = `settings: an object is expected, not ${describe(options)}`;
-      throw new LorekeepError('INVALID_ARGUMENT', message, { field: 'settings' });
-    }
+    refuseUnknownFields('settings', options, settingFields);
+    for (const name of classNames) refuseUnknownFields(name, options[name] ?? {}, classFields);
     const { stepTargetMs, ...rest } = options;
     const target = stepTargetMs === 'auto' ? undefined : stepTargetMs;
     call(() => binding.configureScheduler({ ...rest, stepTargetMs: target } as NativeSchedulerSettings));

@@ -160,10 +160,29 @@ describe.skipIf(!haveModels(stories))('a small language model', () => {
     ['logitBias.512', { prompt: 'a', logitBias: { 512: 1 } }],
     ['seed', { prompt: 'a', seed: 1.5 }],
     ['logprobs', { prompt: 'a', logprobs: 101 }],
+    ['drafts', { prompt: 'a', drafts: 1 as unknown as boolean }],
+    ['prefix', { prompt: 'a', prefix: {} as never }],
+    ['logitBias', { prompt: 'a', logitBias: new Map([[5, 1]]) as never }],
+    ['request.max_tokens', { prompt: 'a', max_tokens: 5 } as GenerateRequest],
   ])('refuses a wrong %s', (field, request) => {
     expect(() => model.generate(request)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.objectContaining({ field }) }),
     );
+  });
+});
+
+describe.skipIf(!haveModels(stories))('options of a language model', () => {
+  const path = realModel(stories);
+
+  test.each<[string, object]>([
+    ['options.ctx', { ctx: 64 }],
+    ['deterministic', { deterministic: 'yes' }],
+    ['offloadKqv', { offloadKqv: 0 }],
+    ['options', null as unknown as object],
+  ])('are refused for a wrong %s', async (field, options) => {
+    const error = { code: 'INVALID_ARGUMENT', detail: { field } };
+    await expect(LanguageModel.load(path, options)).rejects.toMatchObject(error);
+    await expect(LanguageModel.estimate(path, options)).rejects.toMatchObject(error);
   });
 });
 
@@ -227,6 +246,7 @@ describe.skipIf(!haveModels(smolLm))('conversations with SmolLM2', () => {
     ['grammar', { prompt: 'a', schema: {}, grammar: 'root ::= "a"' }],
     ['quotes.open', { prompt: 'a', quotes: { close: '"', texts: [] } }],
     ['thinking.budget', { messages: user('a'), thinking: { budget: -1 } }],
+    ['thinking.tokens', { messages: user('a'), thinking: { tokens: 5 } }],
   ])('refuses a wrong %s', (field, request) => {
     expect(() => model.generate(request as GenerateRequest)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.objectContaining({ field }) }),

@@ -139,6 +139,19 @@ describe('a pinned prefix', () => {
     await model.close();
   });
 
+  test('may be named by a request, which fails if it is closed or of another model', async () => {
+    const model = await LanguageModel.load(path, threads);
+    const other = await LanguageModel.load(path, threads);
+    const prefix = await model.prefix(prompt);
+    const request = { ...short(join(prompt, tokens(10, 4))), prefix };
+    expect((await model.generate(request).result).usage.cached).toBe(200);
+    await rejection(other.generate(request).result, 'INVALID_ARGUMENT');
+    await prefix.close();
+    await rejection(model.generate(request).result, 'CLOSED');
+    await model.close();
+    await other.close();
+  });
+
   test('is saved and loaded, and nothing is computed again', async () => {
     const file = folder('persona.prefix');
     const request = { prompt: join(prompt, tokens(10, 4)), maxTokens: 20, sampling: greedy };

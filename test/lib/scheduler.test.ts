@@ -63,6 +63,8 @@ describe('the scheduler of the library', () => {
     ['enabled', { enabled: 1 }],
     ['interactiveBuffered', { interactiveBuffered: 3 }],
     ['settings', null],
+    ['settings.step_target_ms', { step_target_ms: 5 }],
+    ['background.maxPause', { background: { maxPause: 5 } }],
   ])('refuses a wrong %s by name', (name, options) => {
     const error = refusal(() => scheduler.configure(options as SchedulerOptions));
     expect(error.code).toBe('INVALID_ARGUMENT');
