@@ -90,6 +90,14 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     return this.#catalog.namesOf('embedding');
   }
 
+  /** Names of the embedding models of which a file is present, in the catalog's order. */
+  get presentNames(): string[] {
+    const isPresent = ({ variants }: CatalogEntry) =>
+      variants.some((variant) => this.#catalog.pathOf(variant).present);
+    const models = this.#catalog.entries.filter(({ model_type }) => model_type === 'embedding');
+    return models.filter(isPresent).map(({ name }) => name);
+  }
+
   /** @internal Every entry of the catalog, with its model if it was loaded. */
   entries(): { entry: CatalogEntry; loaded: LoadedModel | undefined }[] {
     return this.#catalog.entries.map((entry) => ({ entry, loaded: this.#opened.get(entry.name) }));

@@ -30,9 +30,9 @@ export class UnknownModelError extends Error {
     const nearest = name === undefined ? undefined : nearestName(name, known);
     const listed = known.slice(0, longestList).map((each) => JSON.stringify(each));
     const has = listed.length === 0 ? none : listed.join(', ');
-    if (name === undefined) super(`the server's catalog has ${has}`);
+    if (name === undefined) super(`the catalog has ${has}`);
     else if (other !== undefined) super(`model ${shown} is of type ${other.model_type}; ${one} is needed`);
-    else super(`there is no ${there} ${shown}${didYouMean(nearest) || `; the server's catalog has ${has}`}`);
+    else super(`there is no ${there} ${shown}${didYouMean(nearest) || `; the catalog has ${has}`}`);
     this.known = known;
     this.nearest = nearest;
   }

@@ -1,17 +1,30 @@
 #!/usr/bin/env node
 // The command `lorekeep`. It is CommonJS because Node.js reads ES modules with libuv's threads, whose number is fixed from
-// then on: `thread_count` has to be known before.
+// then on: `thread_count` has to be known before. And every Node.js can read it, to be told that it is too old.
 import fs = require('node:fs');
 import path = require('node:path');
 
 const mostThreads = 1024;
+const root = path.join(__dirname, '..', '..', '..');
+
+/** Why the package cannot run on this Node.js; undefined if it can. */
+function whyTooOld(): string | undefined {
+  const found = process.versions.node;
+  const { engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const wanted = engines.node.replace('>=', '');
+  const [major = 0, minor = 0] = found.split('.').map(Number);
+  const [leastMajor, leastMinor] = wanted.split('.').map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  return `Node.js ${wanted} or newer is needed, and ${process.execPath} is ${found}`;
+}
 
 /** The config file of the server; whether it is right is said when it is loaded in earnest. */
 function configFile(args: readonly string[], environment: NodeJS.ProcessEnv): string {
   const at = args.findIndex((arg) => arg === '--config' || arg.startsWith('--config='));
   const flag = args[at]?.slice('--config='.length) || args[at + 1];
   const named = at < 0 ? environment.LOREKEEP_CONFIG : flag;
-  return named || path.join(__dirname, '..', '..', '..', 'data', 'server-config.json');
+  const shipped = path.join(root, 'data', 'server-config.json');
+  return named || (fs.existsSync(shipped) ? shipped : 'server-config.json');
 }
 
 /** `thread_count` of a config file; undefined where it is absent or no number of threads. */
@@ -24,10 +37,18 @@ function threadCount(file: string): number | undefined {
   }
 }
 
-const args = process.argv.slice(2);
-const [command = 'serve'] = args;
-if ((command === 'serve' || command.startsWith('-')) && process.env.UV_THREADPOOL_SIZE === undefined) {
-  const count = threadCount(configFile(args, process.env));
-  if (count !== undefined) process.env.UV_THREADPOOL_SIZE = String(count);
+function run(args: readonly string[]): void {
+  const [command = 'serve'] = args;
+  if ((command === 'serve' || command.startsWith('-')) && process.env.UV_THREADPOOL_SIZE === undefined) {
+    const count = threadCount(configFile(args, process.env));
+    if (count !== undefined) process.env.UV_THREADPOOL_SIZE = String(count);
+  }
+  void import('./main.js');
 }
-void import('./main.js');
+
+const problem = whyTooOld();
+if (problem === undefined) run(process.argv.slice(2));
+else {
+  console.error(`lorekeep: ${problem}`);
+  process.exitCode = 1;
+}

@@ -22,12 +22,13 @@ import { printFailure, printJson } from './output.js';
 
 /** Runs one command and sets the process's exit status. Never rejects. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
+  let program: Command | undefined;
   try {
-    const program = await createProgram(args);
+    program = await createProgram(args);
     refuseUnknownCommand(program, args);
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(args[0] === '-v' ? ['--version'] : args, { from: 'user' });
   } catch (error) {
-    process.exitCode = report(error, wantsJson(args));
+    process.exitCode = report(withUsage(error, program, args), wantsJson(args));
   }
 }
 
@@ -77,6 +78,21 @@ function refuseUnknownCommand(program: Command, [first, second]: readonly string
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? undefined : end).includes('--json');
+}
+
+/** Adds the usage of the command to the error of an argument that is missing or too much. */
+function withUsage(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
+  if (!(error instanceof CommanderError) || !/missingArgument|excessArguments/.test(error.code)) return error;
+  let command = program;
+  let names = program?.name();
+  for (const name of args) {
+    const next = command?.commands.find((each) => each.name() === name);
+    if (next === undefined) break;
+    command = next;
+    names = `${names} ${name}`;
+  }
+  const message = `${usageMessage(error.message).replace(/\.$/, '')}; usage: ${names} ${command?.usage()}`;
+  return new UsageError(message);
 }
 
 function report(error: unknown, json: boolean): number {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/index.js';
+import { plainMessage } from '../schema/messages.js';
 
 /** A question with the records that answer it. */
 export interface EvaluationQuestion {
@@ -57,9 +58,15 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
   } catch {
     return refuse('not a JSON object');
   }
-  const { success, data, error } = lineSchema.safeParse(value);
-  if (!success)
-    return refuse(`${error.issues[0]?.path.join('.') || 'the line'}: ${error.issues[0]?.message}`);
+  const { success, data, error } = lineSchema.safeParse(value, { error: plainMessage });
+  if (!success) {
+    const [issue] = error.issues;
+    const [field] = issue?.path ?? [];
+    const isAbsent = field !== undefined && !Object.hasOwn(value as object, field);
+    return refuse(
+      `${issue?.path.join('.') || 'the line'}: ${isAbsent ? 'is missing' : (issue?.message ?? 'is wrong')}`,
+    );
+  }
   const { question, relevant, draft } = data;
   const pairs = Array.isArray(relevant)
     ? relevant.map((id): [string, number] => [id, 1])

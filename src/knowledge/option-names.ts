@@ -22,7 +22,6 @@ export function checkOptionNames(
   if (unknown === undefined) return;
   const camel = unknown.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const meant = Object.hasOwn(known, camel) ? camel : nearestName(unknown, Object.keys(known));
-  const hint = didYouMean(meant);
-  const message = `${prefix}${unknown}: is not an option of ${what}${hint}`;
-  throw new LorekeepError('INVALID_ARGUMENT', message, { field: `${prefix}${unknown}` });
+  const reason = `is not an option of ${what}${didYouMean(meant)}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: `${prefix}${unknown}`, reason });
 }

@@ -213,7 +213,7 @@ export class LorekeepServer {
       await operations.close();
       throw error;
     }
-    log.info({ ...listener.address, access, embeddingModels: models.names }, 'listening');
+    log.info({ ...listener.address, access, embeddingModels: models.presentNames }, 'listening');
     return new LorekeepServer(services, listener, connections, operations, sources);
   }
 

@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep, program, shell } from './command.js';
@@ -32,11 +32,23 @@ describe('lorekeep', () => {
     writeFileSync(preload, 'process.dlopen = () => { throw new Error("an addon was loaded"); };');
     const env = { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` };
     expect(await lorekeep(['--help'], { env })).toMatchObject({ status: 0, stderr: '' });
-    expect((await lorekeep(['--version'], { env })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const flag of ['--version', '-V', '-v'])
+      expect((await lorekeep([flag], { env })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await lorekeep(['serch'], { env })).status).toBe(2);
     const search = await lorekeep(['doctor', '--json'], { env });
     expect(search.status, 'the watch sees what is loaded').toBe(1);
     expect(search.stdout).toContain('an addon was loaded');
+  });
+
+  it('says in one line that Node.js is too old', async () => {
+    const preload = inFolder('old.cjs');
+    writeFileSync(preload, "Object.defineProperty(process.versions, 'node', { value: '18.20.8' });");
+    const env = { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` };
+    const command = join(dirname(program), 'lorekeep.cjs');
+    const options = { env: { ...process.env, ...env }, encoding: 'utf8' } as const;
+    const { status, stderr, stdout } = spawnSync(process.execPath, [command, '--version'], options);
+    expect(stderr).toMatch(/^lorekeep: Node\.js 20\.19 or newer is needed, and .*node is 18\.20\.8\n$/);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   });
 
   it('says what is wrong with a command line in one line, and what was probably meant', async () => {
@@ -50,7 +62,12 @@ describe('lorekeep', () => {
       [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],
       [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
       [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],
-      [['build', 'a.json', 'b.json'], 'too many arguments'],
+      [
+        ['build', 'a.json', 'b.json'],
+        'Expected 1 argument but got 2; usage: lorekeep build [options] [kb.json]',
+      ],
+      [['init'], "missing required argument 'folder'; usage: lorekeep init [options] <folder>"],
+      [['models', 'pull'], "missing required argument 'name'; usage: lorekeep models pull [options] <name>"],
       [['build', kb, '--catalog', 'none.json'], '--catalog: none.json: the file does not exist'],
       [
         ['check', kb, '--as', 'knowledge-base', '--config', '.'],

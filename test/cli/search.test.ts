@@ -193,6 +193,7 @@ describe('lorekeep search', () => {
     writeFileSync(unknown, JSON.stringify({ embedding_model: 'lorekeep-mni', records_file: 'records.json' }));
     const cases: [string[], number, string][] = [
       [[kb, 'x', '--filter', '{"=="'], 2, '--filter: not valid JSON'],
+      [[kb, 'x', '--group-by', 'z'], 2, '--group-by: the records have no field "z"; they have'],
       [[kb, 'x', '--filter', '@absent'], 2, '--filter: absent: the file does not exist'],
       [[kb, 'x', '--filter', '{"==":[{"knowledge":"topik"},1]}'], 2, 'did you mean "topic"?'],
       [[tmpdir(), 'x'], 1, 'is a folder that is not indexed; run: lorekeep index'],

@@ -34,6 +34,19 @@ describe('the models of a catalog', () => {
     }
   });
 
+  test('are told apart by whether a file is there', async () => {
+    const entry = (name: string, path: string) => ({
+      name,
+      model_type: 'embedding',
+      variants: [{ file: path }],
+    });
+    writeFileSync(file('here.gguf'), '');
+    const models = [entry('here', 'here.gguf'), entry('absent', 'absent.gguf')];
+    await using opened = await CatalogModels.open(catalog({ version: 1, models }));
+    expect(opened.names).toEqual(['here', 'absent']);
+    expect(opened.presentNames).toEqual(['here']);
+  });
+
   test('are loaded once, and end with close()', async () => {
     const models = await CatalogModels.open();
     const [one, other] = await Promise.all([

@@ -131,6 +131,7 @@ describe('questions', () => {
   test.each([
     ['', 'no questions'],
     ['{"question": "x", "relevant": []}', ':1'],
+    ['{"question": "x"}', ':1: relevant: is missing'],
     ['{"question": " ", "relevant": ["a"]}', 'question'],
     ['{"question": "x", "relevant": {"a": 0}}', ':1'],
     ['{"question": "x", "relevant": ["a"]}\n{"quest', ':2'],

@@ -178,9 +178,12 @@ describe('indexFolder', () => {
   );
 
   test('a folder without text is an error that gives the reasons', async () => {
-    await expect(index()).rejects.toThrow(/holds no file that can be indexed/);
+    await expect(index()).rejects.toThrow(/no Markdown, text, HTML/);
+    await expect(index({ include: ['*.log'] })).rejects.toThrow(/no file matches \*\.log$/);
     write({ 'a.md': Buffer.from([0]) });
-    await expect(index()).rejects.toThrow(/a.md: is a binary file/);
+    await expect(index()).rejects.toThrow(/no text to index in its only file; a.md: is a binary file/);
+    const output = join(folder, 'a.md');
+    await expect(index({ output })).rejects.toThrow(/a\.md: is a file, or in one; a folder is expected$/);
     await expect(index({ folder: join(folder, 'none') })).rejects.toThrow(/the folder does not exist/);
     await expect(index({ folder: join(folder, 'a.md') })).rejects.toThrow(/is a file; a folder is expected/);
   });

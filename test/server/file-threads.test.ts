@@ -7,11 +7,13 @@ import { catalogPath, TestServer } from './test-server.js';
 const inFolder = temporaryFolder();
 
 /** Threads of libuv's pool in a server of this many threads, started by the command of the package. */
-async function fileThreads(count: number): Promise<number> {
+async function fileThreads(count: number, isNamed = true): Promise<number> {
   const config = { port: 0, models_catalog_path: catalogPath, logs_dir: '', thread_count: count };
-  writeFileSync(inFolder(`${count}.json`), JSON.stringify(config));
+  const name = inFolder('server-config.json');
+  writeFileSync(name, JSON.stringify(config));
   const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: { lorekeep: string } };
-  const program = Program.run(bin.lorekeep, 'serve', '--config', inFolder(`${count}.json`));
+  const flags = isNamed ? ['--config', name] : [];
+  const program = Program.runIn(['env', '-C', inFolder()], bin.lorekeep, 'serve', ...flags);
   await program.printed(/"msg":"listening"/);
   const folder = `/proc/${program.child.pid}/task`;
   const names = readdirSync(folder).map((task) => readFileSync(`${folder}/${task}/comm`, 'utf8').trim());
@@ -25,4 +27,6 @@ it.runIf(process.platform === 'linux')('thread_count sizes the threads of file I
   const few = await fileThreads(2);
   // Eight more threads search, and eight more read files.
   expect((await fileThreads(10)) - few).toBe(16);
+  // The config of the current folder counts as one that is named.
+  expect((await fileThreads(10, false)) - few).toBe(16);
 });

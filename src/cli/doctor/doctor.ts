@@ -55,7 +55,9 @@ async function checkInstallation(
     const { logs_dir, models_download_dir } = config;
     return [
       ok('config', file ?? 'built-in defaults'),
-      ...warnings.map((text) => warning('config', text, 'correct the file')),
+      ...warnings.map((text) =>
+        warning('config', text, file === undefined ? 'name another one' : 'correct the file'),
+      ),
       ...unknownVariables(process.env).map((text) =>
         warning('variable', text, 'correct its name, or unset it'),
       ),

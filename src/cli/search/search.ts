@@ -158,8 +158,8 @@ function searchFailure(error: unknown): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, detail } = error;
   const { field, reason } = detail;
-  if (typeof field === 'string' && /^(filter|variables|lexical)/.test(field))
-    return new UsageError(`--${field}: ${reason}`);
+  if (typeof field === 'string' && /^(filter|variables|lexical|groupBy|context|offset)/.test(field))
+    return new UsageError(`--${field.replace(/^groupBy/, 'group-by')}: ${reason}`);
   if (code !== 'TEXT_TOO_LONG') return error;
   return new CommandError(code, `the query is too long: ${reason}`, { cause: error });
 }

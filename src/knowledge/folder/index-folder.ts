@@ -80,8 +80,11 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
 
 /** Refuses a folder with files of the same names that are not of an index. */
 async function preparePlace(place: string): Promise<void> {
-  await mkdir(place, { recursive: true }).catch((cause: Error) => {
-    const reason = `the folder cannot be made: ${cause.message}`;
+  await mkdir(place, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+    const isFile = cause.code === 'EEXIST' || cause.code === 'ENOTDIR';
+    const reason = isFile
+      ? 'is a file, or in one; a folder is expected'
+      : `the folder cannot be made: ${cause.message}`;
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
   });
   if ((await readFacts(place)) !== undefined) return;
@@ -127,7 +130,7 @@ class FolderIndexing {
     );
     const problems = problemsOf(files, entries);
     const records = entries.reduce((sum, entry) => sum + entry.records, 0);
-    if (records === 0) throw noText(this.#folder, files.length, problems);
+    if (records === 0) throw noText(this.#folder, files.length, problems, this.#options.include);
     await this.#writeConfig();
     const counts = await this.#build(settings, before, { files: entries.length, records });
     const present = new Set(entries.map(({ path }) => path));
@@ -318,11 +321,19 @@ function problemsOf(files: readonly ScannedFile[], entries: readonly FileEntry[]
   ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-function noText(folder: string, files: number, problems: readonly FileProblem[]): LorekeepError {
+function noText(
+  folder: string,
+  files: number,
+  problems: readonly FileProblem[],
+  include: readonly string[] = [],
+): LorekeepError {
   const [first] = problems;
-  const found =
-    files === 0
-      ? 'holds no file that can be indexed; name others with include'
-      : `none of its ${files} files has text that can be indexed${first === undefined ? '' : `; ${first.path}: ${first.reason}`}`;
-  return new LorekeepError('INVALID_ARGUMENT', `${folder}: ${found}`, { file: folder, problems });
+  const why = first === undefined ? '' : `; ${first.path}: ${first.reason}`;
+  const reason =
+    files > 0
+      ? `no text to index in ${files === 1 ? 'its only file' : `any of its ${files} files`}${why}`
+      : include.length > 0
+        ? `no file matches ${include.join(', ')}`
+        : 'no Markdown, text, HTML, PDF, CSV or JSON Lines file to index; include names files with other endings';
+  return LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason, problems });
 }
