@@ -85,6 +85,7 @@ export type {
   StorageHit,
   StoragePlan,
   StorageSearchResult,
+  TimedSearchResult,
 } from './storage-hits.js';
 export {
   type FusionMethod,

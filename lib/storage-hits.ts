@@ -75,6 +75,9 @@ export interface SearchTimes {
 export interface StorageSearchResult {
   hits: StorageHit[];
   plan: StoragePlan;
+}
+
+export interface TimedSearchResult extends StorageSearchResult {
   times: SearchTimes;
 }
 
@@ -204,7 +207,7 @@ export function storageResult(
   numbers: Float64Array,
   rest: readonly unknown[],
   fields: readonly NativeField[] | undefined,
-): StorageSearchResult {
+): TimedSearchResult {
   const reader = new ResultReader(numbers, fields);
   reader.readTo(numbers[head.hits] as number, rest);
   return { hits: reader.hits, plan: planOf(mode, numbers), times: timesOf(numbers) };
@@ -231,7 +234,7 @@ export async function convertResult(
   numbers: Float64Array,
   readHits: NativeHitReader,
   { mode, fields, signal, turn }: Conversion,
-): Promise<StorageSearchResult> {
+): Promise<TimedSearchResult> {
   const count = numbers[head.hits] as number;
   const reader = new ResultReader(numbers, fields);
   let due = count > hitsAtOnce ? 0 : Number.POSITIVE_INFINITY;

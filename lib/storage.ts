@@ -28,6 +28,7 @@ import {
   type StorageHit,
   type StorageSearchResult,
   storageResult,
+  type TimedSearchResult,
 } from './storage-hits.js';
 import {
   requestNumbers,
@@ -261,15 +262,16 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
-  search(options: StorageSearchOptions): Promise<StorageSearchResult> {
-    return this.searchInTurns(options, nextTurnOfLoop);
+  async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
+    const { hits, plan } = await this.searchInTurns(options, nextTurnOfLoop);
+    return { hits, plan };
   }
 
   /**
-   * Like search(), but awaits `turn` before each slice of a long result that it converts.
+   * Like search(), with times; but awaits `turn` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInTurns(options: StorageSearchOptions, turn: LoopTurn): Promise<StorageSearchResult> {
+  async searchInTurns(options: StorageSearchOptions, turn: LoopTurn): Promise<TimedSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
@@ -338,7 +340,7 @@ export class Storage extends Handle<NativeStorage> {
     request: StorageRequest,
     filter: Filter | undefined,
     variables: StorageSearchOptions['variables'],
-  ): StorageSearchResult | undefined {
+  ): TimedSearchResult | undefined {
     const { vector, text } = request;
     const found = resultNumbers(resultLength(request.topK, this.#fields));
     const numbers = requestNumbers(request);

@@ -15,8 +15,8 @@ import {
   type Storage,
   type StorageHit,
   type StorageSearchOptions,
-  type StorageSearchResult,
   type StoredRecord,
+  type TimedSearchResult,
 } from '../../lib/index.js';
 import { fusionMethod, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
@@ -39,7 +39,7 @@ export interface SearchHit extends StorageHit {
   context?: HitContext;
 }
 
-export interface SearchOutcome extends StorageSearchResult {
+export interface SearchOutcome extends TimedSearchResult {
   hits: SearchHit[];
   /** With `rerank`. */
   rerank?: RerankFacts;
