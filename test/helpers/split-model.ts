@@ -1,67 +1,11 @@
 /** Splits a GGUF file into parts, as llama.cpp's gguf-split does. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const alignment = 32;
-const valueSizes: Readonly<Record<number, number>> = {
-  ...{ 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 },
-};
-
-interface Tensor {
-  /** Name, shape and type, as in the file. */
-  head: Buffer;
-  offset: number;
-}
-
-class Cursor {
-  at = 8;
-  constructor(readonly bytes: Buffer) {}
-
-  u32(): number {
-    this.at += 4;
-    return this.bytes.readUInt32LE(this.at - 4);
-  }
-  u64(): number {
-    this.at += 8;
-    return Number(this.bytes.readBigUInt64LE(this.at - 8));
-  }
-  skipString(): void {
-    const length = this.u64();
-    this.at += length;
-  }
-  skipValue(type: number): void {
-    if (type === 8) this.skipString();
-    else if (type === 9) {
-      const element = this.u32();
-      for (let left = this.u64(); left > 0; left--) this.skipValue(element);
-    } else this.at += valueSizes[type] as number;
-  }
-  taken<T>(skip: () => T): Buffer {
-    const begin = this.at;
-    skip();
-    return this.bytes.subarray(begin, this.at);
-  }
-}
+import { alignment, readGgufHeader } from './gguf-reader.js';
 
 /** Writes `NAME-00001-of-0000N.gguf` and so on into `folder`. The first part holds `first` tensors. Returns the paths. */
 export function splitModel(file: string, folder: string, parts: number, first = 1, name = 'split'): string[] {
-  const cursor = new Cursor(readFileSync(file));
-  const count = cursor.u64();
-  const keys = Array.from({ length: cursor.u64() }, () =>
-    cursor.taken(() => {
-      cursor.skipString();
-      cursor.skipValue(cursor.u32());
-    }),
-  );
-  const tensors = Array.from({ length: count }, (): Tensor => {
-    const head = cursor.taken(() => {
-      cursor.skipString();
-      const dimensions = cursor.u32();
-      cursor.at += 8 * dimensions + 4;
-    });
-    return { head, offset: cursor.u64() };
-  });
-  const data = cursor.bytes.subarray(Math.ceil(cursor.at / alignment) * alignment);
+  const { keys, tensors, data } = readGgufHeader(file);
   const content = tensors.map(({ head, offset }, index) => ({
     head,
     data: data.subarray(offset, tensors[index + 1]?.offset),
@@ -74,10 +18,10 @@ export function splitModel(file: string, folder: string, parts: number, first = 
     const own = [
       number16('split.no', index),
       number16('split.count', parts),
-      number32('split.tensors.count', count),
+      number32('split.tensors.count', tensors.length),
     ];
     const path = join(folder, `${name}-${digits(index + 1)}-of-${digits(parts)}.gguf`);
-    writeFileSync(path, encode(index === 0 ? [...keys, ...own] : own, group));
+    writeFileSync(path, encode(index === 0 ? [...keys.map(({ bytes }) => bytes), ...own] : own, group));
     return path;
   });
 }

@@ -6,9 +6,9 @@ import { LoadedModel } from '../../src/catalog/loaded-model.js';
 import { type CatalogEntry, catalogSchema } from '../../src/catalog/schema.js';
 import { embedQuery } from '../../src/knowledge/model.js';
 import { rejection } from '../helpers/errors.js';
+import { readGguf } from '../helpers/gguf-reader.js';
 import { randomNumbers, type TestGguf, tinyBert, tinyDecoder, writeBertModel } from '../helpers/models.js';
 import { BertReference } from './bert-reference.js';
-import { readGguf } from './gguf-reader.js';
 
 const texts = ['the cat sat', 'gold and old songs in towers', 'a dog runs fast under the blue sky', 'water'];
 const width = 64;

@@ -2,7 +2,7 @@
  * BERT, computed plainly in double precision: the slow twin of the runtime. Devlin, Chang, Lee, Toutanova: BERT (2018);
  * post-norm layers, GELU by its tanh approximation, scores over sqrt(head size).
  */
-import type { Gguf } from './gguf-reader.js';
+import type { Gguf } from '../helpers/gguf-reader.js';
 
 type Rows = number[][];
 
