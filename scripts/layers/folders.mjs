@@ -27,7 +27,9 @@ export const folders = {
     'failure',
   ],
   agents: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
-  'agents/nodes': ['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'storages', 'agents'],
+  'agents/nodes': [
+    ...['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'failure', 'storages', 'agents'],
+  ],
   telemetry: ['config', 'log', 'agents'],
   debug: ['schema', 'protocol', 'log'],
   http: ['config', 'log'],

@@ -1,6 +1,7 @@
 import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
 import { type ErrorFacts, translateError } from '../../lib/internal.js';
 import { ModelLoadError } from '../catalog/model-load-error.js';
+import { UnknownModelError } from '../catalog/unknown-model.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
 import { hidePaths } from './hide-paths.js';
@@ -36,18 +37,17 @@ const changedInPlace =
 export interface SearchPlaces {
   /** The field that names the storage, and its value. */
   readonly storage: { readonly where: string; readonly value: string };
+  /** The field that the query comes from. */
   readonly text: string;
-  readonly filter: string;
-  readonly rrf: string;
-  readonly lexical: string;
-  readonly scores: string;
-  readonly rerank: string;
+  /** What the paths of the other fields begin with. */
+  readonly fields: string;
   readonly invalid: 1004 | 4003;
 }
 
 /** Converts the error of a search. */
 export function searchError(error: unknown, places: SearchPlaces): unknown {
-  if (!(error instanceof LorekeepError)) return error;
+  if (!(error instanceof LorekeepError))
+    return unknownModel(error, `${places.fields}rerank.model`, places.invalid);
   const { field, reason, path, ...facts } = error.detail;
   if (error.code === 'CORRUPT' && reason === 'changed') {
     const { where, value } = places.storage;
@@ -57,36 +57,23 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
   }
   const told = (code: ErrorCode, where: string, details: object) =>
     serverError(code, `${where}: ${reason}`, { ...details, path: where }, { cause: error });
-  switch (field) {
-    case 'text': {
-      const code = textCodes[error.code];
-      return code === undefined ? error : told(code, places.text, facts);
-    }
-    case 'filter':
-      return told(
-        places.invalid,
-        places.filter,
-        path === undefined ? facts : { ...facts, filter_path: String(path) },
-      );
-    case 'rrf':
-    case 'scores':
-      return told(places.invalid, places[field], {});
-    case 'rrf.weights':
-      return told(places.invalid, `${places.rrf}.weights`, {});
-    default:
-      if (typeof field === 'string' && Object.hasOwn(resultFields, field))
-        return told(
-          places.invalid,
-          `${places.filter.slice(0, -'filter'.length)}${resultFields[field as keyof typeof resultFields]}`,
-          {},
-        );
-      if (typeof field !== 'string' || !/^lexical(\.|$)/.test(field)) return error;
-      return told(places.invalid, `${places.lexical}${field.slice('lexical'.length)}`, facts);
+  if (field === 'text') {
+    const code = textCodes[error.code];
+    return code === undefined ? error : told(code, places.text, facts);
   }
+  const [option, ...inside] = String(field).split('.');
+  const name = searchFields[option as string];
+  if (name === undefined) return error;
+  const where = `${places.fields}${[name, ...inside].join('.')}`;
+  return told(places.invalid, where, path === undefined ? facts : { ...facts, filter_path: String(path) });
 }
 
-/** Fields of the options that choose hits. */
-const resultFields = {
+/** Fields of requests by the option of the library that they become. */
+const searchFields: Readonly<Record<string, string>> = {
+  filter: 'filter',
+  rrf: 'rrf',
+  scores: 'scores',
+  lexical: 'lexical',
   offset: 'offset',
   groupBy: 'group_by',
   groupSize: 'group_size',
@@ -94,13 +81,20 @@ const resultFields = {
   context: 'context',
   contextField: 'context_field',
   similarTo: 'similar_to',
-} as const;
+};
 
 const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {
   TEXT_TOO_LONG: 5002,
   INVALID_ARGUMENT: 5004,
   MODEL_INVALID: 5005,
 };
+
+/** Converts the error of a name that the catalog does not have. */
+export function unknownModel(error: unknown, path: string, code: SearchPlaces['invalid']): unknown {
+  if (!(error instanceof UnknownModelError)) return error;
+  const { message, known, nearest } = error;
+  return serverError(code, `${path}: ${message}`, { path, known, nearest }, { cause: error });
+}
 
 /** Converts an error about an inline storage's strings or model name. */
 export function inlineError(error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { loopTurn } from './loop-turn.js';
 import { onAbort } from './on-abort.js';
 import { RecentUse } from './recent-use.js';
 
@@ -11,6 +12,23 @@ interface Member {
 export interface SlotShare {
   /** Resolves when the work may begin, with what must be called when it has ended. @throws the signal's reason */
   enter(signal: AbortSignal): Promise<() => void>;
+}
+
+/** Runs work in a slot up to its first turn of the event loop: what comes then needs no thread. @throws the signal's reason */
+export async function inSlot<T>(
+  share: SlotShare,
+  signal: AbortSignal,
+  work: (turn: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const leave = await share.enter(signal);
+  try {
+    return await work(() => {
+      leave();
+      return loopTurn();
+    });
+  } finally {
+    leave();
+  }
 }
 
 /**

@@ -24,7 +24,8 @@ import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import { StorageSearch, searchTogether, type WireOutcome } from '../storages/search.js';
+import { StorageSearch, type WireOutcome } from '../storages/search.js';
+import { searchTogether } from '../storages/search-together.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 import { SessionPulls } from './model-requests.js';
 
@@ -170,11 +171,7 @@ export class Session {
     const text = given === undefined ? '' : template.render(new Interaction(given, request.variables));
     const places = {
       text: template.origin,
-      filter: 'filter',
-      rrf: 'rrf',
-      scores: 'scores',
-      rerank: 'rerank',
-      lexical: 'lexical',
+      fields: '',
       invalid: 1004,
     } as const;
     const { name, names = [name as string] } = request;

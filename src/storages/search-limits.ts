@@ -1,3 +1,4 @@
+import type { SearchPlaces } from '../failure/wire-errors.js';
 import { fail } from '../protocol/errors.js';
 import { countValues } from '../schema/bounded.js';
 
@@ -15,8 +16,9 @@ export function checkQueryLength(text: string, path: string): void {
   fail(5002, message, { path, length, limit: maxQueryLength });
 }
 
-/** @throws `invalid` */
-export function checkFilterSize(filter: unknown, path: string, invalid: 1004 | 4003): void {
+/** @throws `places.invalid` */
+export function checkFilterSize(filter: unknown, { fields, invalid }: SearchPlaces): void {
+  const path = `${fields}filter`;
   const { values, objects } = filterLimits;
   const counted = countValues(filter, values);
   if (counted.values > values)

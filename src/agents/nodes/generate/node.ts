@@ -1,9 +1,9 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
 import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
-import { UnknownModelError } from '../../../catalog/unknown-model.js';
+import { unknownModel } from '../../../failure/wire-errors.js';
 import { textHeap } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
-import { fail, serverError } from '../../../protocol/errors.js';
+import { fail } from '../../../protocol/errors.js';
 import { countValues } from '../../../schema/bounded.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
@@ -84,11 +84,8 @@ async function pinModel(
 ): Promise<LanguageModelPin> {
   try {
     return await models.pin(model, context_size);
-  } catch (cause) {
-    if (!(cause instanceof UnknownModelError)) throw cause;
-    const { message, known, nearest } = cause;
-    const path = `${where}.params.model`;
-    throw serverError(4003, `${path}: ${message}`, { path, known, nearest }, { cause });
+  } catch (error) {
+    throw unknownModel(error, `${where}.params.model`, 4003);
   }
 }
 

@@ -1,8 +1,8 @@
 import { LorekeepError } from '../../../../lib/index.js';
 import type { CatalogReranker } from '../../../catalog/rerankers.js';
+import { unknownModel } from '../../../failure/wire-errors.js';
 import { rerank } from '../../../knowledge/rerank.js';
 import { serverError } from '../../../protocol/errors.js';
-import { findReranker } from '../../../storages/search.js';
 import type { Interaction } from '../../interaction.js';
 import { type AgentNode, milliseconds, type NodeOutcome, type NodePlan, type NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
@@ -21,8 +21,11 @@ export const node: NodeType = {
       type: schema.type,
       open: async ({ rerankers, memory }) => {
         memory.add(query.bytes, `${where}: the agent is not made`);
-        const model = findReranker(rerankers, params.model, `${where}.params.model`, 4003);
-        return new RerankNode(id, params, query, model);
+        try {
+          return new RerankNode(id, params, query, rerankers.find(params.model));
+        } catch (error) {
+          throw unknownModel(error, `${where}.params.model`, 4003);
+        }
       },
     };
   },

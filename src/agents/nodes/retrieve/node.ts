@@ -30,15 +30,14 @@ export const node: NodeType = {
           const places = {
             storage: { where: `${where}.params.embedded_string_storage`, value: storage },
             text: query.origin,
-            filter: `${where}.params.filter`,
-            rrf: `${where}.params.rrf`,
-            lexical: `${where}.params.lexical`,
-            scores: `${where}.params.scores`,
-            rerank: `${where}.params.rerank`,
+            fields: `${where}.params.`,
             invalid: 4003,
           } as const;
           const search = new StorageSearch(pin, checked, places, { threads, rerankers });
-          memory.add(filterBytes(checked.filter, pin.value.size), `${places.filter}: the agent is not made`);
+          memory.add(
+            filterBytes(checked.filter, pin.value.size),
+            `${places.fields}filter: the agent is not made`,
+          );
           const { emit } = checked;
           return new RetrieveNode(id, { storage, pin, query, search, emit });
         } catch (error) {

@@ -1,0 +1,12 @@
+import { type RerankOptions, rerankCandidates } from './rerank.js';
+import { type ResultOptions, rankedHits } from './result-options.js';
+
+/** Returns how many hits and records beside them a search holds at most. @throws INVALID_ARGUMENT for wrong `rerank` */
+export function mostHits(
+  options: ResultOptions & { topK: number; rerank: RerankOptions | undefined },
+): number {
+  const { topK, offset, groupBy, dropDuplicates, context = 0, rerank } = options;
+  const found = (offset ?? groupBy ?? dropDuplicates) === undefined ? topK + 1 : rankedHits;
+  const sorted = rerank === undefined ? 0 : rerankCandidates(rerank, topK);
+  return Math.max(found, sorted) + 2 * context * topK;
+}

@@ -1,0 +1,65 @@
+import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
+import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
+import type { RerankOptions, StoragesSearchOptions } from '../knowledge/index.js';
+import { lexicalOptions } from '../lexical/fields.js';
+import type { Retrieval } from '../protocol/retrieval.js';
+
+/** Returns the fields of a request as options of the library; `configured` is the fusion of the storage's config. */
+export function libraryOptions(
+  retrieval: Retrieval,
+  configured: FusionMethod | undefined,
+): Omit<StoragesSearchOptions, 'text'> & { topK: number } {
+  const { mode, threshold, rrf, scores, lexical, highlight, filter, offset, context } = retrieval;
+  return {
+    mode,
+    threshold,
+    fusion: fusionOf(retrieval, configured),
+    rrf,
+    scores,
+    minScore: retrieval.min_score,
+    lexical: lexicalOptions(lexical),
+    highlight,
+    filter: filter as FilterExpression | undefined,
+    topK: retrieval.top_k,
+    offset,
+    groupBy: retrieval.group_by,
+    groupSize: retrieval.group_size,
+    dropDuplicates: retrieval.drop_duplicates,
+    context,
+    contextField: retrieval.context_field,
+  };
+}
+
+/** Returns the fusion that a hybrid request names or implies; the protocol's default is rank fusion. */
+function fusionOf(
+  { mode, fusion, rrf, scores }: Retrieval,
+  configured: FusionMethod | undefined,
+): FusionMethod | undefined {
+  if (mode !== 'hybrid') return undefined;
+  if (fusion !== undefined) return fusion;
+  if (rrf !== undefined) return 'rrf';
+  return scores !== undefined ? 'scores' : (configured ?? 'rrf');
+}
+
+/** A catalog's reranker, and how a request uses it. */
+export type Reranking = RerankOptions & { model: CatalogReranker };
+
+/** @throws UnknownModelError */
+export function rerankingOf(
+  { rerank }: Pick<Retrieval, 'rerank'>,
+  rerankers: Rerankers,
+): Reranking | undefined {
+  if (rerank === undefined) return undefined;
+  const { model, candidates, deadline_ms: deadlineMs } = rerank;
+  return { model: rerankers.find(model), candidates, deadlineMs };
+}
+
+/** Returns the variables that the filter names. The others are for templates and may have any type. */
+export function usedVariables(
+  filter: Filter | undefined,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  if (filter === undefined) return undefined;
+  const used = filter.variables.filter((name) => Object.hasOwn(given, name));
+  return Object.fromEntries(used.map((name) => [name, given[name]]));
+}
