@@ -15,29 +15,13 @@
 namespace lorekeep::binding {
 namespace {
 
-using Shared = std::shared_ptr<MatchedRows>;
+using Shared = std::shared_ptr<store::EmbeddingRows>;
 
 /// The result of one call of embedNext().
 struct Embedded {
   std::size_t texts = 0;                  // given to the model
   std::vector<engine::ItemError> errors;  // `index` is the record's ordinal
 };
-
-/// Stores the embeddings of the texts that the model could embed.
-void keep_made(store::EmbeddingRows& rows, const store::EmbeddingPortion& portion, engine::EmbedResult& made) {
-  if (made.errors.empty()) return rows.fill(portion.ordinals, made.vectors, made.truncated);
-  std::size_t failed = 0;
-  for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
-    if (failed < made.errors.size() && made.errors[failed].index == i) {
-      ++failed;
-      continue;
-    }
-    static constexpr std::uint32_t kFirst[] = {0};
-    const bool truncated = std::find(made.truncated.begin(), made.truncated.end(), i) != made.truncated.end();
-    const auto vector = std::span<const float>(made.vectors).subspan(i * rows.dimension(), rows.dimension());
-    rows.fill({&portion.ordinals[i], 1}, vector, std::span(kFirst).first(truncated ? 1 : 0));
-  }
-}
 
 Embedded embed_portion(store::EmbeddingRows& rows, const store::Records& records, engine::EmbeddingModel& model,
                        const store::EmbeddingPortion& portion, const std::string& prefix, engine::LongText long_text,
@@ -51,25 +35,18 @@ Embedded embed_portion(store::EmbeddingRows& rows, const store::Records& records
   }
   engine::EmbedResult made =
       model.embed(texts, &task.cancel, [&task](float fraction) { task.report(fraction); }, long_text);
-  keep_made(rows, portion, made);
-  for (engine::ItemError& error : made.errors) error.index = portion.ordinals[error.index];
+  std::vector<std::uint32_t> failed;
+  for (engine::ItemError& error : made.errors) {
+    failed.push_back(error.index);
+    error.index = portion.ordinals[error.index];
+  }
+  rows.fill(portion.ordinals, made.vectors, made.truncated, failed);
   return {portion.ordinals.size(), std::move(made.errors)};
 }
 
 Digest key_argument(const Napi::Value& value) {
   const std::string key = string_argument(value, "key");
   return digest(std::as_bytes(std::span(key.data(), key.size())));
-}
-
-/// Takes over the rows of the cache file. A file that cannot be used is no error: `refusal` gives the reason, and the
-/// file is rebuilt.
-void consult(MatchedRows& matched, const std::filesystem::path& path, bool truncated_too, const CancelToken& cancel) {
-  try {
-    matched.rows.take_over(store::EmbeddingsFile(path, matched.key, matched.rows.dimension(), &cancel), truncated_too);
-  } catch (const Error& error) {
-    if (error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory) throw;
-    matched.refusal = error.code() == Code::kNotFound ? "there is none" : error.what();
-  }
 }
 
 }  // namespace
@@ -88,22 +65,22 @@ Napi::Function EmbeddingRowsBinding::define(Napi::Env env) {
 // embedNext(records, model, options, cancel, progress): embeds the next texts that have no embedding.
 Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto matched = use();
+    const auto rows = use();
     const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
     const auto model = unwrap_argument<EmbeddingModelBinding>(info[1], "model")->use();
     const Napi::Object given = object_argument(info[2], "options");
     const std::size_t bytes = integer_argument(given.Get("bytes"), "bytes", 1, std::uint64_t{1} << 40);
     const std::string prefix = string_argument(given.Get("prefix"), "prefix");
     const auto long_text = given.Get("truncate").ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
-    if (records->size() != matched->rows.size() || model->facts().dimension != matched->rows.dimension()) {
+    if (records->size() != rows->size() || model->facts().dimension != rows->dimension()) {
       fail(Code::kInvalidArgument, "embedNext: other records, or a model of another dimension, than in the beginning");
     }
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, progress_argument(info[4])};
     return promise_task<Embedded>(
         info.Env(), options,
-        [matched, records, model, bytes, prefix, long_text](const TaskContext& task) {
-          const store::EmbeddingPortion portion = matched->rows.next_portion(*records, bytes);
-          return embed_portion(matched->rows, *records, *model, portion, prefix, long_text, task);
+        [rows, records, model, bytes, prefix, long_text](const TaskContext& task) {
+          const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
+          return embed_portion(*rows, *records, *model, portion, prefix, long_text, task);
         },
         [](Napi::Env env, Embedded&& embedded) -> Napi::Value {
           Napi::Object result = Napi::Object::New(env);
@@ -117,13 +94,13 @@ Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
 // nextTexts(records, bytes): texts that have no embedding, for fill().
 Napi::Value EmbeddingRowsBinding::next_texts(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto matched = use();
+    const auto rows = use();
     const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
-    if (records->size() != matched->rows.size()) {
+    if (records->size() != rows->size()) {
       fail(Code::kInvalidArgument, "nextTexts: other records than in the beginning");
     }
     const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
-    const store::EmbeddingPortion portion = matched->rows.next_portion(*records, bytes);
+    const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
     Napi::Array texts = Napi::Array::New(info.Env(), portion.ordinals.size());
     auto ordinals = Napi::Uint32Array::New(info.Env(), portion.ordinals.size());
     for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
@@ -140,15 +117,15 @@ Napi::Value EmbeddingRowsBinding::next_texts(const Napi::CallbackInfo& info) {
 // fill(ordinals, vectors)
 Napi::Value EmbeddingRowsBinding::fill(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto matched = use();
+    const auto rows = use();
     const std::vector<std::uint32_t> ordinals = ordinals_argument(info[0]);
     const std::vector<float> vectors = floats_argument(info[1], "vectors");
-    const auto known = [&](std::uint32_t ordinal) { return ordinal < matched->rows.size(); };
+    const auto known = [&](std::uint32_t ordinal) { return ordinal < rows->size(); };
     if (!std::all_of(ordinals.begin(), ordinals.end(), known) ||
-        vectors.size() != ordinals.size() * matched->rows.dimension()) {
+        vectors.size() != ordinals.size() * rows->dimension()) {
       fail(Code::kInvalidArgument, "fill: one vector for each text is expected");
     }
-    matched->rows.fill(ordinals, vectors, {});
+    rows->fill(ordinals, vectors);
     return info.Env().Undefined();
   });
 }
@@ -159,8 +136,8 @@ Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
     TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
     return promise_task<Nothing>(
         info.Env(), options,
-        [matched = use(), path = path_argument(info[0]), owner = owner_argument(info[2])](const TaskContext& task) {
-          matched->rows.save(path, matched->key, &task.cancel, owner ? &*owner : nullptr);
+        [rows = use(), path = path_argument(info[0]), owner = owner_argument(info[2])](const TaskContext& task) {
+          rows->save(path, &task.cancel, owner ? &*owner : nullptr);
           return Nothing{};
         },
         to_undefined);
@@ -170,12 +147,12 @@ Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
 // counts(): linear in the records, so it is a method and not a getter.
 Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto matched = use();
+    const auto rows = use();
     Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("missing", static_cast<double>(matched->rows.missing()));
-    result.Set("reused", static_cast<double>(matched->rows.reused()));
-    result.Set("truncated", static_cast<double>(matched->rows.truncated()));
-    result.Set("refusal", matched->refusal);
+    result.Set("missing", static_cast<double>(rows->missing()));
+    result.Set("reused", static_cast<double>(rows->reused()));
+    result.Set("truncated", static_cast<double>(rows->truncated()));
+    result.Set("refusal", rows->refusal());
     return result;
   });
 }
@@ -192,14 +169,14 @@ Napi::Value match_embeddings(const Napi::CallbackInfo& info) {
     return promise_task<Shared>(
         info.Env(), options,
         [records, dimension, path, key, truncated_too](const TaskContext& task) {
-          auto matched = Shared(new MatchedRows{{*records, dimension, &task.cancel}, key, {}});
-          if (path) consult(*matched, *path, truncated_too, task.cancel);
-          return matched;
+          const auto rows = std::make_shared<store::EmbeddingRows>(*records, dimension, key, &task.cancel);
+          if (path) rows->take_over(*path, truncated_too, &task.cancel);
+          return rows;
         },
-        [dimension](Napi::Env env, Shared&& matched) {
+        [dimension](Napi::Env env, Shared&& rows) {
           auto& constructor = Environment::of(env).constructors.embedding_rows;
-          const std::size_t bytes = matched->rows.size() * dimension * sizeof(float);
-          return EmbeddingRowsBinding::wrap(env, constructor, std::move(matched), bytes);
+          const std::size_t bytes = rows->size() * dimension * sizeof(float);
+          return EmbeddingRowsBinding::wrap(env, constructor, std::move(rows), bytes);
         });
   });
 }
@@ -214,8 +191,8 @@ Napi::Value index_embeddings(const Napi::CallbackInfo& info) {
     return promise_task<Index>(
         info.Env(), options,
         [given = rows->surrender(info.Env()), vectors, runtime](const TaskContext& task) {
-          const std::size_t dimension = given->rows.dimension();
-          return build_vectors(given->rows.take(), dimension, vectors, *runtime, task);
+          const std::size_t dimension = given->dimension();
+          return build_vectors(given->take(), dimension, vectors, *runtime, task);
         },
         wrap_index);
   });

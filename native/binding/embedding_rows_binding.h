@@ -2,21 +2,13 @@
 
 #include <napi.h>
 
-#include <string>
-
 #include "binding/handle.h"
 #include "store/embedding_rows.h"
 
 namespace lorekeep::binding {
 
 /// The embeddings of records from a cache file and a model, for an index. The numbers never reach JavaScript.
-struct MatchedRows {
-  store::EmbeddingRows rows;
-  Digest key;           // of the cache file
-  std::string refusal;  // why the cache file was not used; empty if it was, or none was given
-};
-
-class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, MatchedRows> {
+class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, store::EmbeddingRows> {
  public:
   static constexpr const char* kName = "EmbeddingRows";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x0b};

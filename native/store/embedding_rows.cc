@@ -13,8 +13,9 @@ constexpr std::size_t kGrain = 4096;  // records
 
 }  // namespace
 
-EmbeddingRows::EmbeddingRows(const Records& records, std::size_t dimension, const CancelToken* cancel)
-    : dimension_(dimension), order_(records.size()), states_(records.size(), State::kMissing) {
+EmbeddingRows::EmbeddingRows(const Records& records, std::size_t dimension, const Digest& key,
+                             const CancelToken* cancel)
+    : dimension_(dimension), key_(key), order_(records.size()), states_(records.size(), State::kMissing) {
   digests_.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (cancel != nullptr && i % kGrain == 0) cancel->check();
@@ -32,7 +33,16 @@ std::span<float> EmbeddingRows::row(std::size_t ordinal) noexcept {
   return std::span(rows_).subspan(ordinal * dimension_, dimension_);
 }
 
-void EmbeddingRows::take_over(const EmbeddingsFile& file, bool truncated_too) {
+void EmbeddingRows::take_over(const std::filesystem::path& path, bool truncated_too, const CancelToken* cancel) {
+  try {
+    take_rows(EmbeddingsFile(path, key_, dimension_, cancel), truncated_too);
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory) throw;
+    refusal_ = error.code() == Code::kNotFound ? "there is none" : error.what();
+  }
+}
+
+void EmbeddingRows::take_rows(const EmbeddingsFile& file, bool truncated_too) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     const auto found = file.find(digests_[i]);
@@ -68,9 +78,10 @@ EmbeddingPortion EmbeddingRows::next_portion(const Records& records, std::size_t
 }
 
 void EmbeddingRows::fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
-                         std::span<const std::uint32_t> truncated) {
+                         std::span<const std::uint32_t> truncated, std::span<const std::uint32_t> failed) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
+    if (std::binary_search(failed.begin(), failed.end(), i)) continue;
     const Digest& text = digests_[ordinals[i]];
     const bool is_truncated = std::binary_search(truncated.begin(), truncated.end(), i);
     auto same = std::lower_bound(order_.begin(), order_.end(), text,
@@ -103,8 +114,7 @@ std::size_t EmbeddingRows::truncated() const {
   return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), State::kTruncated));
 }
 
-void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
-                         const FileOwner* owner) const {
+void EmbeddingRows::save(const std::filesystem::path& path, const CancelToken* cancel, const FileOwner* owner) const {
   const std::lock_guard lock(mutex_);
   std::vector<Digest> digests;
   std::vector<std::uint8_t> truncated;
@@ -116,7 +126,7 @@ void EmbeddingRows::save(const std::filesystem::path& path, const Digest& key, c
     truncated.push_back(states_[ordinal] == State::kTruncated ? 1 : 0);
     rows.push_back(rows_.data() + std::size_t{ordinal} * dimension_);
   }
-  write_embeddings(path, key, {digests, truncated, rows, dimension_}, cancel, owner);
+  write_embeddings(path, key_, {digests, truncated, rows, dimension_}, cancel, owner);
 }
 
 std::vector<float> EmbeddingRows::take() {

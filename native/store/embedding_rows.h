@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <filesystem>
 #include <mutex>
 #include <span>
 #include <string>
@@ -24,19 +24,23 @@ struct EmbeddingPortion {
 /// One row per record. Records with equal texts share one embedding. Thread-safe.
 class EmbeddingRows {
  public:
-  /// Starts with every embedding missing. Throws Error(kCancelled), kOutOfMemory. Grain of cancellation: 4096 records.
-  EmbeddingRows(const Records& records, std::size_t dimension, const CancelToken* cancel = nullptr);
+  /// Starts with every embedding missing. `key`: of the cache files. Throws Error(kCancelled), kOutOfMemory. Grain of
+  /// cancellation: 4096 records.
+  EmbeddingRows(const Records& records, std::size_t dimension, const Digest& key, const CancelToken* cancel = nullptr);
 
-  /// Takes over the rows of the file for texts of the records; rows of truncated texts only if `truncated_too`.
-  /// Precondition: the file has this dimension; no portion was taken yet.
-  void take_over(const EmbeddingsFile& file, bool truncated_too);
+  /// Takes over the rows of a cache file for texts of the records; rows of truncated texts only if `truncated_too`. A
+  /// file that cannot be used is no error: refusal() then says why. Precondition: no portion was taken yet. Throws
+  /// Error(kCancelled), kOutOfMemory.
+  void take_over(const std::filesystem::path& path, bool truncated_too, const CancelToken* cancel = nullptr);
+  /// Why the cache file was not used; empty if it was, or if there was none to use.
+  const std::string& refusal() const noexcept { return refusal_; }
 
   /// Returns the next texts without an embedding, as many as fit `bytes`, but at least one if any are left.
   EmbeddingPortion next_portion(const Records& records, std::size_t bytes);
-  /// Stores the embeddings of a portion, or of a part of it: row i of `vectors` (dimension() each) is of record
-  /// ordinals[i]. `truncated`: ascending positions in `ordinals` of truncated texts.
+  /// Stores the embeddings of a portion: row i of `vectors` (dimension() each) is of record ordinals[i]. `truncated`,
+  /// `failed`: ascending positions in `ordinals` of truncated texts, and of those that have no embedding.
   void fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
-            std::span<const std::uint32_t> truncated);
+            std::span<const std::uint32_t> truncated = {}, std::span<const std::uint32_t> failed = {});
 
   std::size_t size() const noexcept { return digests_.size(); }
   std::size_t dimension() const noexcept { return dimension_; }
@@ -47,9 +51,8 @@ class EmbeddingRows {
   /// Number of records whose text was truncated before embedding.
   std::size_t truncated() const;
 
-  /// Writes the available embeddings, once per text. Throws as write_embeddings().
-  void save(const std::filesystem::path& path, const Digest& key, const CancelToken* cancel,
-            const FileOwner* owner = nullptr) const;
+  /// Writes the available embeddings to a cache file, once per text. Throws as write_embeddings().
+  void save(const std::filesystem::path& path, const CancelToken* cancel, const FileOwner* owner = nullptr) const;
 
   /// Moves the rows out; missing rows are zero. Nothing else may be called afterwards.
   std::vector<float> take();
@@ -57,9 +60,12 @@ class EmbeddingRows {
  private:
   enum class State : std::uint8_t { kMissing, kWhole, kTruncated };
 
+  void take_rows(const EmbeddingsFile& file, bool truncated_too);
   std::span<float> row(std::size_t ordinal) noexcept;
 
   std::size_t dimension_;
+  Digest key_;
+  std::string refusal_;
   std::vector<Digest> digests_;       // of the texts
   std::vector<std::uint32_t> order_;  // ordinals sorted by digest, then ordinal: records with equal texts are adjacent
   mutable std::mutex mutex_;          // guards the members below
