@@ -37,7 +37,7 @@ export interface StorageSearchOptions extends CallOptions {
   mode?: SearchMode | undefined;
   /** The query's embedding; required in dense and hybrid mode. */
   vector?: Float32Array | undefined;
-  /** The query's text; required in lexical and hybrid mode. */
+  /** The query's text; required in lexical and hybrid mode. In dense mode it makes `relevance` better, and finds nothing. */
   text?: string | undefined;
   /** Hits, 1 to 1000, default 5. */
   topK?: number | undefined;
@@ -107,7 +107,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     topK,
     candidates,
     vector: mode === 'lexical' ? undefined : queryVector(options.vector, mode, dimension),
-    text: mode === 'dense' ? undefined : queryText(options.text, mode),
+    text: queryText(options.text, mode),
     lexical: nativeLexical(options.lexical),
     ef: efArgument(options.ef, ef),
     threshold: threshold === undefined ? undefined : numberArgument('threshold', threshold, 0, 0),
@@ -176,12 +176,10 @@ function queryVector(vector: Float32Array | undefined, mode: SearchMode, dimensi
   return vector;
 }
 
-function queryText(text: string | undefined, mode: SearchMode): string {
-  if (typeof text !== 'string') {
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `text: a ${mode} search needs the query's text, not ${describe(text)}`,
-    );
-  }
-  return text;
+function queryText(text: string | undefined, mode: SearchMode): string | undefined {
+  if (typeof text === 'string' || (text === undefined && mode === 'dense')) return text;
+  throw new LorekeepError(
+    'INVALID_ARGUMENT',
+    `text: a ${mode} search needs the query's text, not ${describe(text)}`,
+  );
 }

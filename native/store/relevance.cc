@@ -15,6 +15,12 @@ struct Dense {
   double above;  // cosine on a scale from the background's floor, 0, to 1
   double dense;  // normalised score
 };
+struct DenseWithWords {
+  double constant;
+  double above;
+  double dense;
+  double coverage;
+};
 struct Lexical {
   double constant;
   double coverage;  // BM25 score by its limit
@@ -29,8 +35,22 @@ struct Hybrid {
 };
 
 constexpr Dense kDense{-10.86, 12.17, 3.88};
+constexpr DenseWithWords kDenseWithWords{-9.79, 9.86, 3.05, 4.30};
 constexpr Lexical kLexical{-9.03, 9.74, 3.17, 1.32};
 constexpr Hybrid kHybrid{-8.22, 8.94, 0.98, 3.75};
+
+/// A record may answer in words other than the query's, so the estimate by cosines counts if it is larger than the one
+/// with words by `lead`. The larger of two is too large by `excess`.
+struct OtherWords {
+  double lead;
+  double excess;
+
+  double larger(double by_cosine, double with_words) const noexcept {
+    return std::max(by_cosine - lead, with_words) - excess;
+  }
+};
+constexpr OtherWords kInDense{0, 0.21};
+constexpr OtherWords kInHybrid{0.5, 0.07};
 
 /// Least range of cosines above the floor: all records may be equal.
 constexpr double kLeastRange = 0.05;
@@ -38,7 +58,7 @@ constexpr double kLeastRange = 0.05;
 double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcept {
   const Background& background = scale.background;
   const ScoreScale scores{background.mean, scale.best_cosine, scale.best_bm25};
-  const bool has_words = scale.mode != Mode::kDense && scale.bm25_limit > 0;
+  const bool has_words = scale.bm25_limit > 0;
   const double cosine = 1.0 - static_cast<double>(distance);
   const double above = (cosine - background.floor) / std::max(1 - background.floor, kLeastRange);
   // Boosts may lift a score over the limit.
@@ -48,9 +68,15 @@ double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcep
     return kLexical.constant + kLexical.coverage * coverage + kLexical.lexical * scores.lexical(bm25) +
            kLexical.words * words;
   }
-  if (!has_words) return kDense.constant + kDense.above * above + kDense.dense * scores.dense(distance);
-  return kHybrid.constant + kHybrid.above * above + kHybrid.coverage * coverage +
-         kHybrid.lexical * scores.lexical(bm25);
+  const double dense = scores.dense(distance);
+  const double by_cosine = kDense.constant + kDense.above * above + kDense.dense * dense;
+  if (!has_words) return by_cosine;
+  if (scale.mode == Mode::kDense) {
+    return kInDense.larger(by_cosine, kDenseWithWords.constant + kDenseWithWords.above * above +
+                                          kDenseWithWords.dense * dense + kDenseWithWords.coverage * coverage);
+  }
+  return kInHybrid.larger(by_cosine, kHybrid.constant + kHybrid.above * above + kHybrid.coverage * coverage +
+                                         kHybrid.lexical * scores.lexical(bm25));
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ struct RelevanceScale {
   Background background;   // dense, hybrid
   double best_cosine = 0;  // of the candidates: dense, hybrid
   double best_bm25 = 0;    // of the candidates: lexical, hybrid
-  double bm25_limit = 0;   // text::TextQuery::limit(): lexical, hybrid
+  double bm25_limit = 0;   // text::TextQuery::limit(); 0: no words
   std::size_t words = 0;   // distinct ones of the query: lexical
 };
 
 /// Returns the probability, in [0, 1], that a record with these raw scores is relevant. It never falls if a score
-/// rises. The score that the mode does not have is ignored; a hybrid query without words is judged as a dense one.
+/// rises. In lexical mode the distance is ignored, and for a query without words the BM25 score.
 double relevance_of(const RelevanceScale& scale, float distance, float bm25) noexcept;
 
 }  // namespace lorekeep::store

@@ -294,7 +294,8 @@ class Search {
     RelevanceScale scale;
     scale.mode = request_.mode;
     if (request_.mode != Mode::kLexical) scale.background = background();
-    if (request_.mode != Mode::kDense) {
+    const bool has_text = request_.mode != Mode::kDense || (!request_.text.empty() && storage_.text_index() != nullptr);
+    if (has_text) {
       if (extended_ && request_.lexical->query.syntax) read_plain_text();
       scale.bm25_limit = text_query().limit();
       scale.words = text_query().terms().size();
@@ -305,10 +306,23 @@ class Search {
       if (hit.distance) scale.best_cosine = std::max(scale.best_cosine, 1.0 - static_cast<double>(*hit.distance));
       if (hit.bm25_score) scale.best_bm25 = std::max(scale.best_bm25, static_cast<double>(*hit.bm25_score));
     }
-    for (Hit& hit : result_.hits)
-      hit.relevance = relevance_of(scale, hit.distance.value_or(2), hit.bm25_score.value_or(0));
+    const bool apart = has_text && request_.mode == Mode::kDense;
+    const std::vector<float> bm25 = apart ? word_scores() : std::vector<float>(result_.hits.size());
+    for (std::size_t i = 0; i < result_.hits.size(); ++i) {
+      Hit& hit = result_.hits[i];
+      hit.relevance = relevance_of(scale, hit.distance.value_or(2), hit.bm25_score.value_or(bm25[i]));
+    }
     if (!request_.min_score) return;
     std::erase_if(result_.hits, [this](const Hit& hit) { return hit.relevance < *request_.min_score; });
+  }
+
+  /// Returns the BM25 scores of the hits.
+  std::vector<float> word_scores() {
+    std::vector<std::uint32_t> ordinals;
+    for (const Hit& hit : result_.hits) ordinals.push_back(hit.ordinal);
+    std::vector<float> scores(ordinals.size());
+    text_query().score(ordinals, scores);
+    return scores;
   }
 
   /// Adds the raw score of a leg to hits that only the other leg found.

@@ -42,7 +42,7 @@ struct RrfOptions {
 struct SearchRequest {
   Mode mode = Mode::kDense;
   std::span<const float> query;  // dense, hybrid: `dimension` finite values; need not be normalised
-  std::string_view text;         // lexical, hybrid: UTF-8
+  std::string_view text;         // lexical, hybrid: UTF-8. Dense: may be empty; only relevance depends on it
   std::size_t top_k = 5;         // >= 1
   /// Largest cosine distance of the dense leg's hits, in [0, 2]. Does not apply to hits of the lexical leg.
   std::optional<float> threshold;

@@ -13,10 +13,12 @@ double nanoseconds(SearchClock::duration time) noexcept {
 }
 
 double unfiltered_size(const SearchRequest& request) noexcept {
-  constexpr double kTokenizing = 32;  // fixed cost of tokenizing, in bytes of query text
-  const double text = kTokenizing + static_cast<double>(request.text.size());
+  constexpr double kTokenizing = 32;     // fixed cost of tokenizing, in bytes of query text
+  constexpr double kBytesPerWidth = 32;  // dense: the words are only looked up, for relevance
+  const auto bytes = static_cast<double>(request.text.size());
+  const double text = kTokenizing + bytes;
   switch (request.mode) {
-    case Mode::kDense: return walk_size(request.ef, request.top_k);
+    case Mode::kDense: return walk_size(request.ef, request.top_k) + bytes / kBytesPerWidth;
     case Mode::kLexical: return text * (1 + std::sqrt(static_cast<double>(request.top_k)));  // as TextQuery::work()
     case Mode::kHybrid: break;
   }

@@ -13,7 +13,7 @@ that the collection does not have.
 import sys
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
 
 from dumps import read
@@ -22,9 +22,13 @@ SLOPE = 1.5  # of fit.py
 # Columns of each mode, in the order of the coefficients after the constant.
 FEATURES = {
     "dense": ("above", "dense"),
+    "dense with words": ("above", "dense", "coverage"),
     "lexical": ("coverage", "lexical", "words"),
     "hybrid": ("above", "coverage", "lexical"),
 }
+# A record may answer in other words, so the log odds of "dense" count if they are larger by this; both less what makes
+# the larger one too large.
+OTHER_WORDS = {"dense with words": 0.0, "hybrid": 0.5}
 WEIGHTS = {"judged": 1.0, "absent": 0.3, "unanswerable": 0.3, "removed": 0.3}
 # Judges called a third and more of the first ten records relevant.
 TOPICAL = ("cranfield", "cisi", "cacm", "med", "npl")
@@ -56,23 +60,26 @@ def columns(query, mode):
 def first_ten(query, mode, share):
     if mode == "hybrid":
         return query.order(query.by_scores(share, SLOPE))
-    hits = query.order(query.by_meaning() if mode == "dense" else query.by_words())
-    found = query.dense_rank if mode == "dense" else query.lexical_rank
+    dense = mode.startswith("dense")
+    hits = query.order(query.by_meaning() if dense else query.by_words())
+    found = query.dense_rank if dense else query.lexical_rank
     return hits[found[hits] > 0]
+
+
+def stacked(arrays, empty):
+    return np.concatenate(arrays) if arrays else np.zeros(empty)
 
 
 class Hits:
     """The first ten hits of some queries: features, labels, and which ones are first."""
 
     def __init__(self, queries, mode, share):
-        parts = [(columns(query, mode)[hits], query.gain[hits] > 0) for query in queries if len(hits := first_ten(query, mode, share))]
-        self.x = np.concatenate([x for x, _ in parts]) if parts else np.zeros((0, len(FEATURES[mode]) + 1))
-        self.y = np.concatenate([y for _, y in parts]) if parts else np.zeros(0, bool)
-        sizes = np.array([len(y) for _, y in parts], int)
+        found = [(query, hits) for query in queries if len(hits := first_ten(query, mode, share))]
+        self.x = stacked([columns(query, mode)[hits] for query, hits in found], (0, len(FEATURES[mode]) + 1))
+        self.cosines = stacked([columns(query, "dense")[hits] for query, hits in found], (0, len(FEATURES["dense"]) + 1))
+        self.y = stacked([query.gain[hits] > 0 for query, hits in found], 0).astype(bool)
+        sizes = np.array([len(hits) for _, hits in found], int)
         self.first = np.cumsum(sizes) - sizes
-
-    def relevance(self, theta):
-        return expit(self.x @ theta)
 
 
 def regress(sets):
@@ -96,6 +103,12 @@ def regress(sets):
     theta = found / deviation
     theta[0] = found[0] - (found[1:] * mean[1:] / deviation[1:]).sum()
     return theta
+
+
+def excess(sets):
+    """What to subtract from log odds so that they are calibrated; over triples of log odds, labels and weight."""
+    sets = [(z, y, weight / len(y)) for z, y, weight in sets if len(y)]
+    return minimize_scalar(lambda less: sum(weight * (np.logaddexp(0, z - less) - y * (z - less)).sum() for z, y, weight in sets)).x
 
 
 def auroc(scores, labels, weight=None):
@@ -131,34 +144,50 @@ def mean(values):
 
 
 def report(models, mode):
-    data = {
-        (model, name): {kind: Hits(queries, mode, share) for kind, queries in kinds.items()}
-        for model, (share, collections) in models.items()
-        for name, (kinds, _) in collections.items()
-    }
+    def hits_of(mode):
+        return {
+            (model, name): {kind: Hits(queries, mode, share) for kind, queries in kinds.items()}
+            for model, (share, collections) in models.items()
+            for name, (kinds, _) in collections.items()
+        }
+
+    data = hits_of(mode)
+    by_meaning = hits_of("dense") if mode in OTHER_WORDS else None
     asked = {name: judged for _, collections in models.values() for name, (_, judged) in collections.items()}
 
     def learned(without=None):
-        sets = []
+        """Returns the coefficients, what the larger estimate is too large by, and the relevance of hits."""
+        chosen = []
         for (model, name), kinds in data.items():
             if family(name) == without or (model == "lorekeep-mini" and name.startswith(SEEN_BY_MINI)):
                 continue
             share = 0.5 if name in TOPICAL else 1.0
-            sets += [(hits, share * WEIGHTS[kind]) for kind, hits in kinds.items() if kind == "absent" or name not in UNJUDGED]
-        return regress(sets)
+            chosen += [((model, name), kind, share * WEIGHTS[kind]) for kind in kinds if kind == "absent" or name not in UNJUDGED]
+        theta = regress([(data[key][kind], weight) for key, kind, weight in chosen])
+        if by_meaning is None:
+            return theta, 0, lambda key, kind: expit(data[key][kind].x @ theta)
+        cosines = regress([(by_meaning[key][kind], weight) for key, kind, weight in chosen])
+
+        def log_odds(key, kind):
+            hits = data[key][kind]
+            return np.maximum(hits.cosines @ cosines - OTHER_WORDS[mode], hits.x @ theta)
+
+        less = excess([(log_odds(key, kind), data[key][kind].y, weight) for key, kind, weight in chosen])
+        return theta, less, lambda key, kind: expit(log_odds(key, kind) - less)
 
     names = ", ".join(("constant",) + FEATURES[mode])
-    print(f"\n{mode}: {names}: {np.round(learned(), 2).tolist()}\n")
+    theta, less, _ = learned()
+    print(f"\n{mode}: {names}: {np.round(theta, 2).tolist()}, less {less:.2f}\n")
     print("| model | collection | relevant | AUROC | calibration error | first hit: relevance | relevant | absent subject | AUROC of the two | answer removed | unanswerable |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     pooled = []
     for (model, name), kinds in data.items():
         if name in UNJUDGED or name.startswith(("medquad", "scifact-train")):
             continue
-        theta = learned(without=family(name))
+        *_, relevance = learned(without=family(name))
         judged = kinds["judged"]
-        probability = judged.relevance(theta)
-        first = {kind: hits.relevance(theta)[hits.first] for kind, hits in kinds.items()}
+        probability = relevance((model, name), "judged")
+        first = {kind: relevance((model, name), kind)[hits.first] for kind, hits in kinds.items()}
         apart = tell_apart(first["judged"], first["absent"]) if len(first["absent"]) else float("nan")
         print(
             f"| {model} | {name} | {judged.y.mean():.3f} | {auroc(probability, judged.y):.3f} | {calibration_error(probability, judged.y):.3f} "
@@ -178,7 +207,7 @@ def main():
     for argument in sys.argv[1:]:
         model, share, folder = argument.split("=", 2)
         models[model] = (float(share), read(folder, by_kind=True))
-    for mode in ("hybrid", "dense", "lexical"):
+    for mode in FEATURES:
         report(models, mode)
 
 

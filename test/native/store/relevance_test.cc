@@ -37,6 +37,16 @@ TEST("relevance rises with both raw scores and tells known words from unknown on
   CHECK_EQ(relevance_of(scale, 0.3f, 0), relevance_of(dense, 0.3f, 0));
 }
 
+TEST("in dense mode words of the query make a record more relevant, and a near record without them is not dropped") {
+  RelevanceScale scale;
+  scale.background = {0.1, 0.1};
+  scale.best_cosine = 0.7;
+  const double without = relevance_of(scale, 0.3f, 0);
+  scale.bm25_limit = 40;
+  CHECK(relevance_of(scale, 0.3f, 20) > without);
+  CHECK(relevance_of(scale, 0.3f, 0) > 0.75 * without);
+}
+
 TEST("relevance never falls if a score rises, whatever the scale") {
   std::mt19937_64 random(test::seed());
   std::uniform_real_distribution<double> any(0, 1);

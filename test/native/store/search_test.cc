@@ -191,6 +191,29 @@ TEST("min_score drops the hits of less relevance, in every mode and fusion") {
   }
 }
 
+TEST("a dense search with a text finds the same records, and those with words of the text are more relevant") {
+  const Sample& made = sample();
+  SearchRequest request = request_of(Mode::kDense, some_query(), {});
+  request.top_k = 50;
+  const SearchResult without = made.storage->search(request);
+  request.text = "w0 w1";
+  const SearchResult with = made.storage->search(request);
+  REQUIRE(ordinals(with) == ordinals(without));
+  CHECK(!with.plan.lexical);
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < with.hits.size(); ++i) {
+    CHECK_EQ(with.hits[i].score, without.hits[i].score);
+    CHECK(!with.hits[i].bm25_score);
+    changed += with.hits[i].relevance != without.hits[i].relevance ? 1 : 0;
+  }
+  CHECK(changed == with.hits.size());
+  for (const std::string_view blank : {"", " ", "?!"}) {
+    request.text = blank;
+    const SearchResult same = made.storage->search(request);
+    for (std::size_t i = 0; i < same.hits.size(); ++i) CHECK_EQ(same.hits[i].relevance, without.hits[i].relevance);
+  }
+}
+
 TEST("a graph index gives the same hits, ranks and plan in every mode") {
   std::mt19937_64 random(test::seed());
   const Sample made = make_sample(2000, 8, true, random);
