@@ -136,7 +136,7 @@ export const trials = [
     name: 'fairness',
     what: 'a stream beside a long prompt and background work; cancels; frames beside a throttled generation; retrieval beside generation',
     program: 'generation/fairness.mjs',
-    full: { args: ['--minutes', '6'], minutes: 7, limit: 40 },
+    full: { args: ['--minutes', '12'], minutes: 9, limit: 40 },
     quick: {
       args: [
         ...['--prompt', '500', '--rounds', '1', '--targets', 'auto,160', '--batches', '2048,64'],
