@@ -24,9 +24,10 @@ double middle_of(std::size_t bucket) noexcept {
   return 1.5 * static_cast<double>(1u << bucket) - 0.5;
 }
 
-void average(double& entry, double measured) noexcept {
+/// `most`: what the first measurement counts for at most; 0: unlimited.
+void average(double& entry, double measured, double most) noexcept {
   if (entry == 0) {
-    entry = measured;
+    entry = most > 0 ? std::min(measured, most) : measured;
   } else {
     entry += kNewest * (std::min(measured, kOutlier * entry) - entry);
   }
@@ -60,7 +61,8 @@ std::uint32_t Costs::tokens_within(double budget_ms, const PromptWork& planned, 
 void Costs::learn(std::uint32_t decodes, const PromptWork& prompts, double took_ms) noexcept {
   if (!(took_ms > 0)) return;
   if (prompts.tokens == 0) {
-    if (decodes > 0) average(decode_[bucket_of(decodes, kBuckets)], took_ms);
+    // A batch takes no longer than each of its tokens alone.
+    if (decodes > 0) average(decode_[bucket_of(decodes, kBuckets)], took_ms, decode_ms(decodes));
     return;
   }
   // Of a mixed step, at least a tenth belongs to the prompts.

@@ -50,6 +50,15 @@ TEST("decodes between two measured counts cost what lies between") {
   CHECK(costs.decode_ms(50) > costs.decode_ms(6));
 }
 
+TEST("a batch that was slow the first time is expected to take no longer than each of its tokens alone") {
+  Costs costs;
+  for (int i = 0; i < 40; ++i) costs.learn(1, kNothing, 10);
+  costs.learn(2, kNothing, 500);
+  CHECK(costs.decode_ms(2) <= 20);
+  for (int i = 0; i < 60; ++i) costs.learn(2, kNothing, 90);
+  CHECK_NEAR(costs.decode_ms(3), 90, 20);
+}
+
 TEST("a prompt pays for what a mixed step takes beyond its decodes") {
   Costs costs;
   for (int i = 0; i < 40; ++i) costs.learn(1, kNothing, 10);
