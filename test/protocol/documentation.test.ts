@@ -42,6 +42,26 @@ describe('the documentation', () => {
     expect(read('docs', 'demo.md')).toContain(read('examples', 'search.mjs').trimEnd());
   });
 
+  it('names every folder of the source, and no file that is not there', () => {
+    const page = read('docs', 'architecture.md');
+    const table = page.slice(page.indexOf('## Folders'), page.indexOf('## The layers of src'));
+    const named = new Set([...table.matchAll(/(?:native|src)\/\w+/g)].map(([folder]) => folder));
+    const folders = ['native', 'src'].flatMap((root) =>
+      readdirSync(join(project, root), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !['cmake', 'vendor'].includes(entry.name))
+        .map(({ name }) => `${root}/${name}`),
+    );
+    expect([...named].sort()).toEqual(folders.sort());
+    const files = [...page.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|h|cc|mjs))`/g)].map(
+      ([, file = '']) => file,
+    );
+    expect(files.length).toBeGreaterThan(20);
+    const absent = files.filter((file) =>
+      ['', 'src', 'src/agents'].every((root) => !existsSync(join(project, root, file))),
+    );
+    expect(absent).toEqual([]);
+  });
+
   it('links to nothing that is not there', () => {
     const files = ['README.md', ...readdirSync(join(project, 'docs')).map((name) => join('docs', name))];
     let links = 0;
