@@ -35,7 +35,7 @@ import { ComputeSettingsCache } from './settings-cache.js';
 export type { LanguageModelFacts, LanguageModelNumbers } from './native.js';
 
 export const placements = ['ram', 'vram', 'auto'] as const;
-export const kvCacheTypes = ['f16', 'q8_0'] as const;
+const kvCacheTypes = ['f16', 'q8_0'] as const;
 export const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
 /** Tokens of the prompt that a measurement computes. */
 const measuredTokens = 128;

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { versionOfPackage } from './own-package.js';
 
-export const sourcePackage = '@lorekeep/source';
+const sourcePackage = '@lorekeep/source';
 
 /** Returns the folder of the source package that is installed beside lorekeep, in any version; undefined if there is none. */
-export function findSourcePackage(root: string): string | undefined {
+function findSourcePackage(root: string): string | undefined {
   try {
     const require = createRequire(join(root, 'package.json'));
     return dirname(require.resolve(`${sourcePackage}/package.json`));
@@ -17,7 +17,7 @@ export function findSourcePackage(root: string): string | undefined {
 }
 
 /** Whether the source package in a folder is of the same version as lorekeep in `root`. */
-export function isOfSameVersion(source: string, root: string): boolean {
+function isOfSameVersion(source: string, root: string): boolean {
   const version = versionOfPackage(root);
   return version !== undefined && versionOfPackage(source, sourcePackage) === version;
 }

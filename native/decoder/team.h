@@ -52,8 +52,6 @@ class Team {
 
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
-  static constexpr std::size_t kMostTickets = (std::size_t{1} << 20) - 1;
-
  private:
   struct Job {
     void (*call)(const void* context, std::size_t ticket, std::size_t worker) noexcept;

@@ -46,7 +46,4 @@ std::size_t block_bytes(Format format) noexcept;
 /// Bytes of a row in the file. `inputs` is a multiple of block_values().
 std::size_t row_bytes(Format format, std::size_t inputs) noexcept;
 
-/// Writes the `inputs` values of a row as in the file. The slow twin of everything that reads a matrix.
-void dequantize_row(Format format, const std::byte* row, float* to, std::size_t inputs) noexcept;
-
 }  // namespace lorekeep::quant

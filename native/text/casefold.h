@@ -23,10 +23,6 @@ inline std::int32_t unicode_record(char32_t code_point) noexcept {
   return unicode::kRecord[unicode::kRecordNumber[(block << unicode::kBlockBits) + offset]];
 }
 
-inline bool is_letter_or_number(char32_t code_point) noexcept {
-  return (unicode_record(code_point) & 4) != 0;
-}
-
 /// Writes the full case folding of `code_point` and returns its length, 1 to kMaxFolding code points.
 inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]) noexcept {
   const std::int32_t record = unicode_record(code_point);

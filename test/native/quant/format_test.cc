@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "matrices.h"
+#include "naive_dequantize.h"
 
 namespace lorekeep::quant {
 namespace {
