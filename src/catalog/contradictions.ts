@@ -33,6 +33,8 @@ function differences(file: ModelDescription, entry: CatalogEntry, variant: Model
     found.push(
       `model_type: the catalog says llm, the file is made for ${pooling === 'rank' ? 'reranking' : 'embeddings'}`,
     );
+  if (entry.model_type === 'reranker' && pooling !== undefined && pooling !== 'rank')
+    found.push('model_type: the catalog says reranker, the file is made for embeddings');
   const { context_size: context = 0 } = variant;
   if (file.contextLength !== undefined && context > file.contextLength)
     found.push(`context_size: the catalog says ${context}, the file takes ${file.contextLength} at most`);

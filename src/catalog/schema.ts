@@ -77,7 +77,7 @@ const catalogEntrySchema = z.strictObject({
   name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
-    .describe('This version uses embedding models and language models (`llm`).'),
+    .describe('This version uses embedding models, language models (`llm`) and rerankers.'),
   variants: z
     .array(variantSchema)
     .min(1)

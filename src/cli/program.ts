@@ -99,6 +99,7 @@ function report(error: unknown, json: boolean): number {
   if (error instanceof CommanderError) {
     // commander has printed the help or the version.
     if (error.exitCode === 0) return exitStatus.done;
+    if (error.code === 'commander.help') return exitStatus.usage;
     return report(new UsageError(usageMessage(error.message)), json);
   }
   printFailure(error);

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { SchedulerStats } from '../../lib/index.js';
+import type { LanguageModelNumbers, SchedulerStats } from '../../lib/index.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 
 /** Upper bounds of latency buckets, in seconds. */
@@ -14,6 +14,10 @@ export interface MetricsSources {
   /** Bytes that clients make the server hold, by kind. */
   memory(): { byKind: Readonly<Record<string, number>>; limit: number };
   scheduler(): SchedulerStats;
+  /** Number of clients that report a throttle level. */
+  throttling(): number;
+  /** Loaded language models. */
+  languageModels(): Promise<readonly { name: string; numbers?: LanguageModelNumbers | undefined }[]>;
   storages(): { states: readonly string[]; bytes: number; hits: number; misses: number };
 }
 
@@ -124,7 +128,12 @@ function byType(histogram: Histogram): (type: string) => Observed {
   };
 }
 
-type AddGauge = (name: string, help: string, read: (gauge: Gauge) => void, labelNames?: string[]) => void;
+type AddGauge = (
+  name: string,
+  help: string,
+  read: (gauge: Gauge) => void | Promise<void>,
+  labelNames?: string[],
+) => void;
 
 function addGauges(registry: Registry, sources: MetricsSources): void {
   const registers = [registry];
@@ -136,10 +145,11 @@ function addGauges(registry: Registry, sources: MetricsSources): void {
       registers,
       collect() {
         this.reset();
-        read(this);
+        return read(this);
       },
     });
   addSchedulerGauges(gauge, sources);
+  addModelGauges(gauge, sources);
   gauge('connections', 'Open connections.', (g) => g.set(sources.connections().open));
   gauge('connections_limit', 'Most open connections.', (g) => g.set(sources.connections().limit));
   gauge('sessions', 'Open sessions.', (g) => g.set(sources.sessions()));
@@ -186,8 +196,26 @@ function addGauges(registry: Registry, sources: MetricsSources): void {
   );
 }
 
+/** The KV cache of each loaded language model, and what of its prompts was in it. */
+function addModelGauges(gauge: AddGauge, { languageModels }: MetricsSources): void {
+  const byModel = (name: string, help: string, field: keyof LanguageModelNumbers) =>
+    gauge(
+      name,
+      help,
+      async (g) => {
+        for (const { name: model, numbers } of await languageModels())
+          if (numbers !== undefined) g.set({ model }, numbers[field]);
+      },
+      ['model'],
+    );
+  byModel('model_cells', 'Tokens that the KV cache of a language model holds at most.', 'cells');
+  byModel('model_cells_used', 'Tokens in the KV cache of a language model.', 'cellsUsed');
+  byModel('model_prompt_tokens', 'Tokens of all prompts since the model was loaded.', 'promptTokens');
+  byModel('model_cached_prompt_tokens', 'Those of them that were in the KV cache.', 'cachedTokens');
+}
+
 /** Counts since the start; Prometheus makes tokens per second of them. */
-function addSchedulerGauges(gauge: AddGauge, { scheduler }: MetricsSources): void {
+function addSchedulerGauges(gauge: AddGauge, { scheduler, throttling }: MetricsSources): void {
   const classes = ['interactiveVisible', 'interactiveBuffered', 'background'] as const;
   const wireName = {
     interactiveVisible: 'interactive_visible',
@@ -222,4 +250,5 @@ function addSchedulerGauges(gauge: AddGauge, { scheduler }: MetricsSources): voi
     g.set(scheduler().queued),
   );
   gauge('throttle', 'The highest throttle level that a client reports.', (g) => g.set(scheduler().throttle));
+  gauge('throttling_clients', 'Clients that report a throttle level.', (g) => g.set(throttling()));
 }

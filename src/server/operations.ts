@@ -118,6 +118,8 @@ export class Operations {
         limit: this.#services?.memory.limits.server.total ?? 0,
       }),
       scheduler: () => scheduler.stats(),
+      throttling: () => this.#services?.throttle.reporting ?? 0,
+      languageModels: async () => (await this.#services?.languageModels.states()) ?? [],
       storages: () => {
         const files = this.#services?.files;
         const entries = files?.entries() ?? [];

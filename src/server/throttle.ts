@@ -28,6 +28,11 @@ export class Throttle {
     return this.#level;
   }
 
+  /** Number of clients that report a level above 0. */
+  get reporting(): number {
+    return this.#levels.size;
+  }
+
   /** `expires`: silence ends a report. */
   join(expires = true): ThrottleReports {
     let silence: NodeJS.Timeout | undefined;

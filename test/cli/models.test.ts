@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FileServer } from '../downloads/file-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { tinyBert } from '../helpers/models.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 import { splitModel } from '../helpers/split-model.js';
 import { standInFolder } from '../helpers/stand-in-plugin.js';
@@ -63,6 +64,7 @@ describe('lorekeep models', () => {
       entry('embedding', { dimension: 32, pooling: 'mean' }),
       entry('llm', {}),
       entry('reranker', {}, { context_size: 4096 }),
+      { name: 'embedder', model_type: 'reranker', variants: [{ file: await tinyBert() }] },
     ];
     writeFileSync(catalog, JSON.stringify({ version: 1, models }));
     const show = async (name: string) => {
@@ -78,7 +80,11 @@ describe('lorekeep models', () => {
     expect(await show('reranker')).toEqual([
       'context_size: the catalog says 4096, the file takes 128 at most',
     ]);
+    expect(await show('embedder')).toEqual([
+      'model_type: the catalog says reranker, the file is made for embeddings',
+    ]);
     const { stdout } = await lorekeep(['models', 'show', 'llm', '--catalog', catalog]);
+    expect(stdout).not.toContain('query_prefix');
     expect(stdout).toContain('contradiction: model_type: ');
     expect(stdout).toContain('chosen: the first that is present');
   });

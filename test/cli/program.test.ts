@@ -27,6 +27,13 @@ describe('lorekeep', () => {
     }
   });
 
+  it('prints the help of a group of commands that is given no command, and nothing else', async () => {
+    const { status, stdout, stderr } = await lorekeep(['models']);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^Usage: lorekeep models[^]*prune[^]*$/);
+    expect(stderr).not.toContain('lorekeep: ');
+  });
+
   it('loads no addon for its help, its version, or a command line that is wrong', async () => {
     const preload = inFolder('watch.cjs');
     writeFileSync(preload, 'process.dlopen = () => { throw new Error("an addon was loaded"); };');

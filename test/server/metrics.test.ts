@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { expect, it } from 'vitest';
+import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/http/guard.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
 interface Reply {
@@ -62,6 +64,34 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   expect(text).toContain('process_resident_memory_bytes');
   // Neither texts nor names of a client.
   for (const own of ['honey', 'docs']) expect(text).not.toContain(own);
+});
+
+it('metrics show the KV cache of each loaded language model, and the clients that throttle', async () => {
+  const numbers = {
+    cells: 4096,
+    cellsUsed: 120,
+    cellsReserved: 8,
+    running: 0,
+    queued: 0,
+    keptPrefixes: 1,
+    promptTokens: 500,
+    cachedTokens: 380,
+  };
+  const model = Object.assign(new FakeTextModel(), { numbers: async () => numbers });
+  const config = { metrics: { enabled: true, port: 0 } };
+  const server = await TestServer.start({ config, loadLanguageModel: async () => model });
+  const client = await server.connect();
+  const session = await client.createSession();
+  const cells = 'lorekeep_model_cells_used{model="talker"}';
+  expect((await get(portOf(server), '/metrics')).text).not.toContain(cells);
+  const graph: Graph = { nodes: [{ id: 'a', type: 'generate', params: { model: 'talker' } }] };
+  await (await session.createAgent({ graph })).turn('hello');
+  await client.reportThrottle(0.5);
+  const { text } = await get(portOf(server), '/metrics');
+  expect(sampleOf(text, cells)).toBe(120);
+  expect(sampleOf(text, 'lorekeep_model_cells{model="talker"}')).toBe(4096);
+  expect(sampleOf(text, 'lorekeep_model_cached_prompt_tokens{model="talker"}')).toBe(380);
+  expect(sampleOf(text, 'lorekeep_throttling_clients')).toBe(1);
 });
 
 it('health and ready answer; a stopping server is not ready', async () => {

@@ -63,7 +63,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
         contradictions: differing,
       });
     const { variants: _, ...facts } = entry;
-    for (const [key, value] of Object.entries(facts))
+    for (const [key, value] of Object.entries(facts).filter(([, fact]) => fact !== ''))
       print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
     for (const { variant, state, used, bytes, device, path, source, reason, note } of variants) {
       print('');
