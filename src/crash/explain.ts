@@ -16,7 +16,8 @@ export interface Explanation {
   at: string;
   signal: string;
   meaning: string;
-  address: string;
+  /** The address whose use raised the signal; absent for signals without one. */
+  address?: string;
   thread: number;
   threads: number;
   place: CodePlace | undefined;
@@ -35,6 +36,9 @@ const meanings: Record<string, string> = {
   SIGABRT: 'the program gave up: a failed check, an exception that nobody caught, or memory that ran out',
 };
 
+/** The others have a process id in the place of the address. */
+const addressed: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
+
 /** Number of callers listed. */
 const mostCallers = 24;
 
@@ -48,7 +52,7 @@ export function explainCrash(dump: Minidump, symbols: Symbols | undefined): Expl
     at: dump.at.toISOString(),
     signal,
     meaning: meanings[signal] ?? 'a signal that ends a process',
-    address: hexadecimal(dump.address),
+    ...(addressed.has(signal) && { address: hexadecimal(dump.address) }),
     thread: dump.crashed?.id ?? 0,
     threads: dump.threads.length,
     place,

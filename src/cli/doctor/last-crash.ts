@@ -58,7 +58,7 @@ function describe(path: string, { at, signal, meaning, address, ...found }: Expl
   return [
     `dump     ${path}`,
     `time     ${at}`,
-    `signal   ${signal} at ${address}: ${meaning}`,
+    `signal   ${signal}${address === undefined ? '' : ` at ${address}`}: ${meaning}`,
     `thread   ${thread}, one of ${threads}`,
     ...(place === undefined ? [] : [`place    ${placeText(place)}`]),
     ...callers.map((one, i) => `${i === 0 ? 'callers' : '       '}  ${placeText(one)}`),

@@ -1,5 +1,5 @@
-// argv: the name of a backend. Chooses it and prints the choice as one line of JSON. Plugins that this checkout has built in
-// build/backends are hidden: what is found does not depend on what was built.
+// argv: the name of a backend. Chooses it and prints the choice as one line of JSON. With LOREKEEP_BACKENDS, plugins that this
+// checkout has built in build/backends are hidden: what is found does not depend on what was built.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const built = join(fileURLToPath(new URL('../../..', import.meta.url)), 'build', 'backends');
 const { existsSync } = fs;
-fs.existsSync = (path) => !String(path).startsWith(built) && existsSync(path);
-syncBuiltinESMExports();
+if (process.env.LOREKEEP_BACKENDS) {
+  fs.existsSync = (path) => !String(path).startsWith(built) && existsSync(path);
+  syncBuiltinESMExports();
+}
 const { useBackend } = await import('lorekeep');
 
 const tell = (found) => console.log(JSON.stringify(found));
