@@ -236,6 +236,7 @@ function quotesArgument(quotes: GenerateRequest['quotes']): GenerateRequest['quo
 
 function replyArgument({ schema, grammar, quotes }: GenerateRequest) {
   if (grammar !== undefined && typeof grammar !== 'string') refuse('grammar', 'a string is expected');
+  if (grammar === '') refuse('grammar', 'it is empty');
   if (schema !== undefined && (typeof schema !== 'object' || schema === null))
     refuse('schema', `an object is expected, not ${describe(schema)}`);
   const given = Object.entries({ schema, grammar, quotes }).filter(([, value]) => value !== undefined);

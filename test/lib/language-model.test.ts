@@ -244,6 +244,7 @@ describe.skipIf(!haveModels(smolLm))('conversations with SmolLM2', () => {
     ['messages', { messages: [] }],
     ['prompt', { messages: user('a'), prompt: 'b' }],
     ['grammar', { prompt: 'a', schema: {}, grammar: 'root ::= "a"' }],
+    ['grammar', { prompt: 'a', grammar: '' }],
     ['quotes.open', { prompt: 'a', quotes: { close: '"', texts: [] } }],
     ['thinking.budget', { messages: user('a'), thinking: { budget: -1 } }],
     ['thinking.tokens', { messages: user('a'), thinking: { tokens: 5 } }],
