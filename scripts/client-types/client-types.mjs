@@ -11,7 +11,8 @@ const source = 'CreateEmbeddedStringStorageRequest';
 
 /** Returns the text of the file, and the fields that have no description. `load` imports a module of dist/src or src. */
 export async function clientTypes(load) {
-  const { requestSchemas, serverSchemas, componentSchema, nodeParams } = await load('agents/nodes/wire');
+  const { requestSchemas, serverSchemas, componentSchema, nodeParams, rememberingTypes } =
+    await load('agents/nodes/wire');
   const { hitSchema, retrievalPlanSchema, retrievalSchema } = await load('protocol/retrieval');
   const { citationSchema, turnHitSchema } = await load('protocol/components');
   const { historySchema } = await load('protocol/history');
@@ -32,6 +33,10 @@ export async function clientTypes(load) {
   declarations.name(historySchema, 'History', 'input');
   components(declarations, componentSchema);
   nodes(declarations, nodeParams);
+  const types = rememberingTypes.map((type) => `'${type}'`).join(', ');
+  declarations.raw(`/** Types of nodes whose agents remember their turns. */
+export const rememberingTypes: readonly string[] = [${types}];
+`);
   requests(declarations, requestSchemas);
   frames(declarations, serverSchemas);
   return { text: `${head}\n${declarations.text}`, undescribed: declarations.undescribed };

@@ -12,6 +12,8 @@ export interface NodeSchema {
   readonly components: readonly z.ZodObject[];
   /** Diagnostics of the engine that a run uses, with a constant `kind`; undefined: it uses none. */
   readonly engine: z.ZodObject | undefined;
+  /** Whether its agents remember their turns. Clients then make such an agent again when a connection is replaced. */
+  readonly remembers?: true;
 }
 
 /** A node type in the registry: its schemas, and its code, loaded on demand. */

@@ -1,5 +1,6 @@
 import type { Channel, TurnEvent } from './channel.js';
 import { ended } from './ended.js';
+import { rememberingTypes } from './frames.gen.js';
 import type { ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions } from './link.js';
 import { RememberedTurns } from './remembered-turns.js';
@@ -29,7 +30,7 @@ export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #session: AgentSession;
   readonly #fields: SessionFields<'CreateAgentRequest'>;
   readonly #forget: () => void;
-  /** Of an agent that generates, and whose connection is replaced when it is lost. */
+  /** Of an agent that remembers them, and whose connection is replaced when it is lost. */
   readonly #turns: RememberedTurns | undefined;
   #id: string;
 
@@ -44,8 +45,8 @@ export class ClientAgent implements AsyncDisposable, Disposable {
     this.#id = id;
     this.#fields = fields;
     this.#forget = forget;
-    const generates = fields.graph.nodes.some(({ type }) => type === 'generate');
-    this.#turns = restores && generates ? new RememberedTurns(fields.history) : undefined;
+    const remembers = fields.graph.nodes.some(({ type }) => rememberingTypes.includes(type));
+    this.#turns = restores && remembers ? new RememberedTurns(fields.history) : undefined;
   }
 
   /** Changes when the connection is replaced. */

@@ -504,6 +504,9 @@ export interface Graph {
   edges?: readonly (readonly [from: string, to: string])[] | undefined;
 }
 
+/** Types of nodes whose agents remember their turns. */
+export const rememberingTypes: readonly string[] = ['generate'];
+
 /** Fields of a CreateSessionRequest. */
 export interface CreateSessionFields {
   /**

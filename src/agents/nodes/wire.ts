@@ -8,6 +8,7 @@ import {
   turnCompleteSchema,
 } from '../../protocol/frames.js';
 import { graphSchema, nodeIdSchema } from '../../protocol/graph.js';
+import type { NodeSchema } from '../node-schema.js';
 import * as registry from './registry.js';
 
 type Schemas = (typeof registry)[keyof typeof registry];
@@ -90,6 +91,11 @@ export type ServerFrames = {
 };
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 export type ServerFrame = ServerFrames[BaseFrame['type']];
+
+/** Types whose agents remember their turns. */
+export const rememberingTypes: readonly string[] = schemas
+  .filter((schema: NodeSchema) => schema.remembers === true)
+  .map(({ type }) => type);
 
 /** Param schemas by node type. */
 export const nodeParams: Readonly<Record<string, z.ZodObject>> = Object.fromEntries(

@@ -234,6 +234,7 @@ export const schema = {
   },
   components: [],
   engine,
+  remembers: true,
 } as const satisfies NodeSchema;
 
 export type GenerationDiagnostics = z.output<typeof engine>;
