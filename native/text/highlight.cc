@@ -27,19 +27,35 @@ struct Range {
 };
 // Spaces and punctuation of scripts whose words may contain marks and joiners. Whatever else stands between letters
 // stays in the run, and the tokenizer separates it.
-constexpr Range kSeparators[] = {{0x80, 0xA9},     {0xAB, 0xB4},
-                                 {0xB6, 0xB9},     {0xBB, 0xBF},
-                                 {0x37E, 0x37E},   {0x387, 0x387},
-                                 {0x589, 0x58A},   {0x5BE, 0x5BE},
-                                 {0x60C, 0x60C},   {0x61B, 0x61B},
-                                 {0x61F, 0x61F},   {0x6D4, 0x6D4},
-                                 {0x964, 0x965},   {0xE5A, 0xE5B},
-                                 {0x104A, 0x104F}, {0x17D4, 0x17DA},
-                                 {0x2000, 0x200B}, {0x200E, 0x206F},
-                                 {0x3000, 0x3004}, {0x3008, 0x3020},
-                                 {0x30FB, 0x30FB}, {0xFF01, 0xFF0F},
-                                 {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40},
-                                 {0xFF5B, 0xFF65}, {kReplacement, kReplacement}};
+constexpr Range kSeparators[] = {{0x80, 0xA9},
+                                 {0xAB, 0xB1},
+                                 {0xB4, 0xB4},
+                                 {0xB6, 0xB8},
+                                 {0xBB, 0xBB},
+                                 {0xBF, 0xBF},
+                                 {0x37E, 0x37E},
+                                 {0x387, 0x387},
+                                 {0x589, 0x58A},
+                                 {0x5BE, 0x5BE},
+                                 {0x60C, 0x60C},
+                                 {0x61B, 0x61B},
+                                 {0x61F, 0x61F},
+                                 {0x6D4, 0x6D4},
+                                 {0x964, 0x965},
+                                 {0xE5A, 0xE5B},
+                                 {0x104A, 0x104F},
+                                 {0x17D4, 0x17D6},
+                                 {0x17D8, 0x17DA},
+                                 {0x2000, 0x200B},
+                                 {0x200E, 0x206F},
+                                 {0x3000, 0x3004},
+                                 {0x3008, 0x3020},
+                                 {0x30FB, 0x30FB},
+                                 {0xFF01, 0xFF0F},
+                                 {0xFF1A, 0xFF20},
+                                 {0xFF3B, 0xFF40},
+                                 {0xFF5B, 0xFF65},
+                                 {kReplacement, kReplacement}};
 
 bool in_run(char32_t code_point, Tokenizer tokenizer) noexcept {
   if (code_point < 0x80 || tokenizer != Tokenizer::kMultilingual) return is_word(code_point);

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
+import { NoEmbedder } from './embedder.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
@@ -10,7 +12,7 @@ export type EvaluationSetting = Pick<KnowledgeSearchOptions, 'mode' | 'fusion' |
 export interface EvaluateOptions {
   /** Hits that count. Default 10. */
   topK?: number | undefined;
-  /** Default: lexical, dense, and hybrid with both fusions and several weights. */
+  /** Default: lexical, dense, and hybrid with both fusions and several weights; without a model lexical alone. */
   settings?: readonly EvaluationSetting[] | undefined;
   /** Questions listed as the worst. Default 5. */
   worst?: number | undefined;
@@ -84,12 +86,13 @@ export async function evaluate(
   questions: readonly EvaluationQuestion[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const { topK = 10, settings = evaluationSettings, worst = 5, signal, onProgress } = options;
+  const current = currentSetting(storage);
+  const usual = current.mode === 'lexical' ? [current] : evaluationSettings;
+  const { topK = 10, settings = usual, worst = 5, signal, onProgress } = options;
   if (questions.length === 0 || settings.length === 0) {
     const field = questions.length === 0 ? 'questions' : 'settings';
     throw LorekeepError.about('INVALID_ARGUMENT', { field, reason: 'at least one is expected' });
   }
-  const current: EvaluationSetting = { mode: 'hybrid', fusion: storage.fusion ?? 'scores' };
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
   const unknownIds = await idsWithoutRecord(storage, questions, signal);
@@ -142,9 +145,13 @@ async function idsWithoutRecord(
   return unknown;
 }
 
-function isSame(a: EvaluationSetting, b: EvaluationSetting): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+/** What a search without options does. */
+function currentSetting({ model, fusion }: SearchableStorage): EvaluationSetting {
+  if (model.model instanceof NoEmbedder) return { mode: 'lexical' };
+  return { mode: 'hybrid', fusion: fusion ?? 'scores' };
 }
+
+const isSame = (a: EvaluationSetting, b: EvaluationSetting) => isDeepStrictEqual(a, b);
 
 function isLate({ relevant }: WorstQuestion, topK: number): boolean {
   const best = Math.min(...relevant.map(({ rank }) => rank ?? Number.POSITIVE_INFINITY));

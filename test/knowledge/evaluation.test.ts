@@ -6,6 +6,7 @@ import {
   createStorage,
   draftQuestions,
   type EvaluationQuestion,
+  type EvaluationSetting,
   evaluate,
   questionLine,
   readQuestions,
@@ -99,6 +100,20 @@ describe('an evaluation', () => {
     expect(bees).toMatchObject({ ndcg: 0, relevant: [{ id: 'nowhere' }], words: { all: 1, known: 1 } });
     expect(bees?.instead.map(({ id }) => id)).toEqual(expect.arrayContaining(['0', '1']));
     expect(found).toMatchObject({ missed: 1, unknownWords: 1, unknownIds: ['nowhere'] });
+  });
+
+  test('of a storage without a model is by words alone', async () => {
+    const records = strings.map((text, i) => ({ id: String(i), text }));
+    const vectors = new Float32Array(2 * strings.length).fill(1);
+    await using words = await createStorage({ records, vectors });
+    const found = await evaluate(words, [question('bees dance', { 0: 1 })]);
+    expect(found.settings).toMatchObject([{ setting: { mode: 'lexical' }, current: true }]);
+  });
+
+  test('finds the current setting in any order of its options', async () => {
+    const settings: EvaluationSetting[] = [{ fusion: 'scores', mode: 'hybrid' }];
+    const found = await evaluate(storage, [question('bees dance', { 0: 1 })], { settings });
+    expect(found.settings).toMatchObject([{ setting: { fusion: 'scores' }, current: true }]);
   });
 
   test('names the question that the model cannot take', async () => {

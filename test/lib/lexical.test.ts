@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FieldDefinition, type LexicalOptions, Storage, type StorageRecord } from '../../lib/index.js';
+import {
+  type FieldDefinition,
+  type LexicalOptions,
+  Storage,
+  type StorageRecord,
+  tokenize,
+} from '../../lib/index.js';
 import { textToEmbed } from '../../lib/internal.js';
 import { rejection } from '../helpers/errors.js';
 
@@ -164,6 +170,32 @@ describe('options of the lexical leg', () => {
 });
 
 describe('highlights', () => {
+  test.each(['basic', 'enhanced', 'multilingual'] as const)(
+    'mark every character that is a word to the tokenizer: %s',
+    async (tokenizer) => {
+      const width = 256;
+      const texts = Array.from({ length: 0x10000 / width }, (_, block) =>
+        Array.from({ length: width }, (_, i) => String.fromCodePoint(block * width + i)).join(' ; '),
+      ).filter((text) => tokenize(text, tokenizer).length > 0);
+      await using characters = await Storage.build(
+        texts.map((text, i) => ({ id: String(i), text })),
+        new Float32Array(texts.length).fill(1),
+        1,
+        { tokenizer },
+      );
+      for (const [i, text] of texts.entries()) {
+        const { hits } = await characters.search({ mode: 'lexical', text, highlight: true, topK: 1000 });
+        const hit = hits.find(({ id }) => id === String(i));
+        const words = new Set(tokenize(text, tokenizer));
+        const unmarked = (hit?.highlights ?? []).reduceRight(
+          (rest, [begin, end]) => `${rest.slice(0, begin)} ${rest.slice(end)}`,
+          hit?.text ?? text,
+        );
+        expect(tokenize(unmarked, tokenizer).filter((word) => words.has(word))).toEqual([]);
+      }
+    },
+  );
+
   test('are the words of the text that the query matches', async () => {
     const { hits } = await storage.search({ mode: 'lexical', text: 'old lamp', highlight: true, topK: 1 });
     const [hit] = hits;

@@ -4,12 +4,16 @@ import { note } from '../output.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { padEnd } from '../terminal/columns.js';
 
-const titles: Readonly<Record<KnowledgePhase, string>> = {
+/** Phases of knowledge bases, and of `lorekeep eval`. */
+type Phase = KnowledgePhase | 'questions';
+
+const titles: Readonly<Record<Phase, string>> = {
   files: 'reading files',
   read: 'reading',
   embed: 'embedding',
   index: 'linking',
   words: 'indexing words',
+  questions: 'asking',
 };
 
 /** Milliseconds between two lines about one phase, without a terminal. */
@@ -19,14 +23,20 @@ const leastElapsedMs = 500;
 const titleWidth = 14;
 
 /** What a phase counts. */
-const unitOf = (phase: KnowledgePhase) => (phase === 'files' ? 'file' : 'record');
+const units: Partial<Record<Phase, string>> = { files: 'file', questions: 'question' };
+const unitOf = (phase: Phase) => units[phase] ?? 'record';
 const widestBar = 40;
 /** Columns beside the bar, and the smallest useful bar. */
 const textWidth = titleWidth + 52;
 const narrowestBar = 8;
 
+/** KnowledgeProgress, with the phases of commands. */
+export interface Progress extends Omit<KnowledgeProgress, 'phase'> {
+  phase: Phase;
+}
+
 export interface ProgressView {
-  update(progress: KnowledgeProgress): void;
+  update(progress: Progress): void;
   /** Restores the terminal. May be called twice. */
   stop(): void;
 }
@@ -40,10 +50,10 @@ export function progressView(stream: NodeJS.WriteStream, quietMs = 0): ProgressV
 
 /** The rate of a phase. */
 class Pace {
-  readonly phase: KnowledgePhase;
+  readonly phase: Phase;
   readonly #started = performance.now();
 
-  constructor(phase: KnowledgePhase) {
+  constructor(phase: Phase) {
     this.phase = phase;
   }
 
@@ -75,7 +85,7 @@ class ProgressBars implements ProgressView {
     this.#quietMs = quietMs;
   }
 
-  update({ phase, done, total }: KnowledgeProgress): void {
+  update({ phase, done, total }: Progress): void {
     if (phase !== this.#pace?.phase) {
       this.stop();
       this.#pace = new Pace(phase);
@@ -95,7 +105,7 @@ class ProgressBars implements ProgressView {
     this.#bar = undefined;
   }
 
-  #newBar(phase: KnowledgePhase, total: number): cliProgress.SingleBar {
+  #newBar(phase: Phase, total: number): cliProgress.SingleBar {
     const barsize = Math.min(widestBar, (this.#stream.columns || 80) - textWidth);
     const bar = barsize < narrowestBar ? '' : '[{bar}] ';
     const made = new cliProgress.SingleBar({
@@ -120,7 +130,7 @@ class ProgressLines implements ProgressView {
     this.#quietMs = quietMs;
   }
 
-  update({ phase, done, total }: KnowledgeProgress): void {
+  update({ phase, done, total }: Progress): void {
     if (phase !== this.#pace?.phase) {
       this.#pace = new Pace(phase);
       this.#nextLine = lineEveryMs;

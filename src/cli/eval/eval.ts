@@ -49,7 +49,9 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const questions =
       given ?? (await writeDrafts(kb.config, { file, questionsFile, count: flags.draft ?? 0 }));
     const { topK, worst } = flags;
-    const evaluation = await evaluate(kb, questions, { topK, worst, signal });
+    const asked = (done: number, total: number) => view.update({ phase: 'questions', done, total });
+    const evaluating = evaluate(kb, questions, { topK, worst, signal, onProgress: asked });
+    const evaluation = await evaluating.finally(() => view.stop());
     const advice = adviceOf(evaluation, kb.config);
     if (flags.json) return printJson({ ...evaluation, advice });
     for (const line of reportLines(evaluation, advice, new Screen(process.stdout))) print(line);
