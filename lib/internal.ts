@@ -9,7 +9,6 @@ export { checkGrammar, type GrammarMatch, matchGrammar } from './grammar.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { textToEmbed } from './lexical-options.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
-export { openRegular, type ReplaceRule, readRegular, renameOver, replaceFile } from './regular-file.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
 export { fusionMethod } from './storage-request.js';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LorekeepError } from './errors.js';
+import { makeFolder } from './make-folder.js';
 
 /** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
@@ -41,7 +42,7 @@ export interface ReplaceRule {
  */
 export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   await checkOurs(path, rule);
   await removeStrays(path);
   try {

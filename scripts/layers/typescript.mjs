@@ -13,7 +13,9 @@ const doorsOfLib = [
   'lib/errors.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
+  'lib/make-folder.js',
   'lib/own-package.js',
+  'lib/regular-file.js',
 ];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.

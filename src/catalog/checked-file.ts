@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
-import { cacheFolder, readRegular, replaceFile } from '../../lib/internal.js';
+import { cacheFolder } from '../../lib/internal.js';
+import { readRegular, replaceFile } from '../../lib/regular-file.js';
 import { fileChecksum } from '../files/checksum.js';
 import { modelBytes, partNames, statedChecksum } from '../files/model-parts.js';
 import type { ModelVariant } from './schema.js';

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
-import { renameOver } from '../../lib/internal.js';
+import { renameOver } from '../../lib/regular-file.js';
 import { type Address, shownAddress } from './address.js';
 import { Partial, type PartialState } from './partial.js';
 import { syncFolder } from './records.js';

@@ -4,7 +4,7 @@ import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
-import { readRegular } from '../../lib/internal.js';
+import { readRegular } from '../../lib/regular-file.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
-import { makeFolder } from '../files/make-folder.js';
+import { makeFolder } from '../../lib/make-folder.js';
 import { addressOf, fileNames, partSources, type Source, shownAddress } from './address.js';
 import { fetchFile } from './fetch-file.js';
 import { lockFolder } from './folder-lock.js';

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/errors.js';
-import { readRegular, replaceFile } from '../../lib/internal.js';
+import { readRegular, replaceFile } from '../../lib/regular-file.js';
 
 const stateSchema = z.object({ url: z.string(), etag: z.string(), total: z.int() });
 

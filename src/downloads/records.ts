@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/errors.js';
-import { replaceFile } from '../../lib/internal.js';
+import { replaceFile } from '../../lib/regular-file.js';
 import { readText } from '../files/read-text.js';
 
 const recordSchema = z.object({

@@ -1,5 +1,5 @@
 import { LorekeepError } from '../../lib/errors.js';
-import { type ReplaceRule, replaceFile } from '../../lib/internal.js';
+import { type ReplaceRule, replaceFile } from '../../lib/regular-file.js';
 
 /** Largest file in bytes that is read to decide whether it is ours. */
 const mostBytes = 1024 * 1024 * 1024;

@@ -39,7 +39,7 @@ export async function buildKnowledgeBase(
   const products = [files.embeddings, files.index, files.words].filter((file) => file !== undefined);
   if (products.length === 0) throw nothingToBuild(source);
   await checkDestinations(source, ['words', 'embeddings']);
-  if (files.words !== undefined) await makeFolderOf(files.words);
+  if (files.words !== undefined) makeFolderOf(files.words);
   await Promise.all([files.index, files.words].map(checkPlace));
   await checkOwnDestination(source, 'index');
   await Promise.all(products.map(removeStrayFiles));

@@ -1,7 +1,8 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { checkDestination, type FileOwner, type WrittenKind } from '../../lib/internal.js';
+import { makeFolder } from '../../lib/make-folder.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 
@@ -45,12 +46,14 @@ export async function checkOwnDestination(opened: Opened, file: WrittenFile): Pr
 }
 
 /** Creates the folder of a file that is about to be written. @throws IO */
-export async function makeFolderOf(path: string): Promise<void> {
+export function makeFolderOf(path: string): void {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-    const reason = `the folder ${folder} cannot be made: ${cause.message}`;
+  try {
+    makeFolder(folder);
+  } catch (cause) {
+    const reason = `the folder ${folder} cannot be made: ${(cause as Error).message}`;
     throw LorekeepError.about('IO', { file: path, reason, folder }, { cause });
-  });
+  }
 }
 
 async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: FileOwner | undefined) {

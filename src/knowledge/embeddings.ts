@@ -114,7 +114,7 @@ async function embedMissing(
 async function save(rows: EmbeddingRows, path: string | undefined, source: EmbedSource): Promise<boolean> {
   if (path === undefined || source.readOnly) return false;
   try {
-    await makeFolderOf(path);
+    makeFolderOf(path);
     await rows.save(path, { owner: ownerOf(source) });
     return true;
   } catch (error) {

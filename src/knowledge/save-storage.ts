@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, rm } from 'node:fs/promises';
+import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import {
   type FieldDefinition,
@@ -9,7 +9,8 @@ import {
   type Storage,
   type StoredRecord,
 } from '../../lib/index.js';
-import { readRegular, renameOver } from '../../lib/internal.js';
+import { makeFolder } from '../../lib/make-folder.js';
+import { readRegular, renameOver } from '../../lib/regular-file.js';
 import { largestConfigBytes } from '../files/read-text.js';
 import { NoEmbedder } from './embedder.js';
 import { indexFingerprint, type KnowledgeModel } from './model.js';
@@ -59,7 +60,7 @@ export async function saveStorage(
     written.index_file,
     written.bm25_file,
   ].map((name) => join(folder, name)) as [string, string, string];
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   await writeWhole(
     recordsFile,
     () => checkOwnRecords(recordsFile),

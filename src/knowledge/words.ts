@@ -62,7 +62,7 @@ export async function writeWords(
 }
 
 async function save(index: TextIndex, records: Records, path: string, source: WordsSource): Promise<void> {
-  await makeFolderOf(path);
+  makeFolderOf(path);
   await index.save(path, { fingerprint: records.fingerprint, owner: ownerOf(source), signal: source.signal });
 }
 

@@ -1,5 +1,5 @@
+import { makeFolder } from '../../lib/make-folder.js';
 import type { ServerConfig } from '../config/schema.js';
-import { makeFolder } from '../files/make-folder.js';
 import { ConsoleSink } from './console-sink.js';
 import { FileSink } from './file-sink.js';
 import { createLog, type Log, silentLog } from './log.js';

@@ -177,6 +177,12 @@ describe('indexFolder', () => {
     },
   );
 
+  test.runIf(process.platform === 'linux')('a place in which no folder can be made is an error', async () => {
+    write({ 'a.md': 'Owls hunt at night.' });
+    // Node's own recursive mkdir does not return there.
+    await expect(index({ output: '/proc/absent/index' })).rejects.toMatchObject({ code: 'IO' });
+  });
+
   test('a folder without text is an error that gives the reasons', async () => {
     await expect(index()).rejects.toThrow(/no Markdown, text, HTML/);
     await expect(index({ include: ['*.log'] })).rejects.toThrow(/no file matches \*\.log$/);

@@ -111,6 +111,12 @@ describe('a storage of records in memory', () => {
 });
 
 describe('save()', () => {
+  it.runIf(process.platform === 'linux')('fails where no folder can be made', async () => {
+    await using storage = await create();
+    const saved = storage.save('/proc/absent/kb.json', { embeddingModel: 'tiny' });
+    await expect(saved).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('writes a knowledge base that opens without embedding and answers as the storage did', async () => {
     await using storage = await create();
     const paths = await storage.save(file('saved', 'kb.json'), { embeddingModel: 'tiny' });

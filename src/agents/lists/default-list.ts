@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { openRegular } from '../../../lib/internal.js';
+import { openRegular } from '../../../lib/regular-file.js';
 import { isOutOfDescriptors } from '../../failure/failure.js';
 import { fail } from '../../protocol/errors.js';
 import { readOpen, type TextSource } from './text-file.js';

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { readRegular } from '../../../lib/internal.js';
+import { readRegular } from '../../../lib/regular-file.js';
 import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
 import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { findAccessToken } from '../ask/access-token.js';

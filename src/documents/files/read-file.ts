@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { openRegular } from '../../../lib/internal.js';
+import { openRegular } from '../../../lib/regular-file.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */

@@ -1,7 +1,8 @@
-import { lstat, mkdir, open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
-import { readRegular } from '../../../lib/internal.js';
+import { makeFolder } from '../../../lib/make-folder.js';
+import { readRegular } from '../../../lib/regular-file.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { lockFolder } from '../../downloads/folder-lock.js';
@@ -80,13 +81,16 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
 
 /** Refuses a folder with files of the same names that are not of an index. */
 async function preparePlace(place: string): Promise<void> {
-  await mkdir(place, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    const isFile = cause.code === 'EEXIST' || cause.code === 'ENOTDIR';
+  try {
+    makeFolder(place);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const isFile = code === 'EEXIST' || code === 'ENOTDIR';
     const reason = isFile
       ? 'is a file, or in one; a folder is expected'
-      : `the folder cannot be made: ${cause.message}`;
+      : `the folder cannot be made: ${message}`;
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
-  });
+  }
   if ((await readFacts(place)) !== undefined) return;
   for (const name of Object.values(fileNames)) {
     const file = join(place, name);

@@ -1,6 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegular } from '../../../lib/internal.js';
+import { readRegular } from '../../../lib/regular-file.js';
 import { fileNames } from './place.js';
 
 /** What was read of one file. */

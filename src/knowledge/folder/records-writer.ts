@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { renameOver } from '../../../lib/internal.js';
+import { renameOver } from '../../../lib/regular-file.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */
