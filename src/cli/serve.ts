@@ -16,6 +16,7 @@ import { protocolVersion } from '../protocol/frames.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { exitStatus } from './exit-status.js';
+import { collectWithoutHelpers } from './garbage-collection.js';
 import { ignoreOtherSignals } from './other-signals.js';
 import { printJsonLine, warn } from './output.js';
 import { watchParent } from './parent-process.js';
@@ -82,6 +83,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
 
   async function startServer(): Promise<LorekeepServer> {
     try {
+      collectWithoutHelpers();
       return await LorekeepServer.start({
         config,
         configFile: place,

@@ -4,6 +4,8 @@ import { framed } from './hostile-frames.mjs';
 
 /** Longest silence of a server that owes replies. */
 const answerMs = 60_000;
+/** Times between two looks at the clock count for at most this long: a process that did not run has not waited. */
+const longestTickMs = 5000;
 const internal = Buffer.from('"code":1009');
 const replyTo = Buffer.from('"reply_to":');
 
@@ -46,14 +48,25 @@ export class Line {
     this.#look();
   }
 
+  /** What tells a server that does not read from one that does not answer. */
+  get #state() {
+    const { bytesRead, bytesWritten, writableLength } = this.socket;
+    return `${this.replies} by now; ${bytesWritten} bytes written, ${writableLength} unsent, ${bytesRead} read`;
+  }
+
   async #until(holds, what) {
-    const begin = Date.now();
+    let silent = 0;
+    let last = Date.now();
+    let { heard } = this;
     for (;;) {
       if (this.failure) throw new Error(this.failure);
       if (holds()) return;
       if (this.ended) throw new Error(`closed by the server ${what}`);
-      if (Date.now() - Math.max(begin, this.heard) > answerMs)
-        throw new Error(`no answer in ${answerMs / 1000} s ${what}, ${this.replies} by now`);
+      const now = Date.now();
+      silent = this.heard === heard ? silent + Math.min(now - last, longestTickMs) : 0;
+      last = now;
+      heard = this.heard;
+      if (silent > answerMs) throw new Error(`no answer in ${answerMs / 1000} s ${what}, ${this.#state}`);
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, 1000);
         this.look = () => {

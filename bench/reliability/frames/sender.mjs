@@ -30,9 +30,23 @@ async function connectAgainAndAgain(lane) {
       await converse(new Random(seed * 1_000_003 + number));
       counts.connections++;
     } catch (error) {
-      counts.problems.push(`connection ${number}: ${error.message}`);
+      counts.problems.push(`connection ${number}: ${error.message}; ${await beside()}`);
       if (counts.problems.length > 20) return;
     }
+  }
+}
+
+/** What a new connection sees of the server. */
+async function beside() {
+  const line = new Line(connect({ host: '127.0.0.1', port }));
+  try {
+    await line.frame();
+    const { connections } = await line.ask({ type: 'StatusRequest', id: 'status' });
+    return `another one is answered, of ${connections}`;
+  } catch (error) {
+    return `another one: ${error.message}`;
+  } finally {
+    line.socket.destroy();
   }
 }
 

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { homeFolder } from '../../files/home.js';
 import { FairSlots } from '../../lifecycle/fair-slots.js';
 import { untilAborted } from '../../lifecycle/until-aborted.js';
+import { serverError } from '../../protocol/errors.js';
 import type { PatternReply, PatternRequest } from './pattern-messages.js';
 
 /** A client's way to the thread of patterns. */
@@ -27,8 +28,15 @@ const never = new AbortController().signal;
  */
 export class PatternThread {
   readonly #slots = new FairSlots(1);
+  readonly #file: string;
+  readonly #heapMiB: number;
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
+
+  constructor({ file = workerFile, heapMiB = mostHeapMiB } = {}) {
+    this.#file = file;
+    this.#heapMiB = heapMiB;
+  }
 
   join(): PatternShare {
     const share = this.#slots.join();
@@ -50,10 +58,10 @@ export class PatternThread {
     await worker?.terminate();
   }
 
-  #ask(request: PatternRequest): Promise<PatternReply> {
+  async #ask(request: PatternRequest): Promise<PatternReply> {
     clearTimeout(this.#idle);
+    const worker = this.#start();
     return new Promise<PatternReply>((resolve, reject) => {
-      const worker = this.#start();
       const settled = () => {
         worker.off('message', answered).off('error', failed).off('exit', ended);
         worker.unref();
@@ -66,7 +74,7 @@ export class PatternThread {
       const failed = (error: Error) => {
         settled();
         void this.close();
-        reject(new Error(`the thread of patterns failed: ${error.message}`, { cause: error }));
+        reject(threadError(error));
       };
       const ended = () => failed(new Error('it ended'));
       worker.ref();
@@ -76,12 +84,26 @@ export class PatternThread {
   }
 
   #start(): Worker {
-    this.#worker ??= new Worker(workerFile, {
-      resourceLimits: { maxOldGenerationSizeMb: mostHeapMiB },
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-    });
-    return this.#worker;
+    try {
+      this.#worker ??= new Worker(this.#file, {
+        resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
+        execArgv: [],
+        stdout: true,
+        stderr: true,
+      });
+      return this.#worker;
+    } catch (error) {
+      throw threadError(error as Error);
+    }
   }
+}
+
+/** Codes of Node.js for a thread that could not start, or whose heap was full. */
+const shortages: ReadonlySet<unknown> = new Set(['ERR_WORKER_INIT_FAILED', 'ERR_WORKER_OUT_OF_MEMORY']);
+
+function threadError(cause: Error & { code?: unknown }): Error {
+  const message = `the thread of patterns failed: ${cause.message}`;
+  return shortages.has(cause.code)
+    ? serverError(5003, message, {}, { cause })
+    : new Error(message, { cause });
 }
