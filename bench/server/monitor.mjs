@@ -51,8 +51,13 @@ function middleOf(values) {
   return { middle: median(sorted), low, high };
 }
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
-const shown = ({ middle, low, high }) => `${percent(middle)} (95 %: ${percent(low)} to ${percent(high)})`;
+function percent(share) {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+function shown({ middle, low, high }) {
+  return `${percent(middle)} (95 %: ${percent(low)} to ${percent(high)})`;
+}
 
 function report({ clients, records, seconds }, rounds, bytes) {
   const cost = middleOf(rounds.map((round) => 1 - round.with.rate / round.without.rate));

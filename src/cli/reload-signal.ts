@@ -1,12 +1,21 @@
 import { switchOffAbsent } from '../config/edition.js';
 import type { FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
+import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
 import type { LorekeepServer } from '../server/server.js';
 import { withConfigHere } from './server-config.js';
 
+/** What a running server has been started with. `file`: the config that it read, if there was one. */
+export interface Reloadable {
+  server: LorekeepServer;
+  flags: FlagValues;
+  file: string | undefined;
+  log: Log;
+}
+
 /** From now on SIGHUP rereads the config, once the server has started; before that it is only harmless. */
-export function onReloadSignal(): (server: LorekeepServer, flags: FlagValues, log: Log) => void {
+export function onReloadSignal(): (running: Reloadable) => void {
   let reload = async () => {};
   let last = Promise.resolve();
   try {
@@ -17,17 +26,22 @@ export function onReloadSignal(): (server: LorekeepServer, flags: FlagValues, lo
   } catch {
     // This system has no such signal.
   }
-  return (server, flags, log) => {
-    reload = () => reread(server, flags, log);
+  return (running) => {
+    reload = () => reread(running);
   };
 }
 
 /** Never rejects: a config that cannot be used changes nothing. */
-async function reread(server: LorekeepServer, flags: FlagValues, log: Log): Promise<void> {
+async function reread(running: Reloadable): Promise<void> {
+  const { server, flags, file, log } = running;
   try {
     const next = await loadConfig(flags, withConfigHere(flags, process.env));
+    // The defaults would open what the config had closed, such as a server with an access token.
+    if (file !== undefined && next.file !== file)
+      throw new StartupError(`${file}: the config file does not exist`);
     for (const warning of [...next.warnings, ...switchOffAbsent(next.config)]) log.warn(warning);
     const { taken, needRestart } = await server.reload(next);
+    running.file = next.file;
     log.info({ changed: taken.map(({ path }) => path), needRestart }, 'config reread');
   } catch (error) {
     const { message } = error as Error;

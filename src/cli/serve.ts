@@ -79,7 +79,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   };
   const server = await starting;
   if (parentPid !== undefined) printReady(server, config, accessToken);
-  useServer(server, flags, log);
+  useServer({ server, flags, file, log });
 
   async function startServer(): Promise<LorekeepServer> {
     try {

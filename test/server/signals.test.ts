@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -27,7 +27,7 @@ async function start(name: string, fields: object) {
     const lines = await program.printed(new RegExp(`(?:(?:.*\\n)*?.*config (?:not )?reread.*){${reloads}}`));
     return JSON.parse(lines[0].split('\n').at(-1) as string) as Record<string, unknown>;
   };
-  return { program, port, write, reload };
+  return { program, port, write, remove: () => rmSync(path), reload };
 }
 
 describe.skipIf(process.platform === 'win32')('a running server', () => {
@@ -100,6 +100,26 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
     await client.close();
     // The next good one is taken over.
     write({ log_level: 'debug' });
+    expect(await reload()).toMatchObject({ changed: ['log_level'] });
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('keeps its access token on SIGHUP when the config file is gone', async () => {
+    const token = inFolder('kept-token');
+    writeFileSync(token, 'the secret of this test');
+    chmodSync(token, 0o600);
+    const config = { access_token_file: token };
+    const { program, port, write, remove, reload } = await start('gone', config);
+    remove();
+    expect(await reload()).toMatchObject({
+      level: 'error',
+      msg: expect.stringMatching(/goes on.*config file does not exist/),
+    });
+    const client = await connect({ port });
+    await expect(client.createSession()).rejects.toMatchObject({ code: 2010 });
+    await client.close();
+    write({ ...config, log_level: 'debug' });
     expect(await reload()).toMatchObject({ changed: ['log_level'] });
     program.child.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
