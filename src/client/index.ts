@@ -1,4 +1,5 @@
 /** `lorekeep/client`: talks to a lorekeep server over TCP. Field names are the protocol's in camelCase (docs/client.md). */
+export type { FilterExpression } from '../../lib/index.js';
 export { ClientAgent, type TurnOptions } from './agent.js';
 export type { PullProgress, TurnEvent } from './channel.js';
 export { ConnectionLostError } from './channel.js';

@@ -215,7 +215,8 @@ function refuseOutside({ path, where, details }: Named): never {
 
 function refuseAbsent({ path, where, details, absent }: Named): never {
   const start = absent === 3010 ? ' in the storage root, where paths start' : '';
-  fail(absent, `${where}: there is no file ${shown(path)}${start}`, details);
+  const remedy = where.endsWith(': index_file') ? '; lorekeep build makes it of the records' : '';
+  fail(absent, `${where}: there is no file ${shown(path)}${start}${remedy}`, details);
 }
 
 function refuseRoot({ where, details }: Named): never {

@@ -210,7 +210,11 @@ describe('a storage from a config file', () => {
   it.each([
     ['{', undefined, 'not valid JSON'],
     [{ ...config, records_file: 'absent.json' }, undefined, 'records_file: there is no file'],
-    [{ ...config, index_file: 'absent.index' }, undefined, 'index_file: there is no file'],
+    [
+      { ...config, index_file: 'absent.index' },
+      undefined,
+      'index_file: there is no file "absent.index"; lorekeep build',
+    ],
     [{ ...config, embedding_model: 'tinny' }, undefined, 'did you mean "tiny"'],
     [{ ...config, fields: [{ name: 'year', type: 'int' }] }, undefined, 'fields[0]'],
     [config, '[]', 'at least one record'],

@@ -52,7 +52,7 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
     );
   if (questions < 50)
     advice.push(
-      `${counted(questions, 'question')} are few: differences below ${(1 / Math.sqrt(questions)).toFixed(2)} may be chance. Aim at 50 or more.`,
+      `${counted(questions, 'question')} ${questions === 1 ? 'is' : 'are'} few: differences below ${(1 / Math.sqrt(questions)).toFixed(2)} may be chance. Aim at 50 or more.`,
     );
   return advice;
 }
