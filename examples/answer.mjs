@@ -9,15 +9,14 @@ const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text)
 
 const words = await TextIndex.build(paragraphs);
 const { ordinals } = await words.search(question, { k: 3 });
-const facts = [...ordinals].map((row) => paragraphs[row]).join('\n\n');
+// The best one last, next to the question.
+const facts = Array.from(ordinals.toReversed(), (row) => paragraphs[row]).join('\n\n');
 
 // Any GGUF model with a chat template. Contents of messages are plain text: they cannot spell a control token.
 const model = await LanguageModel.load(process.argv[2]);
-const reply = model.generate({
-  messages: [{ role: 'user', content: `Context:\n\n${facts}\n\nQuestion: ${question}\nAnswer:` }],
-  maxTokens: 120,
-  sampling: { temperature: 0 },
-});
+const content = `Context:\n${facts}\n\nQuestion: ${question}\nAnswer with a sentence of the context:`;
+const messages = [{ role: 'user', content }];
+const reply = model.generate({ messages, maxTokens: 120, sampling: { temperature: 0 } });
 for await (const piece of reply) process.stdout.write(piece.text);
 const { finish, usage, timing } = await reply.result;
 console.log(`\n(${finish}: ${usage.completion} tokens, the first after ${timing.firstMs.toFixed()} ms)`);

@@ -70,7 +70,7 @@ console.log(
 );
 
 function requestOf(records, question, drafts) {
-  const content = `Context:\n${records.join('\n\n')}\n\nQuestion: ${question}\nAnswer:`;
+  const content = `Context:\n${records.toReversed().join('\n\n')}\n\nQuestion: ${question}\nAnswer with a sentence of the context:`;
   return {
     messages: [{ role: 'user', content }],
     maxTokens: Number(options.tokens),

@@ -6,7 +6,7 @@
 //   LOREKEEP_MODELS=FOLDER node bench/quality/generate.mjs [--model FILE] [--questions 200] [--split test|tuning]
 //     [--only default,plain] [--server http://127.0.0.1:8080] [--top-k 3] [--json]
 //
-// Every tenth question is of the split "tuning", on which the default prompt was chosen; the others are "test".
+// Questions about every other article are of the split "tuning", on which the default prompt was chosen; the others are "test".
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,8 @@ import { schema } from '../../dist/src/agents/nodes/generate/schema.js';
 import { dataFolder, root } from '../harness/cache.mjs';
 import { LanguageModel, TextIndex } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
+import { interval } from './confidence.mjs';
+import { mean } from './measures.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -59,10 +61,12 @@ if (!collectionsPresent() || !existsSync(file)) {
   console.log(`bench/quality: left out, no collections under ${dataFolder} or no ${file}`);
   process.exit(0);
 }
-const { documents, queries } = readCollection('xquad-en');
+const { documents, queries, gains } = readCollection('xquad-en');
 const answers = answersById();
+const articles = articlesByDocument();
+const ofArticle = ({ id }) => articles.get([...gains.get(id).keys()][0]);
 const asked = queries
-  .filter((_, index) => (index % 10 === 0) === (options.split === 'tuning'))
+  .filter((query) => (ofArticle(query) % 2 === 0) === (options.split === 'tuning'))
   .filter((_, index, all) => index % Math.max(1, Math.floor(all.length / Number(options.questions))) === 0)
   .slice(0, Number(options.questions));
 const texts = documents.map(({ text }) => text);
@@ -75,6 +79,7 @@ const found = await Promise.all(
 );
 const model = await LanguageModel.load(file, { contextSize: 4096, kvCells: atOnce * 4096 });
 const rows = [];
+let hitsOfDefault;
 for (const [name, prompt] of Object.entries(prompts)) {
   if (options.only !== undefined && !options.only.split(',').includes(name)) continue;
   rows.push(await measure(name, prompt));
@@ -89,9 +94,18 @@ function report() {
   console.log(
     `${asked.length} questions (${options.split}); the answer is in the paragraphs of ${held.toFixed(3)}`,
   );
-  console.log('| prompt | contains the answer | tokens of a reply |\n|---|---|---|');
-  for (const { name, contains, tokens } of rows)
-    console.log(`| ${name} | ${contains.toFixed(3)} | ${tokens.toFixed(0)} |`);
+  console.log(
+    '| prompt | contains the answer | 95 % interval | default minus it | 95 % interval | tokens of a reply |',
+  );
+  console.log('|---|---|---|---|---|---|');
+  for (const { name, contains, range, minus, tokens } of rows) {
+    const difference = minus === undefined ? '| | |' : `| ${minus.mean.toFixed(3)} | ${shown(minus.range)} |`;
+    console.log(`| ${name} | ${contains.toFixed(3)} | ${shown(range)} ${difference} ${tokens.toFixed(0)} |`);
+  }
+}
+
+function shown(range) {
+  return range.map((bound) => bound.toFixed(3)).join(' to ');
 }
 
 async function measure(name, prompt) {
@@ -101,7 +115,7 @@ async function measure(name, prompt) {
   const ask = async () => {
     while (next < asked.length) {
       const at = next++;
-      const messages = prompt(found[at], asked[at].text);
+      const messages = await prompt(found[at], asked[at].text);
       const reply = await (name === 'default' || options.server === undefined
         ? generated(messages)
         : served(messages));
@@ -110,7 +124,16 @@ async function measure(name, prompt) {
     }
   };
   await Promise.all(Array.from({ length: atOnce }, ask));
-  return { name, contains: share(right), tokens: tokens / asked.length };
+  const hits = right.map(Number);
+  if (name === 'default') hitsOfDefault = hits;
+  const gained = name === 'default' ? undefined : hitsOfDefault?.map((hit, at) => hit - hits[at]);
+  return {
+    name,
+    contains: mean(hits),
+    range: interval(hits),
+    minus: gained && { mean: mean(gained), range: interval(gained) },
+    tokens: tokens / asked.length,
+  };
 }
 
 async function generated(messages) {
@@ -131,7 +154,7 @@ async function served(messages) {
 /** The messages of a generate node without params. */
 function defaultPrompt() {
   const builder = new PromptBuilder(schema.params.parse({}), 'params');
-  return (records, question) => {
+  return async (records, question) => {
     const knowledge = records.map((text, at) => ({
       _type: 'knowledge',
       node: 'kb',
@@ -141,7 +164,7 @@ function defaultPrompt() {
       rank: at + 1,
       score: 1,
     }));
-    return builder.build(new Interaction(question, {}), { history: [], knowledge }).messages;
+    return (await builder.build(new Interaction(question, {}), { history: [], knowledge })).messages;
   };
 }
 
@@ -159,10 +182,25 @@ function share(values) {
   return values.filter(Boolean).length / values.length;
 }
 
-function answersById() {
-  const lines = gunzipSync(readFileSync(join(dataFolder, 'ir', 'xquad', 'en', 'queries.jsonl.gz')))
-    .toString('utf8')
+function rowsOf(leaf) {
+  const lines = gunzipSync(readFileSync(join(dataFolder, 'ir', 'xquad', 'en', leaf))).toString('utf8');
+  return lines
     .trimEnd()
-    .split('\n');
-  return new Map(lines.map((line) => JSON.parse(line)).map(({ id, answer }) => [id, answer]));
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+function answersById() {
+  return new Map(rowsOf('queries.jsonl.gz').map(({ id, answer }) => [id, answer]));
+}
+
+/** The number of the article that each paragraph is from. */
+function articlesByDocument() {
+  const numbers = new Map();
+  return new Map(
+    rowsOf('corpus.jsonl.gz').map(({ id, topic_en: article }) => {
+      if (!numbers.has(article)) numbers.set(article, numbers.size);
+      return [id, numbers.get(article)];
+    }),
+  );
 }

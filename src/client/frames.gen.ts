@@ -345,7 +345,8 @@ export interface GenerateParams {
   system?: string | undefined;
   /**
    * Mustache template of the last user message. Default: the user's message; behind records in the same
-   * message, the lines `Question: {{text}}` and `Answer:`.
+   * message, the lines `Question: {{text}}` and `Answer with a sentence of the context:` (with `cite`:
+   * `Answer:`).
    */
   prompt?: string | undefined;
   /** How knowledge enters the prompt. */
@@ -366,7 +367,10 @@ export interface GenerateParams {
      * 1048576.
      */
     maxTokens?: number | undefined;
-    /** `reversed`: the best record comes last, next to the message. Default: `"rank"`. */
+    /**
+     * `rank`: the best record comes first. `reversed`: last. Default: `reversed` with placement
+     * `before_user`, so that it is next to the message; else, and with `cite` `marks`, `rank`.
+     */
     order?: 'rank' | 'reversed' | undefined;
   } | undefined;
   /** `turns`: most earlier turns in the prompt. */
@@ -445,7 +449,7 @@ export interface GenerateParams {
   onNoKnowledge?: 'answer' | 'fallback' | 'refuse' | undefined;
   /** The reply for `on_no_knowledge` `fallback`. */
   fallback?: string | undefined;
-  /** Least relevance of a record for `on_no_knowledge`. Default: 0.2. 0 to 1. */
+  /** Least relevance of a record for `on_no_knowledge`. Default: 0.5. 0 to 1. */
   minRelevance?: number | undefined;
   /** The reply ends with what there is this long after the node has started. 1 to 86400000. */
   deadlineMs?: number | undefined;

@@ -4,14 +4,17 @@ import type { FakeOptions } from '../helpers/fake-text-model.js';
 import { strings } from './corpus.js';
 import { contents, kb, lastPrompt, setting, talker } from './generate-setting.js';
 
+/** The end of the default message behind records. */
+const request = 'Answer with a sentence of the context:';
+
 describe('the prompt of a generate node', () => {
-  it('has context, question and answer by default, without a system text', async () => {
+  it('has context, question and a request by default, the best record next to them, without a system text', async () => {
     const { agentOf, model } = await setting();
     const agent = await agentOf([kb({ top_k: 2, mode: 'lexical' }), { id: 'talker', type: 'generate' }]);
     await agent.turn('Why do bees dance, and what do glaciers grind?');
     expect(model.prompts[0]?.map(({ role }) => role)).toEqual(['user']);
     expect(lastPrompt(model)).toBe(
-      `Context:\n${strings[0]}\n\n${strings[1]}\n\nQuestion: Why do bees dance, and what do glaciers grind?\nAnswer:`,
+      `Context:\n${strings[1]}\n\n${strings[0]}\n\nQuestion: Why do bees dance, and what do glaciers grind?\n${request}`,
     );
   });
 
@@ -26,7 +29,7 @@ describe('the prompt of a generate node', () => {
       'Be brief.',
       'Why do bees dance?',
       'In the hive.',
-      `Context:\n${strings[0]}\n\nQuestion: bees dance\nAnswer:`,
+      `Context:\n${strings[0]}\n\nQuestion: bees dance\n${request}`,
     ]);
   });
 
@@ -39,6 +42,7 @@ describe('the prompt of a generate node', () => {
       await (await agentOf([kb(), { id: 'talker', type: 'generate', params: { cite } }])).turn('bees dance');
       expect(contents(model)[0]).toContain(word);
       expect(contents(model)).toHaveLength(2);
+      expect(lastPrompt(model)).toMatch(/\nAnswer:$/);
     }
   });
 
@@ -78,10 +82,12 @@ describe('the prompt of a generate node', () => {
     };
     const agent = await agentOf([kb({ top_k: 1 }), talker({ knowledge })]);
     await agent.turn('Why do bees dance?', { variables: { tag: 'x' } });
-    expect(lastPrompt(model)).toBe(`H x\n\n(1/0/x) ${strings[0]}\n\nQuestion: Why do bees dance?\nAnswer:`);
+    expect(lastPrompt(model)).toBe(
+      `H x\n\n(1/0/x) ${strings[0]}\n\nQuestion: Why do bees dance?\n${request}`,
+    );
   });
 
-  it('has the best record last with order "reversed"', async () => {
+  it('has the best record last with order "reversed", the default before the message', async () => {
     const { agentOf, model } = await setting();
     const agent = (order: string) =>
       agentOf([kb({ mode: 'lexical', top_k: 2 }), talker({ knowledge: { order, item: '<{{id}}>' } })]);
@@ -91,6 +97,15 @@ describe('the prompt of a generate node', () => {
     const ids = model.prompts.map((messages) => [...(messages[0]?.content ?? '').matchAll(/<(\d+)>/g)]);
     expect(ids[0]?.map(([, id]) => id)).toEqual(['0', '1']);
     expect(ids[1]?.map(([, id]) => id)).toEqual(['1', '0']);
+    const byDefault = async (placement: string, more: object = {}) => {
+      const knowledge = { item: '<{{number}}={{id}}>', placement };
+      const nodes = [kb({ mode: 'lexical', top_k: 2 }), talker({ knowledge, system: 'Be brief.', ...more })];
+      await (await agentOf(nodes)).turn(asked);
+      return contents(model).join(' ').match(/<.*?>/g);
+    };
+    expect(await byDefault('before_user')).toEqual(['<1=1>', '<2=0>']);
+    expect(await byDefault('system')).toEqual(['<1=0>', '<2=1>']);
+    expect(await byDefault('before_user', { cite: 'marks' })).toEqual(['<1=0>', '<2=1>']);
   });
 
   it('leaves out the lowest-ranked records beyond max_tokens, and says so', async () => {

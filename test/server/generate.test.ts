@@ -161,7 +161,7 @@ describe('a dry run', () => {
     expect([text, finish, model.requests.length]).toEqual(['', undefined, 1]);
     const [{ tokens, dropped, messages, node }] = dryRun as [NonNullable<typeof dryRun>[number]];
     expect(node).toBe('talker');
-    expect(tokens).toMatchObject({ system: 3, history: 5, prompt: 6, reserved: 100, context: 1000 });
+    expect(tokens).toMatchObject({ system: 3, history: 5, prompt: 12, reserved: 100, context: 1000 });
     expect(tokens.knowledge).toBeGreaterThan(10);
     const { system, history, knowledge, prompt, template, total } = tokens;
     expect(system + history + knowledge + prompt + template).toBe(total);

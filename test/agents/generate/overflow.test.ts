@@ -40,12 +40,12 @@ describe('what a prompt leaves out', () => {
 describe('a prompt that does not fit', () => {
   const table = [
     { name: 'everything fits', context: 200, history: 3, records: 3, kept: [3, 3] },
-    { name: 'a long history loses its oldest turns', context: 120, history: 9, records: 1, kept: [6, 1] },
-    { name: 'all history goes before any record', context: 88, history: 9, records: 4, kept: [0, 3] },
-    { name: 'many records lose the last', context: 100, history: 0, records: 30, kept: [0, 4] },
+    { name: 'a long history loses its oldest turns', context: 126, history: 9, records: 1, kept: [6, 1] },
+    { name: 'all history goes before any record', context: 94, history: 9, records: 4, kept: [0, 3] },
+    { name: 'many records lose the last', context: 106, history: 0, records: 30, kept: [0, 4] },
     {
       name: 'a long message leaves nothing else',
-      context: 132,
+      context: 138,
       history: 9,
       records: 9,
       message: 90,

@@ -1,3 +1,5 @@
+import type { GenerateParams } from './schema.js';
+
 /**
  * Texts of the default prompt with records: a form that small models have met often. bench/quality/generate.mjs measures it
  * beside others.
@@ -13,7 +15,14 @@ export const defaultSystem = {
 /** Text before the records. */
 export const defaultHeader = 'Context:';
 
+/** How the message behind the records ends, by `cite`. Small models copy what they are asked for a sentence of. */
+const request = {
+  none: 'Answer with a sentence of the context:',
+  marks: 'Answer:',
+  verbatim: 'Answer:',
+} as const;
+
 /** The last user message, behind the records. */
-export function defaultPrompt(text: string): string {
-  return `Question: ${text}\nAnswer:`;
+export function defaultPrompt(text: string, cite: GenerateParams['cite']): string {
+  return `Question: ${text}\n${request[cite]}`;
 }

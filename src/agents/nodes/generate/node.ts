@@ -201,11 +201,11 @@ class GenerateNode implements AgentNode {
     prepareMs: number,
     signal: AbortSignal,
   ): Promise<{ result: GenerationResult; removedMarks: number }> {
-    const stream = new ReplyStream(interaction.startReply(this.id), this.#params, prompt.numbered);
+    const stream = new ReplyStream(interaction.startReply(this.id), this.#params, prompt);
     const request = {
       ...this.#request,
       ...prompt.counted.request,
-      ...this.#ofTurn(prompt.numbered, prepareMs),
+      ...this.#ofTurn(prompt.parts.knowledge, prepareMs),
     };
     const generation = this.#pin.model.generate(request, { signal });
     // Awaited below; a failure must not be unhandled while the pieces are read.

@@ -66,7 +66,7 @@ export class PromptBuilder {
 
   /** @throws InvalidParam if a template fails or the user message is blank */
   async build(interaction: Interaction, { history, knowledge }: PromptParts): Promise<PromptMessages> {
-    const { order, placement } = this.#params.knowledge;
+    const { placement, order = defaultOrder(this.#params) } = this.#params.knowledge;
     const numbered = order === 'reversed' ? knowledge.toReversed() : [...knowledge];
     const view = interactionView(interaction, numbered);
     const block = placement === 'template' ? '' : await this.#block(view, numbered);
@@ -110,7 +110,9 @@ export class PromptBuilder {
     const own = this.#templates.prompt !== undefined;
     const asked = own ? this.#render('prompt', view) : view.text;
     if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
-    return own || !grounded || this.placement !== 'before_user' ? asked : defaultPrompt(asked);
+    return own || !grounded || this.placement !== 'before_user'
+      ? asked
+      : defaultPrompt(asked, this.#params.cite);
   }
 
   #system(view: TemplateView, grounded: boolean): string {
@@ -146,6 +148,11 @@ export class PromptBuilder {
     const path = this.#path(name);
     fail(4003, `${path}: ${problem}`, { path });
   }
+}
+
+/** Small models find a record best next to the message. Numbered ones keep their order: the best is [1]. */
+function defaultOrder({ cite, knowledge }: GenerateParams): 'rank' | 'reversed' {
+  return knowledge.placement === 'before_user' && cite !== 'marks' ? 'reversed' : 'rank';
 }
 
 /** Parts with a blank line between them; empty ones leave nothing. */

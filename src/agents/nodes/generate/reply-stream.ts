@@ -4,6 +4,7 @@ import type { OwnCitation } from '../../interaction.js';
 import type { ReplyWriter } from '../../reply-writer.js';
 import { ActionSplitter } from './actions.js';
 import { Delivery, type Pace } from './delivery.js';
+import type { FittedPrompt } from './fit.js';
 import { MarkFilter } from './marks.js';
 import { quotations } from './quotations.js';
 import type { GenerateParams } from './schema.js';
@@ -17,21 +18,24 @@ export interface ReplyOutcome {
 /** Passes a model's text to the client: without its action and the marks of records that do not exist, at a pace. */
 export class ReplyStream {
   readonly #writer: ReplyWriter;
-  readonly #records: readonly Knowledge[];
+  readonly #best: readonly Knowledge[];
   readonly #cite: GenerateParams['cite'];
   readonly #actions: ActionSplitter | undefined;
   readonly #marks: MarkFilter | undefined;
   readonly #reply: Delivery;
   readonly #thinking: Delivery;
 
-  /** `records`: in the order of their numbers. */
-  constructor(writer: ReplyWriter, params: GenerateParams, records: readonly Knowledge[]) {
+  constructor(
+    writer: ReplyWriter,
+    params: GenerateParams,
+    { numbered, parts }: Pick<FittedPrompt, 'numbered' | 'parts'>,
+  ) {
     const pace = paceOf(params);
     this.#writer = writer;
-    this.#records = records;
+    this.#best = parts.knowledge;
     this.#cite = params.cite;
     this.#actions = params.actions && new ActionSplitter();
-    this.#marks = params.cite === 'marks' ? new MarkFilter(records) : undefined;
+    this.#marks = params.cite === 'marks' ? new MarkFilter(numbered) : undefined;
     this.#reply = new Delivery(pace, (text) => writer.write(text));
     this.#thinking = new Delivery(pace, (text) => writer.think(text));
   }
@@ -56,7 +60,7 @@ export class ReplyStream {
   }
 
   #citations(): OwnCitation[] {
-    if (this.#cite === 'verbatim') return quotations(this.#writer.text, this.#records);
+    if (this.#cite === 'verbatim') return quotations(this.#writer.text, this.#best);
     return this.#marks?.citations ?? [];
   }
 }

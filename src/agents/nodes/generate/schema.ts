@@ -30,8 +30,10 @@ const knowledge = z.strictObject({
     .describe('Most tokens of all records together; the lowest-ranked ones are left out. Default: no limit.'),
   order: z
     .enum(['rank', 'reversed'])
-    .default('rank')
-    .describe('`reversed`: the best record comes last, next to the message.'),
+    .optional()
+    .describe(
+      '`rank`: the best record comes first. `reversed`: last. Default: `reversed` with placement `before_user`, so that it is next to the message; else, and with `cite` `marks`, `rank`.',
+    ),
 });
 
 const action = z.strictObject({
@@ -94,7 +96,7 @@ export const schema = {
       .min(1)
       .optional()
       .describe(
-        "Mustache template of the last user message. Default: the user's message; behind records in the same message, the lines `Question: {{text}}` and `Answer:`.",
+        "Mustache template of the last user message. Default: the user's message; behind records in the same message, the lines `Question: {{text}}` and `Answer with a sentence of the context:` (with `cite`: `Answer:`).",
       ),
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
