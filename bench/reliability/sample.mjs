@@ -64,6 +64,7 @@ export class Sample {
     });
     writeFileSync(this.at('patterns.txt'), this.#patterns(1000, 75));
     writeFileSync(this.at('few-patterns.txt'), this.#patterns(500, 2));
+    writeFileSync(this.at('slow-patterns.txt'), slowPatterns);
     await writeTinyDecoder('llama', this.at('writer.gguf'), { context: 8192 });
     await createTinyModel({ texts: [this.words.join(' ')], path: this.at('tiny.gguf'), dimension });
     this.#model = await EmbeddingModel.load(this.at('tiny.gguf'), { threads: 1 });
@@ -141,5 +142,8 @@ export async function answersOfSession(session, name, size, texts, times = []) {
   }
   return JSON.stringify(answers);
 }
+
+/** The first takes long to compile, the second to search for. */
+const slowPatterns = `${'[a-z\\x{100}-\\x{10ffff}]'.repeat(35)}\n${'(\\p{L}+\\s*)'.repeat(20)}z\n`;
 
 const plainHit = ({ id, text, score, metadata }) => [id, text, Number(score.toFixed(5)), metadata];

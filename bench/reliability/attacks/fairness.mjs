@@ -116,6 +116,23 @@ export const fairnessAttacks = [
     },
   },
   {
+    name: 'patterns that take seconds, 4 clients',
+    lanes: 4,
+    async lane(tools) {
+      const peer = await tools.open();
+      const session_id = await peer.session();
+      const nodes = [
+        { id: 'guard', type: 'regex_guardrail', params: { string_storage: 'slow-patterns.txt' } },
+      ];
+      for (let id = 0; tools.alive() && !peer.closed; id += 2) {
+        const made = await peer.request({ type: 'CreateAgentRequest', id, session_id, graph: { nodes } });
+        const turn = { type: 'TurnRequest', session_id, agent_id: made?.agent_id, text: times('ab', 60_000) };
+        await peer.request({ ...turn, id: id + 1 });
+        await Promise.race([peer.next('TurnComplete'), tools.pause(5000)]);
+      }
+    },
+  },
+  {
     name: 'filters of 20,000 values, 8 clients',
     lanes: 8,
     async lane(tools) {

@@ -11,20 +11,20 @@ import { sessionFolders } from './session-folders.mjs';
 import { links, spellings } from './ways.mjs';
 
 const secret = 'the-secret-outside';
-const races = { short: 90, long: 600 };
+const races = { short: 60, long: 600 };
 
 export const escapes = {
   name: 'escapes',
   what: 'ways out of the storage root',
   aim: 500,
-  short: { count: 400, minutes: 0.25 },
+  short: { count: 300, minutes: 0.2 },
   long: { count: 100_000, minutes: 5 },
   async run({ folder, seed, count, until, short, say }) {
     const sample = await prepared(join(folder, 'escapes'), seed);
     const outcomes = [];
     try {
       outcomes.push(...(await underRoot(sample, { count, until, short })));
-      outcomes.push(await sessionFolders(sample, Session.begin, secret));
+      outcomes.push(await sessionFolders(sample, { begin: Session.begin, secret, short }));
       outcomes.push(await protectedFiles(sample));
     } finally {
       await sample.close();

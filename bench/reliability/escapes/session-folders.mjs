@@ -9,10 +9,10 @@ import { spellings } from './ways.mjs';
 const codes = [1004, 3009, 3011];
 /** Spellings of other systems: folders of these very names here, which need not exist. */
 const foreign = /[\\%]|^[a-z]:/i;
-const rounds = 200;
+const rounds = { short: 40, long: 200 };
 
 /** @param begin as Session.begin: a watched server and a session */
-export async function sessionFolders(sample, begin, secret) {
+export async function sessionFolders(sample, { begin, secret, short }) {
   const outcome = { case: 'storage_data_folder', unit: 'ways', tried: 0, outside: 0, problems: [] };
   const [listed, outside] = [sample.at('listed'), sample.at('outside')];
   mkdirSync(listed);
@@ -23,7 +23,7 @@ export async function sessionFolders(sample, begin, secret) {
     for (const folder of inside) await tryFolder(session, folder, outcome, true);
     for (const { path, leaves } of ways(outside, listed))
       if (leaves && !foreign.test(path)) await tryFolder(session, path, outcome, false);
-    await race(session, sample, outcome, secret);
+    await race(session, sample, outcome, { secret, rounds: short ? rounds.short : rounds.long });
     await session.end();
   }
   return outcome;
@@ -61,7 +61,7 @@ async function tryFolder(session, storage_data_folder, outcome, welcome) {
   }
 }
 
-async function race(session, sample, outcome, secret) {
+async function race(session, sample, outcome, { secret, rounds }) {
   const swaps = [sample.at('root/race-folder'), sample.at('root/kb'), sample.at('outside')];
   const swapper = fork(join(import.meta.dirname, 'swapper.mjs'), swaps);
   await new Promise((ready) => swapper.once('message', ready));

@@ -19,7 +19,7 @@ export const kills = {
   name: 'kills',
   what: 'SIGKILL at system calls of builds and of a server that writes, with readers in a loop',
   aim: 1000,
-  short: { count: 6, minutes: 0.3 },
+  short: { count: 6, minutes: 0.2 },
   long: { count: 1000, minutes: 40 },
   async run({ folder, seed, count, until, say }) {
     const tool = stepper();
