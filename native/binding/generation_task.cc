@@ -1,153 +1,19 @@
 #include "binding/generation_task.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "binding/arguments.h"
 #include "binding/error_translator.h"
+#include "binding/generation_argument.h"
 #include "binding/promise_task.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
 namespace {
-
-constexpr std::uint64_t kMostTokens = 1 << 24;
-constexpr std::uint64_t kMostAlternatives = 100;
-constexpr double kMostSeconds = 1e7;
-
-using Messages = std::vector<lm::ChatMessage>;
-
-/// The prompt as it arrives: text, tokens, or a conversation.
-using PromptArgument = std::variant<std::string, std::vector<lm::Token>, Messages>;
-
-/// What the reply must obey, as texts.
-struct ReplyArgument {
-  lm::ReplyOptions options;
-  std::string grammar;                // GBNF; empty: none
-  std::vector<lm::PromptPart> parts;  // of a rendered prompt
-};
-
-float number_argument(const Napi::Value& value, const char* name) {
-  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : std::nan("");
-  if (std::isnan(number)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
-  return static_cast<float>(number);
-}
-
-std::vector<lm::Token> tokens_argument(const Napi::Value& value, const char* name) {
-  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array)
-    fail(Code::kInvalidArgument, std::string(name) + ": an Int32Array of tokens is expected");
-  const auto array = value.As<Napi::Int32Array>();
-  return std::vector<lm::Token>(array.Data(), array.Data() + array.ElementLength());
-}
-
-std::vector<std::string> texts_argument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array of strings is expected");
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> texts;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) texts.push_back(string_argument(array.Get(i), name));
-  return texts;
-}
-
-lm::SamplingOptions sampling_argument(const Napi::Object& request) {
-  const auto number = [&request](const char* name) { return number_argument(request.Get(name), name); };
-  lm::SamplingOptions sampling;
-  sampling.temperature = number("temperature");
-  sampling.top_k = static_cast<std::int32_t>(integer_argument(request.Get("topK"), "topK", 0, kMostTokens));
-  sampling.top_p = number("topP");
-  sampling.min_p = number("minP");
-  sampling.repeat_penalty = number("repeatPenalty");
-  sampling.frequency_penalty = number("frequencyPenalty");
-  sampling.presence_penalty = number("presencePenalty");
-  sampling.penalty_last_n =
-      static_cast<std::int32_t>(integer_argument(request.Get("penaltyLastN"), "penaltyLastN", 0, kMostTokens));
-  const std::vector<lm::Token> tokens = tokens_argument(request.Get("biasTokens"), "logitBias");
-  const std::vector<float> values = floats_argument(request.Get("biasValues"), "logitBias");
-  if (tokens.size() != values.size()) fail(Code::kInvalidArgument, "logitBias: one value per token is expected");
-  for (std::size_t i = 0; i < tokens.size(); ++i) sampling.biases.emplace_back(tokens[i], values[i]);
-  return sampling;
-}
-
-lm::GenerationInput input_argument(const Napi::Object& request) {
-  lm::GenerationInput input;
-  input.consumer_class = static_cast<scheduler::ConsumerClass>(integer_argument(request.Get("class"), "class", 0, 2));
-  input.max_tokens =
-      static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMostTokens));
-  input.sampling = sampling_argument(request);
-  input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
-  input.text.stops = texts_argument(request.Get("stop"), "stop");
-  input.drafts = request.Get("drafts").ToBoolean();
-  if (!request.Get("logprobs").IsUndefined()) {
-    input.log_probabilities =
-        static_cast<std::uint32_t>(integer_argument(request.Get("logprobs"), "logprobs", 0, kMostAlternatives));
-  }
-  if (!request.Get("deadlineMs").IsUndefined()) {
-    const double ms = std::min<double>(number_argument(request.Get("deadlineMs"), "deadlineMs"), kMostSeconds * 1000);
-    input.deadline = lm::Clock::now() + std::chrono::duration_cast<lm::Clock::duration>(
-                                            std::chrono::duration<double, std::milli>(std::max(0.0, ms)));
-  }
-  return input;
-}
-
-lm::Thinking thinking_argument(const Napi::Value& value) {
-  return static_cast<lm::Thinking>(integer_argument(value, "thinking", 0, 2));
-}
-
-Messages messages_argument(const Napi::Value& value) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, "messages: an array is expected");
-  const auto array = value.As<Napi::Array>();
-  Messages messages;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) {
-    Napi::HandleScope scope(value.Env());
-    const Napi::Object message = object_argument(array.Get(i), "messages");
-    messages.push_back({static_cast<lm::Role>(integer_argument(message.Get("role"), "role", 0, 2)),
-                        string_argument(message.Get("content"), "content")});
-  }
-  return messages;
-}
-
-std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
-  std::vector<lm::PromptPart> parts;
-  if (value.IsUndefined()) return parts;
-  if (!value.IsArray()) fail(Code::kInvalidArgument, "parts: an array is expected");
-  const auto array = value.As<Napi::Array>();
-  for (std::uint32_t i = 0; i < array.Length(); ++i) {
-    Napi::HandleScope scope(value.Env());
-    const Napi::Object part = object_argument(array.Get(i), "parts");
-    parts.push_back({string_argument(part.Get("text"), "text"), part.Get("input").ToBoolean(), -1});
-  }
-  return parts;
-}
-
-ReplyArgument reply_argument(const Napi::Object& request) {
-  ReplyArgument reply;
-  reply.options.thinking = thinking_argument(request.Get("thinking"));
-  if (!request.Get("thinkingBudget").IsUndefined()) {
-    reply.options.thinking_budget =
-        static_cast<std::uint32_t>(integer_argument(request.Get("thinkingBudget"), "thinking.budget", 0, kMostTokens));
-  }
-  if (!request.Get("grammar").IsUndefined()) reply.grammar = string_argument(request.Get("grammar"), "grammar");
-  if (!request.Get("quotes").IsUndefined()) {
-    const Napi::Object quotes = object_argument(request.Get("quotes"), "quotes");
-    reply.options.quotes = {string_argument(quotes.Get("open"), "quotes.open"),
-                            string_argument(quotes.Get("close"), "quotes.close"),
-                            texts_argument(quotes.Get("texts"), "quotes.texts")};
-  }
-  reply.parts = parts_argument(request.Get("parts"));
-  return reply;
-}
-
-PromptArgument prompt_argument(const Napi::Object& request) {
-  if (!request.Get("messages").IsUndefined()) return messages_argument(request.Get("messages"));
-  const Napi::Value value = request.Get("prompt");
-  if (value.IsString()) return string_argument(value, "prompt");
-  return tokens_argument(value, "prompt");
-}
 
 Napi::Value to_js_tokens(Napi::Env env, const std::vector<lm::Token>& tokens) {
   auto array = Napi::Int32Array::New(env, tokens.size());
@@ -250,42 +116,8 @@ class GenerationTask final : public Task {
 struct Started {
   std::shared_ptr<lm::GenerationModel> model;
   std::shared_ptr<lm::GenerationRequest> request;
-  lm::GenerationInput input;
-  PromptArgument prompt;
-  ReplyArgument reply;
+  lm::GenerationCall call;
 };
-
-// Fills the prompt and returns its parts, if it was rendered.
-std::vector<lm::PromptPart> fill_prompt(Started& started) {
-  if (const auto* text = std::get_if<std::string>(&started.prompt)) {
-    started.input.prompt = started.model->model().tokenize_prompt(*text);
-    return {};
-  }
-  if (auto* tokens = std::get_if<std::vector<lm::Token>>(&started.prompt)) {
-    started.input.prompt = std::move(*tokens);
-    return std::move(started.reply.parts);
-  }
-  lm::RenderedPrompt rendered =
-      started.model->text().render(std::get<Messages>(started.prompt), {true, started.reply.options.thinking});
-  started.input.prompt = std::move(rendered.tokens);
-  return std::move(rendered.parts);
-}
-
-// On a pool thread: tokenizes the prompt and hands the request to the inference thread.
-void submit(Started& started) {
-  const auto& request = started.request;
-  try {
-    if (request->ended()) return;
-    const std::vector<lm::PromptPart> parts = fill_prompt(started);
-    if (!started.reply.grammar.empty()) started.reply.options.grammar = lm::Grammar::parse(started.reply.grammar);
-    started.model->text().prepare(started.input, started.reply.options, parts);
-    if (started.input.max_tokens == 0) started.input.pin = std::make_shared<lm::PinnedPrefix>(started.input.prompt);
-    request->set_pin(started.input.pin);
-    started.model->submit(request, std::move(started.input));
-  } catch (...) {
-    request->fail(std::current_exception());
-  }
-}
 
 // Returns [promise, cancel()].
 Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<Started> started,
@@ -308,7 +140,9 @@ Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared
     request->cancel();
     thread->poke();
   };
-  environment.runtime().lane(Lane::kQuick).submit([started] { submit(*started); });
+  environment.runtime().lane(Lane::kQuick).submit([started] {
+    started->model->start(started->request, std::move(started->call));
+  });
   Napi::Array pair = Napi::Array::New(env, 2);
   pair.Set(0u, promise);
   pair.Set(1u, Napi::Function::New(env, cancel, "cancel"));
@@ -316,9 +150,8 @@ Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared
 }
 
 std::shared_ptr<Started> started_argument(const Napi::Value& value, std::shared_ptr<lm::GenerationModel> model) {
-  const Napi::Object given = object_argument(value, "request");
-  return std::make_shared<Started>(Started{std::move(model), std::make_shared<lm::GenerationRequest>(),
-                                           input_argument(given), prompt_argument(given), reply_argument(given)});
+  return std::make_shared<Started>(
+      Started{std::move(model), std::make_shared<lm::GenerationRequest>(), generation_argument(value)});
 }
 
 Napi::Object to_js_rendered(Napi::Env env, const lm::RenderedPrompt& rendered) {

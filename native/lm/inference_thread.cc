@@ -56,6 +56,36 @@ GenerationModel::~GenerationModel() {
   });
 }
 
+void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call) {
+  try {
+    if (request->ended()) return;
+    GenerationInput& input = call.input;
+    const std::vector<PromptPart> parts = take_prompt(call);
+    if (!call.grammar.empty()) call.reply.grammar = Grammar::parse(call.grammar);
+    text_.prepare(input, call.reply, parts);
+    if (input.max_tokens == 0) input.pin = std::make_shared<PinnedPrefix>(input.prompt);
+    request->set_pin(input.pin);
+    submit(request, std::move(input));
+  } catch (...) {
+    request->fail(std::current_exception());
+  }
+}
+
+// Sets the prompt of the input and returns its parts, if it was rendered.
+std::vector<PromptPart> GenerationModel::take_prompt(GenerationCall& call) const {
+  if (const auto* text = std::get_if<std::string>(&call.prompt)) {
+    call.input.prompt = model_->tokenize_prompt(*text);
+    return {};
+  }
+  if (auto* tokens = std::get_if<std::vector<Token>>(&call.prompt)) {
+    call.input.prompt = std::move(*tokens);
+    return std::move(call.parts);
+  }
+  RenderedPrompt rendered = text_.render(std::get<std::vector<ChatMessage>>(call.prompt), {true, call.reply.thinking});
+  call.input.prompt = std::move(rendered.tokens);
+  return std::move(rendered.parts);
+}
+
 void GenerationModel::submit(std::shared_ptr<GenerationRequest> request, GenerationInput input) {
   auto given = std::make_shared<GenerationInput>(std::move(input));
   const auto command = [thread = thread_.get(), id = id_, request, given] {

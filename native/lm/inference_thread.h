@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lm/generation_call.h"
 #include "lm/generation_request.h"
 #include "lm/language_model.h"
 #include "lm/model_text.h"
@@ -40,7 +41,9 @@ class GenerationModel {
   const ModelText& text() const noexcept { return text_; }
   const std::shared_ptr<InferenceThread>& shared_thread() const noexcept { return thread_; }
 
-  void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
+  /// Tokenizes the prompt, prepares what the reply must obey, and hands the request to the inference thread. A call
+  /// without tokens to generate pins its prompt: see request->pin(). Errors end the request.
+  void start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call);
   /// Writes a pinned prefix to a file. Waits for the inference thread. Throws Error(kClosed), and as write_prefix().
   void save(const PinnedPrefix& prefix, const std::filesystem::path& path, const CancelToken* cancel) const;
   /// Reads a prefix from a file into the cache, pinned. Throws as read_prefix(), and Error(kOutOfMemory).
@@ -49,6 +52,8 @@ class GenerationModel {
   SessionNumbers numbers() const;
 
  private:
+  std::vector<PromptPart> take_prompt(GenerationCall& call) const;
+  void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
   void on_session(const std::function<void(ModelSession&)>& body) const;
 
   std::shared_ptr<InferenceThread> thread_;
