@@ -4,11 +4,11 @@
 //   node vector/recall.mjs [--sets NAME,...|all] [--rows N] [--dimension N] [--queries N] [--seed N] [--efs 0,48,384]
 //     [--shares 0.5,0.1,0.01] [--cells]
 //
-// Caveats: `cost` is a median of wall time per query over that of the unfiltered search; filters are given as ordinals, which
-// costs more than a compiled filter. `visited` is the mean number of distances of any precision.
+// Caveats: `cost` is a median of wall time per query over that of the unfiltered search. Filters are conditions on a field, of
+// which a storage keeps the latest compiled. `visited` is the mean number of distances of any precision.
 import { median } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
-import { VectorIndex } from '../lorekeep.mjs';
+import { Storage, VectorIndex } from '../lorekeep.mjs';
 import { Categories, relations } from './categories.mjs';
 import { embeddedSet } from './embedded.mjs';
 import { families } from './families.mjs';
@@ -17,7 +17,7 @@ import { baseRows, describeSet, queryRows, vectorSet } from './sets.mjs';
 const k = 10;
 const tolerance = 1e-5;
 const realSets = ['minilm', 'mnist', 'glove', 'clusters'];
-/** The index of the latest set, for all widths. */
+/** The storage of the latest set, for all widths. */
 let latest;
 const all = [...Object.keys(families).map((name) => `family-${name}`), ...realSets];
 
@@ -61,55 +61,76 @@ async function setNamed(name, options) {
 }
 
 async function measureSet(name, set, ef, shares) {
-  const rows = baseRows(set);
-  const [index, flat] = await opened(rows, set.dimension);
-  const categories = new Categories(set);
+  const { storage, flat, filters } = await opened(set, shares);
   const queries = Array.from({ length: set.queries }, (_, i) =>
     queryRows(set).subarray(i * set.dimension, (i + 1) * set.dimension),
   );
   const cells = [];
-  const unfiltered = await measureCell(
-    index,
-    flat,
-    queries,
-    () => ({ key: 'all', make: () => undefined }),
-    ef,
-  );
+  const unfiltered = await measureCell(storage, flat, queries, () => undefined, ef);
   cells.push({ set: name, ef, relation: 'unfiltered', share: 1, ...unfiltered, cost: 1 });
   for (const relation of relations) {
     for (const share of shares) {
-      const cell = await measureCell(index, flat, queries, (i) => categories.of(relation, share, i), ef);
+      const filterOf = (i) => filters.get(`${relation} ${share}`)[i];
+      const cell = await measureCell(storage, flat, queries, filterOf, ef);
       cells.push({ set: name, ef, relation, share, ...cell, cost: cell.time / unfiltered.time });
     }
   }
-  await flat.close();
   return cells;
 }
 
-/** The index of these rows, built once for all widths. */
-async function opened(rows, dimension) {
-  const key = `${rows.length} ${rows[0]} ${rows[1]} ${rows.at(-1)}`;
-  if (latest?.key !== key) {
-    await latest?.index.close();
-    latest = { key, index: await VectorIndex.build(rows, dimension, {}) };
+/** The storage of a set and a flat index beside it, with the filters of each cell by query; made once for all widths. */
+async function opened(set, shares) {
+  if (latest?.set.name === set.name) return latest;
+  await latest?.storage.close();
+  await latest?.flat.close();
+  const categories = new Categories(set);
+  const filters = new Map();
+  const keys = Array.from({ length: set.rows }, () => []);
+  for (const relation of relations) {
+    for (const share of shares)
+      filters.set(`${relation} ${share}`, named(categories, relation, share, set, keys));
   }
-  return [latest.index, await VectorIndex.build(rows, dimension, { kind: 'flat' })];
+  const rows = baseRows(set);
+  const records = keys.map((own, row) => ({ id: String(row), text: 'x', metadata: { keys: own } }));
+  const fields = [{ name: 'keys', type: 'set<string>', default: [] }];
+  const storage = await Storage.build(records, rows, set.dimension, { fields });
+  latest = { set, storage, flat: await VectorIndex.build(rows, set.dimension, { kind: 'flat' }), filters };
+  return latest;
 }
 
-async function measureCell(index, flat, queries, filterOf, ef) {
-  const filters = new Map();
+/** The filter of each query, its name added to the keys of the rows that match. */
+function named(categories, relation, share, set, keys) {
+  const made = new Map();
+  return Array.from({ length: set.queries }, (_, i) => {
+    const { key, make } = categories.of(relation, share, i);
+    const name = `${relation} ${share} ${key}`;
+    if (!made.has(name)) {
+      const ordinals = make();
+      for (const row of ordinals) keys[row].push(name);
+      made.set(name, { ordinals, expression: { in: [name, { knowledge: 'keys' }] } });
+    }
+    return made.get(name);
+  });
+}
+
+async function measureCell(storage, flat, queries, filterOf, ef) {
   const found = [];
   for (let i = 0; i < queries.length; i++) {
-    const { key, make } = filterOf(i);
-    if (!filters.has(key)) filters.set(key, make());
-    const filter = filters.get(key);
-    if (filter?.length === 0) continue;
+    const filter = filterOf(i);
+    if (filter?.ordinals.length === 0) continue;
+    const request = {
+      mode: 'dense',
+      vector: queries[i],
+      topK: k,
+      ef: ef || undefined,
+      filter: filter?.expression,
+    };
     const begin = performance.now();
-    const hits = await index.search(queries[i], { k, ef: ef || undefined, filter });
+    const { hits, plan } = await storage.search(request);
     const time = performance.now() - begin;
-    const { distances: truth } = await flat.search(queries[i], { k, filter });
-    const near = hits.distances.filter((distance) => distance <= truth.at(-1) + tolerance).length;
-    found.push({ recall: near / truth.length, path: hits.plan.path, visited: hits.plan.visited, time });
+    const { distances: truth } = await flat.search(queries[i], { k, filter: filter?.ordinals });
+    const near = hits.filter(({ distance }) => distance <= truth.at(-1) + tolerance).length;
+    found.push({ recall: near / truth.length, path: plan.dense.path, visited: plan.dense.visited, time });
   }
   const mean = (of) => found.reduce((sum, one) => sum + of(one), 0) / found.length;
   return {
