@@ -12,7 +12,7 @@ const foreign = /[\\%]|^[a-z]:/i;
 const rounds = { short: 40, long: 200 };
 
 /** @param begin as Session.begin: a watched server and a session */
-export async function sessionFolders(sample, { begin, secret, short }) {
+export async function sessionFolders(sample, { begin, secret, short, until }) {
   const outcome = { case: 'storage_data_folder', unit: 'ways', tried: 0, outside: 0, problems: [] };
   const [listed, outside] = [sample.at('listed'), sample.at('outside')];
   mkdirSync(listed);
@@ -22,8 +22,8 @@ export async function sessionFolders(sample, { begin, secret, short }) {
     const inside = allowed === 'storage_root' ? ['kb', './kb', ''] : ['kb', listed, `${listed}/`];
     for (const folder of inside) await tryFolder(session, folder, outcome, true);
     for (const { path, leaves } of ways(outside, listed))
-      if (leaves && !foreign.test(path)) await tryFolder(session, path, outcome, false);
-    await race(session, sample, outcome, { secret, rounds: short ? rounds.short : rounds.long });
+      if (leaves && !foreign.test(path) && Date.now() < until) await tryFolder(session, path, outcome, false);
+    await race(session, sample, outcome, { secret, rounds: short ? rounds.short : rounds.long, until });
     await session.end();
   }
   return outcome;
@@ -61,12 +61,12 @@ async function tryFolder(session, storage_data_folder, outcome, welcome) {
   }
 }
 
-async function race(session, sample, outcome, { secret, rounds }) {
+async function race(session, sample, outcome, { secret, rounds, until }) {
   const swaps = [sample.at('root/race-folder'), sample.at('root/kb'), sample.at('outside')];
   const swapper = fork(join(import.meta.dirname, 'swapper.mjs'), swaps);
   await new Promise((ready) => swapper.once('message', ready));
   await session.opened();
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds && Date.now() < until; round++) {
     const reply = await session.folder('race-folder');
     outcome.tried++;
     if (reply?.session_id === undefined) continue;
