@@ -1,7 +1,6 @@
 #include "decoder/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -73,6 +72,8 @@ void Attention::plan(std::span<const Part> parts) {
   partial_.at_least(slots * state_floats());
 }
 
+// Segments are always merged one by one in the order of positions, so that the bits of a result do not depend on the
+// tasks.
 bool Attention::compute(std::size_t layer, std::size_t window, const float* queries, float* to, std::size_t stride) {
   const Layer found{layer, window, queries, to, stride};
   const bool all =
@@ -82,15 +83,15 @@ bool Attention::compute(std::size_t layer, std::size_t window, const float* quer
     const Task& task = split_[ticket];
     float* const first = partial_.data() + task.slot * state_floats();
     for (std::size_t i = 1; i < task.last; ++i)
-      merge(state_at(first), state_at(first + i * state_floats()), task.queries);
+      kernels_.merge(state_at(first), state_at(first + i * state_floats()), task.queries, padded(shape_.head));
     finish(task, found, state_at(first));
   });
 }
 
 void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
   float* const query = scratch_[worker].data();
-  const State total = state_at(scores(worker) + kTileQueries * kSegmentKeys);
-  const State next = state_at(total.largest + state_floats());
+  const SegmentResults total = state_at(scores(worker) + kTileQueries * kSegmentKeys);
+  const SegmentResults next = state_at(total.largest + state_floats());
   std::memset(query, 0, kTileQueries * shape_.head * sizeof(float));
   for (std::size_t i = 0; i < task.queries; ++i) {
     const std::size_t row = task.part.row + (task.query + i) / shape_.group();
@@ -108,13 +109,13 @@ void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
   segment(task, layer, 0, query, worker, total);
   for (std::size_t i = 1; i < task.last && !team_.stopped(); ++i) {
     segment(task, layer, i, query, worker, next);
-    merge(total, next, task.queries);
+    kernels_.merge(total, next, task.queries, padded(shape_.head));
   }
   finish(task, layer, total);
 }
 
 void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, const float* query,
-                        std::size_t worker, const State& found) {
+                        std::size_t worker, const SegmentResults& found) {
   std::uint32_t begin[kTileQueries];
   std::uint32_t end[kTileQueries];
   SegmentAttention work{};
@@ -170,23 +171,7 @@ void Attention::find_cells(const Task& task, std::size_t layer, std::size_t firs
   }
 }
 
-// Always segment by segment in the order of positions, so that the bits of a result do not depend on the tasks.
-void Attention::merge(const State& into, const State& from, std::size_t queries) const {
-  const std::size_t width = padded(shape_.head);
-  for (std::size_t i = 0; i < queries; ++i) {
-    if (from.largest[i] == -std::numeric_limits<float>::infinity()) continue;
-    const float largest = std::max(into.largest[i], from.largest[i]);
-    const float old_share = std::exp(into.largest[i] - largest);
-    const float new_share = std::exp(from.largest[i] - largest);
-    into.largest[i] = largest;
-    into.sum[i] = into.sum[i] * old_share + from.sum[i] * new_share;
-    float* to = into.weighted + i * width;
-    const float* add = from.weighted + i * width;
-    for (std::size_t d = 0; d < width; ++d) to[d] = to[d] * old_share + add[d] * new_share;
-  }
-}
-
-void Attention::finish(const Task& task, const Layer& layer, const State& state) const {
+void Attention::finish(const Task& task, const Layer& layer, const SegmentResults& state) const {
   for (std::size_t i = 0; i < task.queries; ++i) {
     const std::size_t row = task.part.row + (task.query + i) / shape_.group();
     const std::size_t head = task.kv_head * shape_.group() + (task.query + i) % shape_.group();

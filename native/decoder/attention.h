@@ -46,12 +46,6 @@ class Attention {
   };
   static constexpr std::size_t kNoSlot = ~std::size_t{0};
 
-  /// Results of a segment, or of several merged.
-  struct State {
-    float* largest;
-    float* sum;
-    float* weighted;
-  };
   struct Layer {
     std::size_t index;
     std::size_t window;
@@ -61,15 +55,14 @@ class Attention {
   };
 
   std::size_t state_floats() const noexcept { return kTileQueries * (2 + padded(shape_.head)); }
-  State state_at(float* from) const noexcept { return {from, from + kTileQueries, from + 2 * kTileQueries}; }
+  SegmentResults state_at(float* from) const noexcept { return {from, from + kTileQueries, from + 2 * kTileQueries}; }
   void run(const Task& task, const Layer& layer, std::size_t worker);
   void segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, std::size_t worker,
-               const State& found);
+               const SegmentResults& found);
   float* scores(std::size_t worker) noexcept { return scratch_[worker].data() + kTileQueries * shape_.head; }
   void find_cells(const Task& task, std::size_t layer, std::size_t first_block, std::size_t blocks, std::size_t worker,
                   const std::uint16_t** keys, const std::uint16_t** values);
-  void merge(const State& into, const State& from, std::size_t queries) const;
-  void finish(const Task& task, const Layer& layer, const State& state) const;
+  void finish(const Task& task, const Layer& layer, const SegmentResults& state) const;
 
   const DecoderShape& shape_;
   const DecoderKernels& kernels_;

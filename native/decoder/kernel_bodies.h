@@ -188,7 +188,7 @@ template <std::size_t kRows, std::size_t kRegs>
 LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std::size_t dimension) {
   const std::size_t stride = padded(task.head);
   Value sums[kRows][kRegs];
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (std::size_t q = 0; q < kRows; ++q) {
 #pragma GCC unroll 4
     for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::set(0.0f);
@@ -202,7 +202,7 @@ LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std:
       Value row[kRegs];
 #pragma GCC unroll 4
       for (std::size_t r = 0; r < kRegs; ++r) row[r] = Reg::load_half(values + r * Reg::kLanes);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
       for (std::size_t q = 0; q < kRows; ++q) {
         const Value score = Reg::set(scores[q * kSegmentKeys + key]);
 #pragma GCC unroll 4
@@ -210,7 +210,7 @@ LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std:
       }
     }
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (std::size_t q = 0; q < kRows; ++q) {
     float* to = task.weighted + (query + q) * stride + dimension;
 #pragma GCC unroll 4
@@ -222,7 +222,9 @@ template <std::size_t kRows>
 LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) {
   std::size_t dimension = 0;
   const std::size_t count = padded(task.head);
-  for (; dimension + 4 * Reg::kLanes <= count; dimension += 4 * Reg::kLanes) weigh<kRows, 4>(task, query, dimension);
+  if constexpr (4 * kRows <= 2 * Reg::kQueries) {
+    for (; dimension + 4 * Reg::kLanes <= count; dimension += 4 * Reg::kLanes) weigh<kRows, 4>(task, query, dimension);
+  }
   for (; dimension + 2 * Reg::kLanes <= count; dimension += 2 * Reg::kLanes) weigh<kRows, 2>(task, query, dimension);
   for (; dimension < count; dimension += Reg::kLanes) weigh<kRows, 1>(task, query, dimension);
 }
@@ -241,14 +243,18 @@ LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::si
     }
   }
   Value largest = lowest;
-  const Value begin = Reg::set(static_cast<float>(task.begin[q]));
-  const Value end = Reg::set(static_cast<float>(task.end[q]));
-  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-    const Value key = Reg::add(Reg::set(static_cast<float>(i)), Reg::ordinals());
-    Value value = Reg::less(key, end, Reg::load(scores + i), lowest);
-    value = Reg::less(key, begin, lowest, value);
-    Reg::store(scores + i, value);
-    largest = Reg::max(largest, value);
+  if (task.begin[q] == 0 && task.end[q] >= count) {
+    for (std::size_t i = 0; i < count; i += Reg::kLanes) largest = Reg::max(largest, Reg::load(scores + i));
+  } else {
+    const Value begin = Reg::set(static_cast<float>(task.begin[q]));
+    const Value end = Reg::set(static_cast<float>(task.end[q]));
+    for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+      const Value key = Reg::add(Reg::set(static_cast<float>(i)), Reg::ordinals());
+      Value value = Reg::less(key, end, Reg::load(scores + i), lowest);
+      value = Reg::less(key, begin, lowest, value);
+      Reg::store(scores + i, value);
+      largest = Reg::max(largest, value);
+    }
   }
   const float found = Reg::largest(largest);
   task.largest[q] = found;
@@ -291,7 +297,9 @@ LOREKEEP_TARGET void attend(const SegmentAttention& task) {
   for (q = 0; q < queries; ++q) soften(task, q, count);
   for (q = 0; q < queries;) {
     const std::size_t left = queries - q;
-    if (Reg::kQueries == 12 && left > 3) {
+    if (Reg::kQueries == 12 && left > 6) {
+      weigh_all<12>(task, q), q += 12;
+    } else if (left > 3) {
       weigh_all<6>(task, q), q += 6;
     } else if (left > 1) {
       weigh_all<3>(task, q), q += 3;
@@ -301,9 +309,35 @@ LOREKEEP_TARGET void attend(const SegmentAttention& task) {
   }
 }
 
+LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& from, std::size_t queries,
+                           std::size_t width) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  alignas(64) float old_shares[kTileQueries + Reg::kLanes];
+  alignas(64) float new_shares[kTileQueries + Reg::kLanes];
+  for (std::size_t i = 0; i < queries; i += Reg::kLanes) {
+    const std::size_t some = queries - i < Reg::kLanes ? queries - i : Reg::kLanes;
+    const Value earlier = load_some(into.largest + i, some);
+    const Value later = load_some(from.largest + i, some);
+    const Value largest = Reg::max(earlier, later);
+    Reg::store(old_shares + i, exponential(Reg::sub(earlier, largest)));
+    Reg::store(new_shares + i, exponential(Reg::sub(later, largest)));
+  }
+  for (std::size_t i = 0; i < queries; ++i) {
+    if (from.largest[i] == kNone) continue;
+    into.largest[i] = from.largest[i] > into.largest[i] ? from.largest[i] : into.largest[i];
+    into.sum[i] = into.sum[i] * old_shares[i] + from.sum[i] * new_shares[i];
+    const Value old_share = Reg::set(old_shares[i]);
+    const Value new_share = Reg::set(new_shares[i]);
+    float* to = into.weighted + i * width;
+    const float* add = from.weighted + i * width;
+    for (std::size_t d = 0; d < width; d += Reg::kLanes)
+      Reg::store(to + d, Reg::fma(Reg::load(add + d), new_share, Reg::mul(Reg::load(to + d), old_share)));
+  }
+}
+
 constexpr DecoderKernels kernel_set(const char* name) {
-  return {name,           rms_norm,       add,        scale,       rotate_pairs,  rotate_halves,
-          activate<silu>, activate<gelu>, store_half, expand_keys, expand_values, attend};
+  return {name,           rms_norm,   add,         scale,         rotate_pairs, rotate_halves, activate<silu>,
+          activate<gelu>, store_half, expand_keys, expand_values, attend,       merge};
 }
 
 }  // namespace

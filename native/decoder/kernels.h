@@ -48,6 +48,13 @@ struct SegmentAttention {
   float* weighted;  // kTileQueries x padded(head)
 };
 
+/// Results of a segment, or of several merged; as in SegmentAttention.
+struct SegmentResults {
+  float* largest;
+  float* sum;
+  float* weighted;
+};
+
 struct DecoderKernels {
   const char* name;
   /// to = row / sqrt(mean of squares + epsilon) * weight. `to` may be `row`.
@@ -70,6 +77,9 @@ struct DecoderKernels {
   void (*expand_keys)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*expand_values)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*attend)(const SegmentAttention& task);
+  /// Adds the results of a later segment to those of earlier ones. Rows of `weighted` have `width` values, a multiple
+  /// of kLanes.
+  void (*merge)(const SegmentResults& into, const SegmentResults& from, std::size_t queries, std::size_t width);
 };
 
 /// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
