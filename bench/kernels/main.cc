@@ -6,7 +6,7 @@
 // of the matrix exceed the last-level cache, as the weights of a model do. Each line has our best and median speed in
 // GFLOP/s (2 operations per weight and row), or GB/s of the file's weights up to four rows, and the ratio to ggml's. A
 // loaded machine disturbs both sides alike; ratios of medians are the fairer ones. With one thread, on Linux, times are
-// processor time.
+// processor time. The first lines have the time in which 100 MB of each format are packed.
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
 #include <ggml-cpu.h>
@@ -35,6 +35,7 @@ using namespace lorekeep;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kStreamBytes = std::size_t{96} << 20;
+constexpr std::size_t kPackedBytes = 100'000'000;
 constexpr double kSecondsPerCase = 0.8;
 constexpr int kMostRounds = 40;
 
@@ -254,6 +255,32 @@ void measure(ggml_backend_t backend, Case c, const Work& work, const quant::Quan
   std::fflush(stdout);
 }
 
+/// Packs kPackedBytes of random weights of a format several times and prints the fastest.
+void measure_packing(quant::Format format, const Work& work) {
+  constexpr std::size_t kInputs = 2048;
+  const std::size_t row = quant::row_bytes(format, kInputs);
+  const std::size_t outputs = kPackedBytes / row;
+  std::vector<std::byte> file(outputs * row);
+  std::mt19937 random(1);
+  for (std::byte& byte : file) byte = static_cast<std::byte>(random());
+  Times times;
+  for (int round = 0; round < 5; ++round) {
+    quant::PackedMemory memory;
+    const double begin = now(work.workers == 1);
+    const auto packed = quant::PackedMatrix::pack(format, file, outputs, kInputs, work, memory);
+    times.add(now(work.workers == 1) - begin);
+  }
+  std::printf("%-7s 100 MB packed in %.3f s best %.3f s median\n", std::string(quant::format_name(format)).c_str(),
+              times.best(), times.median());
+}
+
+quant::Format format_named(const std::string& name) {
+  for (std::size_t i = 0; i < quant::kFormats; ++i) {
+    if (quant::format_name(static_cast<quant::Format>(i)) == name) return static_cast<quant::Format>(i);
+  }
+  return quant::Format::kF32;
+}
+
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts(1);
   for (char c : list) {
@@ -286,13 +313,13 @@ int main(int count, char** arguments) {
   const auto* kernels = quant::kernels_named(argument(6, quant::best_kernels().name));
   if (kernels == nullptr) return std::puts("no such set of kernels"), 1;
   std::printf("%zu threads, %s\n", static_cast<std::size_t>(threads), kernels->name);
+  const auto formats = split(argument(3, "Q8_0,Q4_0,Q4_1,Q4_K,Q6_K,Q5_0"));
+  for (const std::string& name : formats) measure_packing(format_named(name), work);
   for (const std::string& rows : split(argument(5, "1,4,16,64,512"))) {
-    for (const std::string& name : split(argument(3, "Q8_0,Q4_0,Q4_1,Q4_K,Q6_K,Q5_0"))) {
+    for (const std::string& name : formats) {
       for (const std::string& shape : split(argument(4, "576x576,1536x576,576x1536"))) {
         Case c{};
-        for (std::size_t i = 0; i < quant::kFormats; ++i) {
-          if (quant::format_name(static_cast<quant::Format>(i)) == name) c.format = static_cast<quant::Format>(i);
-        }
+        c.format = format_named(name);
         c.shape = {std::stoul(shape), std::stoul(shape.substr(shape.find('x') + 1))};
         c.rows = std::stoul(rows);
         if (c.shape.inputs % quant::block_values(c.format) == 0) measure(backend, c, work, *kernels);
