@@ -47,6 +47,22 @@ struct Avx2Lanes {
     return {{_mm256_shuffle_epi8(added, places.v[0]), _mm256_shuffle_epi8(added, places.v[1])}};
   }
 
+  /// Four inputs, for all lanes.
+  LOREKEEP_INLINE static __m256i four(const std::int8_t* values) {
+    std::int32_t bits;
+    std::memcpy(&bits, values, sizeof bits);
+    return _mm256_set1_epi32(bits);
+  }
+
+  LOREKEEP_INLINE static Ints load_ints(const std::int32_t* from) {
+    const auto* ints = reinterpret_cast<const __m256i*>(from);
+    return {{_mm256_load_si256(ints), _mm256_load_si256(ints + 1)}};
+  }
+  LOREKEEP_INLINE static void store_ints(std::int32_t* to, Ints ints) {
+    auto* vectors = reinterpret_cast<__m256i*>(to);
+    _mm256_store_si256(vectors, ints.v[0]);
+    _mm256_store_si256(vectors + 1, ints.v[1]);
+  }
   LOREKEEP_INLINE static Ints no_ints() { return both(_mm256_setzero_si256()); }
   template <int kShift>
   LOREKEEP_INLINE static Ints shifted(std::int32_t value) {

@@ -32,6 +32,15 @@ struct Avx512Lanes {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(added), places);
   }
 
+  /// Four inputs, for all lanes.
+  LOREKEEP_INLINE static __m512i four(const std::int8_t* values) {
+    std::int32_t bits;
+    std::memcpy(&bits, values, sizeof bits);
+    return _mm512_set1_epi32(bits);
+  }
+
+  LOREKEEP_INLINE static Ints load_ints(const std::int32_t* from) { return _mm512_load_si512(from); }
+  LOREKEEP_INLINE static void store_ints(std::int32_t* to, Ints ints) { _mm512_store_si512(to, ints); }
   LOREKEEP_INLINE static Ints no_ints() { return _mm512_setzero_si512(); }
   template <int kShift>
   LOREKEEP_INLINE static Ints shifted(std::int32_t value) {

@@ -29,6 +29,9 @@ inline constexpr std::size_t kLine = 64;  // bytes of a step, and of a cache lin
 
 using Step = std::uint8_t[kLanes][kStep];
 
+/// In place of the largest quant: signed bytes, as magnitudes and signs (UnpackedSigned).
+inline constexpr int kSigned = 128;
+
 /// How a block adds to a sum; see multiply.h.
 enum class Arithmetic { kCentred, kMinimum, kHalves };
 

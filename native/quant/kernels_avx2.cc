@@ -10,46 +10,96 @@ namespace lorekeep::quant {
 namespace {
 
 struct Isa : Avx2Lanes {
-  static constexpr int kRows = 3;  // 6 sums of a block and 6 of all blocks, of 16 registers
+  // Of 16 registers, 8 hold the sums of a block, 4 weights and 1 a value. The sums of all blocks are in memory.
+  static constexpr int kRows = 4;
   static constexpr int kPanels = 1;
   static constexpr int kFloatRows = 5;
   static constexpr int kStreamRows = 3;
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 4096;
-  static constexpr int kTogether = 2;
+  static constexpr bool kSplitsSigns = true;
   static constexpr bool kCentresBytes = true;
-  static constexpr int tile_quant(int most) { return most < 63 ? 63 : most; }
+  static constexpr int tile_quant(int most) { return most; }
 
-  // VPMADDUBSW adds two products of an unsigned and a signed byte in 16 bits: of two steps with quants of 6 bits at
-  // most, up to 4 * 63 * 127. Bytes are made signed, and their signs moved to the inputs: up to 2 * 128 * 127.
+  /// Sums of pairs of products, in 16 bits: VPMADDUBSW adds two products of an unsigned byte and a signed one.
+  using Pairs = Bytes;
+  /// Steps whose pairs may be added in 16 bits. Inputs are at least -127.
+  static constexpr int together(int most) { return most <= 15 ? 8 : most <= 31 ? 4 : most <= 63 ? 2 : 1; }
+  static_assert(8 * 2 * 15 * 127 <= 32767 && 4 * 2 * 31 * 127 <= 32767 && 2 * 2 * 63 * 127 <= 32767);
+
   template <int kMostQuant>
-  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[2], const std::int8_t* values) {
-    const __m256i first = four(values);
-    const __m256i second = four(values + kStep);
-#pragma GCC unroll 2
+  struct Operand {
+    Bytes quants;
+    LOREKEEP_INLINE Pairs pairs(__m256i values) const {
+      return {{_mm256_maddubs_epi16(quants.v[0], values), _mm256_maddubs_epi16(quants.v[1], values)}};
+    }
+  };
+  LOREKEEP_INLINE static Pairs add_pairs(Pairs a, Pairs b) {
     for (int half = 0; half < 2; ++half) {
-      const __m256i a = weights[0].v[half];
-      const __m256i b = weights[1].v[half];
-      if constexpr (kMostQuant <= 63) {
-        const __m256i products = _mm256_add_epi16(_mm256_maddubs_epi16(a, first), _mm256_maddubs_epi16(b, second));
-        sum.v[half] = _mm256_add_epi32(sum.v[half], _mm256_madd_epi16(products, _mm256_set1_epi16(1)));
-      } else {
-        sum.v[half] = _mm256_add_epi32(sum.v[half], _mm256_add_epi32(bytes(a, first), bytes(b, second)));
-      }
+      a.v[half] = _mm256_add_epi16(a.v[half], b.v[half]);
+      in_order(a.v[half]);
+    }
+    return a;
+  }
+  LOREKEEP_INLINE static __m256i add_widened(__m256i sum, __m256i pairs) {
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    in_order(sum);
+    return sum;
+  }
+  LOREKEEP_INLINE static Ints add_widened(Ints sum, Pairs pairs) {
+    return {{add_widened(sum.v[0], pairs.v[0]), add_widened(sum.v[1], pairs.v[1])}};
+  }
+  /// GCC would keep the summands of a sum in memory to add them in another order.
+  LOREKEEP_INLINE static void in_order(__m256i& sum) { asm("" : "+x"(sum)); }
+
+  struct Split {
+    Bytes magnitudes;
+    Bytes signs;
+  };
+  LOREKEEP_INLINE static Split split_signs(Bytes quants) {
+    Split split;
+    for (int half = 0; half < 2; ++half) {
+      const __m256i centred = _mm256_xor_si256(quants.v[half], _mm256_set1_epi8(static_cast<char>(0x80)));
+      split.magnitudes.v[half] = _mm256_abs_epi8(centred);
+      split.signs.v[half] = _mm256_cmpgt_epi8(_mm256_setzero_si256(), centred);
+    }
+    return split;
+  }
+  LOREKEEP_INLINE static Ints add_negatives(Ints sum, Split split) {
+    Pairs pairs;
+    for (int half = 0; half < 2; ++half) {
+      const __m256i negative = _mm256_and_si256(split.magnitudes.v[half], split.signs.v[half]);
+      pairs.v[half] = _mm256_maddubs_epi16(negative, _mm256_set1_epi8(1));
+    }
+    return add_widened(sum, pairs);
+  }
+};
+
+/// Magnitudes are at most 128 and inputs with a changed sign at least -128: pairs are at least -32768.
+template <>
+struct Isa::Operand<kSigned> {
+  Bytes magnitudes;
+  Bytes signs;
+  LOREKEEP_INLINE Ints add_products(Ints sum, __m256i values) const {
+    for (int half = 0; half < 2; ++half) {
+      const __m256i turned = _mm256_xor_si256(values, signs.v[half]);
+      sum.v[half] = add_widened(sum.v[half], _mm256_maddubs_epi16(magnitudes.v[half], turned));
     }
     return sum;
   }
+};
 
- private:
-  LOREKEEP_INLINE static __m256i four(const std::int8_t* values) {
-    std::int32_t bits;
-    std::memcpy(&bits, values, sizeof bits);
-    return _mm256_set1_epi32(bits);
-  }
-  LOREKEEP_INLINE static __m256i bytes(__m256i quants, __m256i values) {
-    const __m256i centred = _mm256_xor_si256(quants, _mm256_set1_epi8(static_cast<char>(0x80)));
-    const __m256i products = _mm256_maddubs_epi16(_mm256_abs_epi8(centred), _mm256_sign_epi8(values, centred));
-    return _mm256_madd_epi16(products, _mm256_set1_epi16(1));
+/// Bytes with 128 added, of the few rows that stream through packed weights.
+template <>
+struct Isa::Operand<255> {
+  Bytes quants;
+  LOREKEEP_INLINE Ints add_products(Ints sum, __m256i values) const {
+    for (int half = 0; half < 2; ++half) {
+      const __m256i centred = _mm256_xor_si256(quants.v[half], _mm256_set1_epi8(static_cast<char>(0x80)));
+      const __m256i turned = _mm256_sign_epi8(values, centred);
+      sum.v[half] = add_widened(sum.v[half], _mm256_maddubs_epi16(_mm256_abs_epi8(centred), turned));
+    }
+    return sum;
   }
 };
 

@@ -16,37 +16,60 @@ struct Isa : Avx512Lanes {
   static constexpr int kStreamRows = 4;
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 4096;
-  static constexpr int kTogether = 2;
+  static constexpr bool kSplitsSigns = true;
   static constexpr bool kCentresBytes = true;
-  static constexpr int tile_quant(int most) { return most < 63 ? 63 : most; }
+  static constexpr int tile_quant(int most) { return most; }
 
   // As in kernels_avx2.cc.
+  using Pairs = __m512i;
+  static constexpr int together(int most) { return most <= 15 ? 8 : most <= 31 ? 4 : most <= 63 ? 2 : 1; }
+
   template <int kMostQuant>
-  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[2], const std::int8_t* values) {
-    const __m512i first = four(values);
-    const __m512i second = four(values + kStep);
-    const __m512i ones = _mm512_set1_epi16(1);
-    if constexpr (kMostQuant <= 63) {
-      const __m512i products =
-          _mm512_add_epi16(_mm512_maddubs_epi16(weights[0], first), _mm512_maddubs_epi16(weights[1], second));
-      return _mm512_add_epi32(sum, _mm512_madd_epi16(products, ones));
-    } else {
-      const __m512i a = _mm512_madd_epi16(bytes(weights[0], first), ones);
-      const __m512i b = _mm512_madd_epi16(bytes(weights[1], second), ones);
-      return _mm512_add_epi32(sum, _mm512_add_epi32(a, b));
-    }
+  struct Operand {
+    Bytes quants;
+    LOREKEEP_INLINE Pairs pairs(__m512i values) const { return _mm512_maddubs_epi16(quants, values); }
+  };
+  LOREKEEP_INLINE static Pairs add_pairs(Pairs a, Pairs b) {
+    a = _mm512_add_epi16(a, b);
+    asm("" : "+v"(a));
+    return a;
+  }
+  LOREKEEP_INLINE static Ints add_widened(Ints sum, Pairs pairs) {
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+    asm("" : "+v"(sum));
+    return sum;
   }
 
- private:
-  LOREKEEP_INLINE static __m512i four(const std::int8_t* values) {
-    std::int32_t bits;
-    std::memcpy(&bits, values, sizeof bits);
-    return _mm512_set1_epi32(bits);
-  }
-  LOREKEEP_INLINE static __m512i bytes(__m512i quants, __m512i values) {
+  struct Split {
+    Bytes magnitudes;
+    Bytes signs;
+  };
+  LOREKEEP_INLINE static Split split_signs(Bytes quants) {
     const __m512i centred = _mm512_xor_si512(quants, _mm512_set1_epi8(static_cast<char>(0x80)));
-    const __m512i signs = _mm512_mask_sub_epi8(values, _mm512_movepi8_mask(centred), _mm512_setzero_si512(), values);
-    return _mm512_maddubs_epi16(_mm512_abs_epi8(centred), signs);
+    return {_mm512_abs_epi8(centred), _mm512_movm_epi8(_mm512_movepi8_mask(centred))};
+  }
+  LOREKEEP_INLINE static Ints add_negatives(Ints sum, Split split) {
+    const __m512i negative = _mm512_and_si512(split.magnitudes, split.signs);
+    return add_widened(sum, _mm512_maddubs_epi16(negative, _mm512_set1_epi8(1)));
+  }
+};
+
+template <>
+struct Isa::Operand<kSigned> {
+  Bytes magnitudes;
+  Bytes signs;
+  LOREKEEP_INLINE Ints add_products(Ints sum, __m512i values) const {
+    return add_widened(sum, _mm512_maddubs_epi16(magnitudes, _mm512_xor_si512(values, signs)));
+  }
+};
+
+template <>
+struct Isa::Operand<255> {
+  Bytes quants;
+  LOREKEEP_INLINE Ints add_products(Ints sum, __m512i values) const {
+    const __m512i centred = _mm512_xor_si512(quants, _mm512_set1_epi8(static_cast<char>(0x80)));
+    const __m512i turned = _mm512_mask_sub_epi8(values, _mm512_movepi8_mask(centred), _mm512_setzero_si512(), values);
+    return add_widened(sum, _mm512_maddubs_epi16(_mm512_abs_epi8(centred), turned));
   }
 };
 

@@ -16,16 +16,18 @@ struct Isa : Avx512Lanes {
   static constexpr int kStreamRows = 4;
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 4096;
-  static constexpr int kTogether = 1;
+  static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = false;
   static constexpr int tile_quant(int) { return 255; }
+  static constexpr int together(int) { return 1; }
 
   template <int kMostQuant>
-  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
-    std::int32_t four;
-    std::memcpy(&four, values, sizeof four);
-    return _mm512_dpbusd_epi32(sum, weights[0], _mm512_set1_epi32(four));
-  }
+  struct Operand {
+    Bytes quants;
+    LOREKEEP_INLINE Ints add_products(Ints sum, __m512i values) const {
+      return _mm512_dpbusd_epi32(sum, quants, values);
+    }
+  };
 };
 
 }  // namespace

@@ -16,18 +16,19 @@ struct Isa : Avx2Lanes {
   static constexpr int kStreamRows = 3;
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 4096;
-  static constexpr int kTogether = 1;
+  static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = false;
   static constexpr int tile_quant(int) { return 255; }
+  static constexpr int together(int) { return 1; }
 
   template <int kMostQuant>
-  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
-    std::int32_t bits;
-    std::memcpy(&bits, values, sizeof bits);
-    const __m256i four = _mm256_set1_epi32(bits);
-    return {{_mm256_dpbusd_avx_epi32(sum.v[0], weights[0].v[0], four),
-             _mm256_dpbusd_avx_epi32(sum.v[1], weights[0].v[1], four)}};
-  }
+  struct Operand {
+    Bytes quants;
+    LOREKEEP_INLINE Ints add_products(Ints sum, __m256i values) const {
+      return {{_mm256_dpbusd_avx_epi32(sum.v[0], quants.v[0], values),
+               _mm256_dpbusd_avx_epi32(sum.v[1], quants.v[1], values)}};
+    }
+  };
 };
 
 }  // namespace

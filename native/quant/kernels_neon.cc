@@ -20,23 +20,31 @@ struct Isa : NeonLanes {
   static constexpr int kStreamRows = 2;
   static constexpr int kStreamPanels = 1;
   static constexpr std::size_t kPrefetch = 2048;
-  static constexpr int kTogether = 1;
+  static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = true;
   static constexpr int tile_quant(int most) { return most < 127 ? 127 : most; }
 
-  // SDOT multiplies signed bytes, so larger quants are made signed.
-  template <int kMostQuant>
-  LOREKEEP_INLINE static Ints dot(Ints sum, const Bytes (&weights)[1], const std::int8_t* values) {
+  static constexpr int together(int) { return 1; }
+
+  LOREKEEP_INLINE static int8x16_t four(const std::int8_t* values) {
     std::int32_t bits;
     std::memcpy(&bits, values, sizeof bits);
-    const int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(bits));
-    for (int i = 0; i < 4; ++i) {
-      uint8x16_t quants = weights[0].v[i];
-      if constexpr (kMostQuant == 255) quants = veorq_u8(quants, vdupq_n_u8(0x80));
-      sum.v[i] = vdotq_s32(sum.v[i], vreinterpretq_s8_u8(quants), four);
-    }
-    return sum;
+    return vreinterpretq_s8_s32(vdupq_n_s32(bits));
   }
+
+  // SDOT multiplies signed bytes, so larger quants are made signed.
+  template <int kMostQuant>
+  struct Operand {
+    Bytes quants;
+    LOREKEEP_INLINE Ints add_products(Ints sum, int8x16_t values) const {
+      for (int i = 0; i < 4; ++i) {
+        uint8x16_t bytes = quants.v[i];
+        if constexpr (kMostQuant == 255) bytes = veorq_u8(bytes, vdupq_n_u8(0x80));
+        sum.v[i] = vdotq_s32(sum.v[i], vreinterpretq_s8_u8(bytes), values);
+      }
+      return sum;
+    }
+  };
 };
 
 }  // namespace

@@ -6,14 +6,14 @@
 // and so gets functions of its own. Included once per such file; lambdas are avoided, because GCC compiles them without
 // the attributes of their function. Internal to native/quant.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/tile_loop.h"
 #include "quant/kernels.h"
-#include "quant/unpack.h"
+#include "quant/tile_groups.h"
 
 namespace lorekeep::quant {
 namespace {
@@ -35,77 +35,6 @@ struct TileProduct {
   int zero_shift;     // the logarithm of what was added to quants, for unpacked weights
   bool go_on;         // from the sums in `out`
 };
-
-struct Scales {
-  Isa::Floats scale;
-  Isa::Floats other;
-};
-
-// The quants of a step of a block, as 64 unsigned bytes.
-template <class Group>
-LOREKEEP_INLINE Isa::Bytes quants_of_step(const Group& group, std::size_t block, int step) {
-  if constexpr (requires { group.quants; }) {
-    return Isa::load(group.quants[block][step]);
-  } else {
-    const Isa::Bytes both = Isa::load(group.low[block][step / 2]);
-    const Isa::Bytes low = step % 2 == 0 ? Isa::low_halves(both) : Isa::high_halves(both);
-    if constexpr (std::is_same_v<Group, GroupIq4Nl>) {
-      return Isa::iq4_values(low);
-    } else if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
-      return Isa::with_high(low, Isa::load(group.high[block][step / 4]), step % 4 * 2, 0x30);
-    } else if constexpr (requires { group.high; }) {
-      return Isa::with_high(low, Isa::load(group.high[block]), step, 0x10);
-    } else {
-      return low;
-    }
-  }
-}
-
-template <class Group>
-LOREKEEP_INLINE Scales scales_of(const Group& group, std::size_t block) {
-  if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
-    const Isa::Floats d = Isa::from_halves(group.d);
-    return {Isa::mul(d, Isa::from_signed(group.scale[block][0])), Isa::mul(d, Isa::from_signed(group.scale[block][1]))};
-  } else if constexpr (Group::kBlocks == kSubBlocks) {
-    return {Isa::mul(Isa::from_halves(group.d), Isa::from_unsigned(group.scale[block])),
-            Isa::negate(Isa::mul(Isa::from_halves(group.dmin), Isa::from_unsigned(group.minimum[block])))};
-  } else if constexpr (Group::kArithmetic == Arithmetic::kMinimum) {
-    return {Isa::from_halves(group.scale[block]), Isa::from_halves(group.minimum[block])};
-  } else {
-    return {Isa::from_halves(group.scale[block]), Isa::zeros()};
-  }
-}
-
-/// Unpacked blocks as the groups of a format.
-template <Arithmetic kHow, int kLargest>
-struct UnpackedGroup {
-  static constexpr Arithmetic kArithmetic = kHow;
-  static constexpr std::size_t kBlocks = 1;
-  static constexpr int kMostQuant = kLargest;
-  Unpacked block;
-};
-
-template <Arithmetic kHow, int kLargest>
-LOREKEEP_INLINE Isa::Bytes quants_of_step(const UnpackedGroup<kHow, kLargest>& group, std::size_t, int step) {
-  return Isa::load(group.block.quants[step]);
-}
-
-template <Arithmetic kHow, int kLargest>
-LOREKEEP_INLINE Scales scales_of(const UnpackedGroup<kHow, kLargest>& group, std::size_t) {
-  return {Isa::load_floats(group.block.scale), Isa::load_floats(group.block.other)};
-}
-
-// Sums start as what the offset of the quants adds too much.
-template <class Group>
-LOREKEEP_INLINE Isa::Ints correction(std::int32_t negated_sum, int zero_shift) {
-  if constexpr (Group::kArithmetic == Arithmetic::kMinimum || (Isa::kCentresBytes && Group::kMostQuant == 255)) {
-    return Isa::no_ints();
-  } else if constexpr (requires { Group::kZero; }) {
-    return Isa::template shifted<std::countr_zero(static_cast<unsigned>(Group::kZero))>(negated_sum);
-  } else {
-    return Isa::shifted_by(negated_sum, zero_shift);
-  }
-}
 
 template <class Group>
 struct BlockTiles {
@@ -175,25 +104,92 @@ struct BlockTiles {
       }
     }
 
-    // Adds the products of steps kBegin to kEnd.
-    template <int kBegin, int kEnd>
+    LOREKEEP_INLINE static const std::int8_t* values_of(const ActivationBlock* row, int step) {
+      return row->quants + step * static_cast<int>(kStep);
+    }
+
+    // Sets the sums of steps kBegin to kEnd: all, or half a block.
+    template <int kBegin, int kEnd, class I = Isa>
+    LOREKEEP_INLINE static void sum_steps(const TileProduct& g, const Group* const (&groups)[kPanels],
+                                          std::size_t block, const ActivationBlock* const (&rows)[kRows],
+                                          Products& products) {
+      constexpr int kTogether = std::min(I::together(Group::kMostQuant), kEnd - kBegin);
+      if constexpr (kTogether == 1) {
+        start_products<kBegin, kEnd>(g, groups, block, rows, products);
+        add_steps<kBegin, kEnd, I>(groups, block, rows, products);
+      } else {
+        typename I::Pairs pairs[kRows][kPanels];
+        sum_pairs<kTogether, I>(groups, block, kBegin, rows, pairs);
+        start_products<kBegin, kEnd>(g, groups, block, rows, products);
+        add_widened<I>(pairs, products);
+#pragma GCC unroll 8
+        for (int step = kBegin + kTogether; step < kEnd; step += kTogether) {
+          sum_pairs<kTogether, I>(groups, block, step, rows, pairs);
+          add_widened<I>(pairs, products);
+        }
+      }
+    }
+
+    // Adds the products of each step at once.
+    template <int kBegin, int kEnd, class I>
     LOREKEEP_INLINE static void add_steps(const Group* const (&groups)[kPanels], std::size_t block,
                                           const ActivationBlock* const (&rows)[kRows], Products& products) {
 #pragma GCC unroll 8
-      for (int step = kBegin; step < kEnd; step += Isa::kTogether) {
-        Isa::Bytes weights[kPanels][Isa::kTogether];
+      for (int step = kBegin; step < kEnd; ++step) {
+        typename I::template Operand<Group::kMostQuant> weights[kPanels];
 #pragma GCC unroll 4
-        for (int p = 0; p < kPanels; ++p) {
-#pragma GCC unroll 4
-          for (int t = 0; t < Isa::kTogether; ++t) weights[p][t] = quants_of_step(*groups[p], block, step + t);
-        }
+        for (int p = 0; p < kPanels; ++p) weights[p] = operand_of_step<I>(*groups[p], block, step);
 #pragma GCC unroll 16
         for (int m = 0; m < kRows; ++m) {
-          const std::int8_t* values = rows[m]->quants + step * static_cast<int>(kStep);
+          const auto values = I::four(values_of(rows[m], step));
 #pragma GCC unroll 4
-          for (int p = 0; p < kPanels; ++p)
-            products[m][p] = Isa::template dot<Group::kMostQuant>(products[m][p], weights[p], values);
+          for (int p = 0; p < kPanels; ++p) products[m][p] = weights[p].add_products(products[m][p], values);
         }
+      }
+    }
+
+    template <int kBegin, int kEnd>
+    LOREKEEP_INLINE static void start_products(const TileProduct& g, const Group* const (&groups)[kPanels],
+                                               std::size_t block, const ActivationBlock* const (&rows)[kRows],
+                                               Products& products) {
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+        std::int32_t negated = rows[m]->negated_sum;
+        if constexpr (kEnd < static_cast<int>(kSteps)) negated = rows[m]->negated_first_half;
+        if constexpr (kBegin > 0) negated -= rows[m]->negated_first_half;
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) products[m][p] = first_sum(*groups[p], block, negated, g.zero_shift);
+      }
+    }
+
+    // Sets the sums of pairs of kTogether steps, which fit into 16 bits.
+    template <int kTogether, class I>
+    LOREKEEP_INLINE static void sum_pairs(const Group* const (&groups)[kPanels], std::size_t block, int first,
+                                          const ActivationBlock* const (&rows)[kRows],
+                                          typename I::Pairs (&pairs)[kRows][kPanels]) {
+#pragma GCC unroll 8
+      for (int step = first; step < first + kTogether; ++step) {
+        typename I::template Operand<Group::kMostQuant> weights[kPanels];
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) weights[p] = operand_of_step<I>(*groups[p], block, step);
+#pragma GCC unroll 16
+        for (int m = 0; m < kRows; ++m) {
+          const auto values = I::four(values_of(rows[m], step));
+#pragma GCC unroll 4
+          for (int p = 0; p < kPanels; ++p) {
+            const typename I::Pairs products = weights[p].pairs(values);
+            pairs[m][p] = step == first ? products : I::add_pairs(pairs[m][p], products);
+          }
+        }
+      }
+    }
+
+    template <class I>
+    LOREKEEP_INLINE static void add_widened(const typename I::Pairs (&pairs)[kRows][kPanels], Products& products) {
+#pragma GCC unroll 16
+      for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kPanels; ++p) products[m][p] = I::add_widened(products[m][p], pairs[m][p]);
       }
     }
 
@@ -204,26 +200,14 @@ struct BlockTiles {
       for (int m = 0; m < kRows; ++m) rows[m] = inputs + static_cast<std::size_t>(m) * g.blocks_stride;
       Products products;
       if constexpr (Group::kArithmetic == Arithmetic::kHalves) {
-#pragma GCC unroll 16
-        for (int m = 0; m < kRows; ++m) fill(products[m], correction<Group>(rows[m]->negated_first_half, g.zero_shift));
-        add_steps<0, kSteps / 2>(groups, block, rows, products);
+        sum_steps<0, kSteps / 2>(g, groups, block, rows, products);
         add_scaled<false>(groups, block, rows, products, sums);
-#pragma GCC unroll 16
-        for (int m = 0; m < kRows; ++m)
-          fill(products[m], correction<Group>(rows[m]->negated_sum - rows[m]->negated_first_half, g.zero_shift));
-        add_steps<kSteps / 2, kSteps>(groups, block, rows, products);
+        sum_steps<kSteps / 2, kSteps>(g, groups, block, rows, products);
         add_scaled<true>(groups, block, rows, products, sums);
       } else {
-#pragma GCC unroll 16
-        for (int m = 0; m < kRows; ++m) fill(products[m], correction<Group>(rows[m]->negated_sum, g.zero_shift));
-        add_steps<0, kSteps>(groups, block, rows, products);
+        sum_steps<0, kSteps>(g, groups, block, rows, products);
         add_scaled<false>(groups, block, rows, products, sums);
       }
-    }
-
-    LOREKEEP_INLINE static void fill(Isa::Ints (&products)[kPanels], Isa::Ints value) {
-#pragma GCC unroll 4
-      for (int p = 0; p < kPanels; ++p) products[p] = value;
     }
 
     template <bool kOther>
@@ -298,30 +282,23 @@ struct FloatTiles {
   };
 };
 
-/// From so many rows on, weights are unpacked first, a part at a time that stays in the first-level cache: two panels
-/// of 24 blocks take 30 KiB.
+/// From this number of rows on, weights are unpacked first, a part at a time that stays in the first-level cache.
 constexpr std::size_t kUnpackFrom = Isa::kStreamRows + 1;
-constexpr std::size_t kPartBlocks = 24;
-static_assert(kPartBlocks % kSubBlocks == 0);
+constexpr std::size_t kPartBytes = std::size_t{32} << 10;
 
 template <class Group>
-LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, std::size_t count, Unpacked* to) {
+LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, std::size_t count, TileGroup<Group>* to) {
   const Group* group = reinterpret_cast<const Group*>(weights) + first / Group::kBlocks;
   for (std::size_t done = 0; done < count; done += Group::kBlocks, ++group) {
-    for (std::size_t block = 0; block < Group::kBlocks; ++block, ++to) {
-#pragma GCC unroll 8
-      for (int step = 0; step < static_cast<int>(kSteps); ++step)
-        Isa::store(to->quants[step], quants_of_step(*group, block, step));
-      const Scales scales = scales_of(*group, block);
-      Isa::store_floats(to->scale, scales.scale, kLanes);
-      if constexpr (Group::kArithmetic != Arithmetic::kCentred) Isa::store_floats(to->other, scales.other, kLanes);
-    }
+    for (std::size_t block = 0; block < Group::kBlocks; ++block, ++to) unpack_block(*group, block, *to);
   }
 }
 
 template <class Group>
 void multiply_unpacked(const TileProduct& g) {
+  using Unpacked = TileGroup<Group>;
   constexpr std::size_t kPanels = static_cast<std::size_t>(Isa::kPanels);
+  constexpr std::size_t kPartBlocks = kPartBytes / kPanels / sizeof(Unpacked) / kSubBlocks * kSubBlocks;
   Unpacked part[kPanels * kPartBlocks];
   TileProduct some = g;
   some.weights = reinterpret_cast<const std::byte*>(part);
@@ -336,8 +313,7 @@ void multiply_unpacked(const TileProduct& g) {
       some.go_on = first > 0;
       for (std::size_t p = 0; p < some.panels; ++p)
         unpack_part<Group>(g.weights + (panel + p) * g.panel_bytes, first, some.count, part + p * kPartBlocks);
-      using Tiles = BlockTiles<UnpackedGroup<Group::kArithmetic, Isa::tile_quant(Group::kMostQuant)>>;
-      TileLoop<TileProduct, Tiles::template Tile, Isa::kRows, Isa::kPanels>::run(some);
+      TileLoop<TileProduct, BlockTiles<Unpacked>::template Tile, Isa::kRows, Isa::kPanels>::run(some);
     }
   }
 }

@@ -12,6 +12,15 @@ struct alignas(kLine) Unpacked {
   float other[kLanes];  // the minimum, or the scale of the second half
 };
 
+/// A block of centred bytes w, for processors that multiply unsigned bytes with signed ones only, and add pairs of
+/// products in 16 bits: w * x = |w| * (x ^ sign) + (w < 0 ? |w| : 0), where the sign of negative bytes is -1, else 0.
+struct alignas(kLine) UnpackedSigned {
+  Step magnitudes[kSteps];
+  Step signs[kSteps];
+  std::int32_t negatives[kLanes];  // the sums of the magnitudes of negative bytes
+  float scale[kLanes];
+};
+
 /// Unpacks block `block` of `group`. The slow twin of what the kernels do.
 template <class Group>
 void unpack(const Group& group, std::size_t block, Unpacked& to) noexcept;

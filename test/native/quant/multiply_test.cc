@@ -61,6 +61,16 @@ std::size_t inputs_of(Format format, std::size_t blocks) {
   return is_float(format) ? 13 * blocks : block_values(format) * blocks;
 }
 
+/// Sets all quants of a file to the same bits. Scales and minima stay.
+void fill_quants(Format format, std::byte fill, std::vector<std::byte>& file) {
+  const std::size_t size = block_bytes(format);
+  const std::size_t quants = block_values(format) == 256 ? format == Format::kQ6_K ? 192 : size - 16
+                             : format == Format::kQ4_1 || format == Format::kQ5_1 ? size - 4
+                                                                                  : size - 2;
+  const std::size_t first = format == Format::kQ6_K ? 0 : size - quants;
+  for (std::size_t at = 0; at < file.size(); at += size) std::fill_n(file.data() + at + first, quants, fill);
+}
+
 const QuantKernels& scalar() {
   return *kernels_named("scalar");
 }
@@ -137,20 +147,23 @@ TEST("multiply: long rows are split inside, with the same bits") {
   }
 }
 
-TEST("multiply: the largest quants and inputs do not overflow") {
-  for (Format format : {Format::kQ8_0, Format::kQ5_0, Format::kQ6_K, Format::kQ4_K}) {
+TEST("multiply: the largest quants and inputs do not overflow, for few rows and for many") {
+  for (Format format : kAll) {
+    if (is_float(format)) continue;
     for (const std::byte fill : {std::byte{0x7f}, std::byte{0x80}, std::byte{0xff}, std::byte{0x00}}) {
-      Problem problem(format, 16, 256, 2);
-      const std::size_t size = block_bytes(format);
-      const bool last = format == Format::kQ6_K;
-      for (std::size_t at = 0; at < problem.file.size(); ++at) {
-        const std::size_t place = at % size;
-        if (last ? place < 192 : place >= (format == Format::kQ4_K ? 16u : 2u)) problem.file[at] = fill;
-      }
+      Problem problem(format, 16, 256, 10);
+      fill_quants(format, fill, problem.file);
       problem.matrix = PackedMatrix::pack(format, problem.file, 16, 256, {});
-      for (std::size_t i = 0; i < problem.values.size(); ++i) problem.values[i] = i < problem.stride ? 1 : -1;
+      for (std::size_t i = 0; i < problem.values.size(); ++i) problem.values[i] = i / problem.stride % 2 == 0 ? 1 : -1;
       const auto expected = problem.product(scalar());
-      for (const QuantKernels* set : available_kernels()) CHECK(same_bits(problem.product(*set), expected));
+      for (const QuantKernels* set : available_kernels()) {
+        CHECK(same_bits(problem.product(*set), expected));
+        for (std::size_t row = 0; row < problem.rows; row += 2) {
+          const auto few = problem.product(*set, {row, row + 2}, {0, 16});
+          const std::size_t width = problem.matrix.outputs() + 5;
+          for (std::size_t i = row * width; i < row * width + 16; ++i) CHECK_EQ(few[i], expected[i]);
+        }
+      }
     }
   }
 }
