@@ -38,6 +38,14 @@ export function fromWire(frame: { type: string }): object {
   return (schema === undefined ? frame : converter(schema, 'camel')(frame)) as object;
 }
 
+/** Converts fields of a server frame back to protocol names. */
+export function replyToWire<Type extends keyof typeof serverSchemas>(
+  type: Type,
+  fields: object,
+): z.output<(typeof serverSchemas)[Type]> {
+  return converter(serverSchemas[type], 'wire')(fields) as z.output<(typeof serverSchemas)[Type]>;
+}
+
 const unchanged: Convert = (value) => value;
 
 const converters = {

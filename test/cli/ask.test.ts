@@ -103,6 +103,10 @@ describe('lorekeep ask', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(answers.map(({ hits }) => hits[0].id)).toEqual(['r0', 'r2']);
+    // The names of the protocol, as search --json has them.
+    expect(answers[0].hits[0]).toMatchObject({ bm25_score: expect.any(Number), dense_rank: 1 });
+    const { stdout: table } = await asking(['kb.json', corpus[0].question as string, '--top-k', '1']);
+    expect(table).toMatch(/^1 +\d\.\d+ +\d\.\d+ +\d+\.\d+ +r0/m);
   });
 
   it('goes on after a question that fails, and tells of it on its line and in the exit status', async () => {

@@ -117,7 +117,10 @@ describe('lorekeep chat', () => {
     const { stdout, stderr } = await running('chat', ['kb.json', '--json'], {
       stdin: `${corpus[0].question}\n`,
     });
-    expect(JSON.parse(stdout), stderr).toMatchObject({ text: 'The way [1].', citations: [{ id: 'r0' }] });
+    expect(JSON.parse(stdout), stderr).toMatchObject({
+      text: 'The way [1].',
+      citations: [{ id: 'r0', reply_start: expect.any(Number) }],
+    });
   });
 
   it.skipIf(withoutTerminal)('cancels a reply on Ctrl-C and goes on, and ends on /quit', async () => {

@@ -1,5 +1,7 @@
 import type { FilterExpression, LexicalOptions, SearchMode, Tokenizer } from '../../../lib/index.js';
-import type { ClientAgent, ClientSession, Graph, Hit } from '../../client/index.js';
+import type { ClientAgent, ClientSession, Graph } from '../../client/index.js';
+import { replyToWire } from '../../client/names.js';
+import type { Hit } from '../../protocol/retrieval.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
@@ -96,7 +98,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
   const { mode, topK, threshold, fusion, minScore, json } = flags;
   const { filter, lexical, variables, tokenizer, signal } = context;
   return async (question) => {
-    const { hits, plan } = await session.search(
+    const found = await session.search(
       {
         name: storageName,
         text: question,
@@ -114,6 +116,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
       },
       { signal },
     );
+    const { hits, plan } = replyToWire('SearchEmbeddedStringStorageResponse', found);
     if (json) return printJsonLine({ question, hits, plan });
     // With lexical options the server knows which words matched.
     showHits(lexical === undefined ? question : matchedWords(hits), hits, { mode, tokenizer });
@@ -140,7 +143,7 @@ function showHits(
 /** Returns the mode of the searches that found the hits. */
 function modeOf(hits: readonly Hit[]): SearchMode {
   const meaning = hits.some(({ distance }) => distance !== undefined);
-  const words = hits.some(({ bm25Score }) => bm25Score !== undefined);
+  const words = hits.some(({ bm25_score }) => bm25_score !== undefined);
   if (words && !meaning) return 'lexical';
   return words ? 'hybrid' : 'dense';
 }
@@ -160,7 +163,7 @@ function talker(
     const reply = new ReplyPrinter({ silent: json === true });
     const complete = await reply.show(agent.stream(question, { ...options, hits: true }));
     refuseFailure(complete);
-    const { status, text, citations, hits, finish, action } = complete;
+    const { status, text, citations, hits, finish, action } = replyToWire('TurnComplete', complete);
     if (json) return printJsonLine({ question, status, text, citations, hits, finish, action });
     if (text === '' && action === undefined && hits !== undefined)
       showHits(question, hits, { mode: modeOf(hits), tokenizer });

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { readRegular } from '../../../lib/regular-file.js';
 import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
+import { replyToWire } from '../../client/names.js';
 import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { findAccessToken } from '../ask/access-token.js';
 import { answeringGraph, storageName } from '../ask/answering-graph.js';
@@ -153,7 +154,7 @@ class Talk {
     this.#stats.add(complete, performance.now() - started, firstMs);
     refuseFailure(complete);
     if (!json) return reply.showCitations(complete);
-    const { text: said, citations, finish, usage, action } = complete;
+    const { text: said, citations, finish, usage, action } = replyToWire('TurnComplete', complete);
     printJsonLine({ question: text, text: said, citations, finish, usage, action });
   }
 
