@@ -13,6 +13,7 @@ namespace {
 // Rows with fewer numbers together than this are not worth sharing among threads.
 constexpr std::size_t kWorthSharing = 16 << 10;
 constexpr std::size_t kMostProductsAtOnce = 3;
+constexpr std::size_t kCappedTogether = 4096;  // some 50 µs: capped in one piece, a large vocabulary takes milliseconds
 
 }  // namespace
 
@@ -227,14 +228,18 @@ bool Forward::outputs() {
     inputs_.quantize(i, i + 1);
   }
   const std::array<Product, 1> product{{{&weights_->logits(), &logits_}}};
-  if (!multiply(count, product)) return false;
-  if (shape_.logit_softcap == 0) return true;
-  for (std::size_t i = 0; i < count; ++i) {
-    float* row = logits_.at(i);
-    for (std::size_t token = 0; token < shape_.vocabulary; ++token)
+  return multiply(count, product) && (shape_.logit_softcap == 0 || cap_logits(count));
+}
+
+bool Forward::cap_logits(std::size_t count) {
+  const std::size_t pieces = (shape_.vocabulary + kCappedTogether - 1) / kCappedTogether;
+  return team_.run(count * pieces, [&](std::size_t ticket, std::size_t) {
+    float* row = logits_.at(ticket / pieces);
+    const std::size_t begin = ticket % pieces * kCappedTogether;
+    const std::size_t end = std::min(begin + kCappedTogether, shape_.vocabulary);
+    for (std::size_t token = begin; token < end; ++token)
       row[token] = shape_.logit_softcap * std::tanh(row[token] / shape_.logit_softcap);
-  }
-  return true;
+  });
 }
 
 std::span<float> Forward::logits(std::size_t row) noexcept {

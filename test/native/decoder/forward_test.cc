@@ -3,6 +3,7 @@
 #include "decoder/forward.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -153,6 +154,32 @@ TEST("forward: the bits of logits do not depend on neighbours in the step, or on
 
 // Every operation asks once before its tickets, and the calling thread after each ticket that it took itself. With
 // several threads the number of tickets is therefore not known, but the number of operations is.
+TEST("forward: every logit of every output is capped, whatever the number of threads") {
+  constexpr std::size_t kVocabulary = 2 * 4096 + 33;
+  constexpr float kCap = 0.5f;
+  const auto plain = std::make_shared<DecoderWeights>(*model(quant::Format::kF32, 32, 48));
+  std::mt19937_64 random(test::seed());
+  plain->shape.vocabulary = kVocabulary;
+  plain->embeddings = matrix(random, quant::Format::kF32, kVocabulary, 32);
+  const auto capped = std::make_shared<DecoderWeights>(*plain);
+  capped->shape.logit_softcap = kCap;
+  std::vector<Row> rows;
+  append(rows, 1, 0, 3, 5);
+  append(rows, 2, 0, 2, 6);
+  Context expected(plain, 1);
+  REQUIRE(expected.step(rows));
+  for (std::size_t threads : {1u, 3u}) {
+    Context found(capped, threads);
+    REQUIRE(found.step(rows));
+    for (const std::size_t row : {2u, 4u}) {
+      const auto before = logits(expected, row);
+      const auto after = logits(found, row);
+      REQUIRE(after.size() == kVocabulary);
+      for (std::size_t i = 0; i < kVocabulary; ++i) CHECK_NEAR(after[i], kCap * std::tanh(before[i] / kCap), 1e-6);
+    }
+  }
+}
+
 TEST("forward: a step that is given up anywhere changes nothing") {
   constexpr int kFewestOperations = 6;
   const auto weights = model(quant::Format::kQ8_0, 64, 96);
