@@ -1,7 +1,7 @@
 // How often `on_no_knowledge` decides right: questions of XQuAD (en) that a storage answers, and claims of SciFact, about
 // subjects that it does not have. Storages of 10, 40 and all 240 paragraphs; the relevance is that of the generate node.
 //
-//   LOREKEEP_DATA=FOLDER node bench/quality/no-knowledge.mjs [--least 0.2] [--models lorekeep-mini,all-MiniLM-L6-v2]
+//   LOREKEEP_DATA=FOLDER node bench/quality/no-knowledge.mjs [--least 0.5] [--models lorekeep-mini,all-MiniLM-L6-v2]
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bestRelevance } from '../../dist/src/agents/nodes/generate/relevance.js';
@@ -12,7 +12,7 @@ import { collectionsPresent, readCollection } from './collections.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    least: { type: 'string', default: '0.2' },
+    least: { type: 'string', default: '0.5' },
     models: { type: 'string', default: 'lorekeep-mini,all-MiniLM-L6-v2' },
   },
 });

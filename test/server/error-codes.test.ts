@@ -271,7 +271,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   ],
   4015: [
     ({ turn }) => turn('bees', { nodes: [talker({ on_no_knowledge: 'refuse' })] }),
-    /^the node "talker": the best record has a relevance of 0\.00, and min_relevance is 0\.2$/,
+    /^the node "talker": the best record has a relevance of 0\.00, and min_relevance is 0\.5$/,
   ],
   4016: [
     ({ turn }) => turn('bees '.repeat(2000), { nodes: [talker()] }),

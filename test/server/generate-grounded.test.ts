@@ -127,11 +127,11 @@ describe('without relevant knowledge', () => {
     const { text, finish, diagnostics } = await agent.turn(unknown);
     expect(text).toBe('I do not know.');
     expect(finish).toBeUndefined();
-    expect(diagnostics?.nodes[1]?.relevance).toBeLessThan(0.2);
+    expect(diagnostics?.nodes[1]?.relevance).toBeLessThan(0.5);
     expect(model.requests).toHaveLength(0);
     const answered = await agent.turn(asked);
     expect(answered.text).toBe('ok');
-    expect(answered.diagnostics?.nodes[1]?.relevance).toBeGreaterThan(0.2);
+    expect(answered.diagnostics?.nodes[1]?.relevance).toBeGreaterThan(0.5);
   });
 
   it('the turn is refused, or answered all the same', async () => {

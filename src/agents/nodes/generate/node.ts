@@ -21,8 +21,8 @@ import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
 
-/** Least relevance of a record that counts, for `on_no_knowledge`: docs/relevance.md has the distributions. */
-const defaultRelevance = 0.2;
+/** Least relevance of a record that counts, for `on_no_knowledge`: more likely than not. */
+const defaultRelevance = 0.5;
 
 /** Replies with text that a language model generates from templates, history and knowledge. */
 export const node: NodeType = {

@@ -201,7 +201,7 @@ export const schema = {
       .min(0)
       .max(1)
       .optional()
-      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.2.'),
+      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.5.'),
     deadline_ms: z
       .int()
       .min(1)
