@@ -149,7 +149,7 @@ function modeOf(hits: readonly Hit[]): SearchMode {
 }
 
 function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]): void {
-  if (hits.length === 0) print('no hits');
+  if (hits.length === 0) note('no hits');
   else for (const line of hitLines(hits, options)) print(line);
 }
 

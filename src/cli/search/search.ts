@@ -136,7 +136,7 @@ function printHits(
   tokenizer: Tokenizer,
 ): void {
   if (hits.length === 0) {
-    print('no hits');
+    note('no hits');
     return;
   }
   const options = {
