@@ -449,7 +449,7 @@ export interface GenerateParams {
   onNoKnowledge?: 'answer' | 'fallback' | 'refuse' | undefined;
   /** The reply for `on_no_knowledge` `fallback`. */
   fallback?: string | undefined;
-  /** Least relevance of a record for `on_no_knowledge`. Default: 0.2. 0 to 1. */
+  /** Least relevance of a record for `on_no_knowledge`. Default: 0.5. 0 to 1. */
   minRelevance?: number | undefined;
   /** The reply ends with what there is this long after the node has started. 1 to 86400000. */
   deadlineMs?: number | undefined;
