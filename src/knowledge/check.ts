@@ -4,7 +4,7 @@ import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
 import { embedRows, matchEmbeddings } from './embeddings.js';
 import { isFileError } from './file-error.js';
-import { type KnowledgeModel, modelResolver, recordsError } from './model.js';
+import { type KnowledgeModel, modelResolver, recordsError, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
 import { buildCommandOf, configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
@@ -128,7 +128,9 @@ async function checkTexts(records: Records, checked: Checked & { model: Knowledg
   }
   const truncate = config.long_text === 'truncate';
   const prefix = model.documentPrefix;
-  const { errors } = await embedRows(rows, records, model.model, { prefix, truncate, signal });
+  const { errors } = await withModel(model, (native) =>
+    embedRows(rows, records, native, { prefix, truncate, signal }),
+  );
   if (errors.length === 0) return;
   const { code, message } = recordsError(records, files.records, errors);
   findings.push({ severity: 'error', code, file: files.records, message });

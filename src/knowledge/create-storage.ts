@@ -10,7 +10,7 @@ import {
 } from '../../lib/index.js';
 import { listed } from '../schema/messages.js';
 import { NoEmbedder, type TextEmbedder } from './embedder.js';
-import { type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
+import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { SearchableStorage } from './searchable.js';
 
@@ -67,7 +67,7 @@ export async function createStorage(
   return withModel(model, async (native) => {
     const rows = vectors ?? (await embedRecords(records, name, { model, native, signal, onProgress }, turn));
     const end = await turn?.();
-    const { dimension } = model.model;
+    const { dimension } = factsOf(model);
     const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
     const embedded = vectors === undefined ? records.length : 0;
     const counts = { embedded, reused: records.length - embedded, truncated: 0 };
@@ -120,8 +120,9 @@ function modelOf(
   }
   if (given === undefined) return { model: new NoEmbedder(dimension) };
   const model = knowledgeModel(given);
-  if (model.model.dimension === dimension) return model;
-  throw refuse(`rows of ${model.model.dimension} numbers are expected, as the model has, not ${dimension}`);
+  const own = factsOf(model).dimension;
+  if (own === dimension) return model;
+  throw refuse(`rows of ${own} numbers are expected, as the model has, not ${dimension}`);
 }
 
 interface Embedding extends ProgressOptions {

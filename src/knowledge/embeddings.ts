@@ -2,7 +2,7 @@ import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../
 import { EmbeddingRows, type EmbedRowsOptions } from '../../lib/internal.js';
 import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
 import type { TextEmbedder } from './embedder.js';
-import { embeddingsKey, recordsError } from './model.js';
+import { embeddingsKey, factsOf, recordsError, withModel } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 
@@ -56,7 +56,7 @@ export function matchEmbeddings(
   { config, model, files, signal }: Pick<EmbedSource, 'config' | 'model' | 'files' | 'signal'>,
 ): Promise<EmbeddingRows> {
   return EmbeddingRows.match(records, {
-    dimension: model.model.dimension,
+    dimension: factsOf(model).dimension,
     path: files.embeddings,
     key: embeddingsKey(model),
     truncated: config.long_text === 'truncate',
@@ -101,7 +101,7 @@ async function embedMissing(
   try {
     const checkpoint = () => save(rows, path, source);
     const embedded = await report.run('embed', missing, (onProgress) =>
-      embedRows(rows, records, model.model, { ...options, checkpoint, onProgress }),
+      withModel(model, (native) => embedRows(rows, records, native, { ...options, checkpoint, onProgress })),
     );
     return { ...embedded, written: await save(rows, path, source) };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
-import { NoEmbedder } from './embedder.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
+import { embedsTexts } from './model.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage } from './searchable.js';
 
@@ -147,7 +147,7 @@ async function idsWithoutRecord(
 
 /** What a search without options does. */
 function currentSetting({ model, fusion }: SearchableStorage): EvaluationSetting {
-  if (model.model instanceof NoEmbedder) return { mode: 'lexical' };
+  if (!embedsTexts(model)) return { mode: 'lexical' };
   return { mode: 'hybrid', fusion: fusion ?? 'scores' };
 }
 

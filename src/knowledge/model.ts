@@ -8,7 +8,7 @@ import {
 } from '../../lib/index.js';
 import type { ModelFusion } from '../fusion/model-fusion.js';
 import { listed } from '../schema/messages.js';
-import { type Embedder, isEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
+import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
 
 /** An embedding model with its prefixes and fusion weights. */
 export interface KnowledgeModel {
@@ -29,6 +29,16 @@ export interface KnowledgeModel {
   use?(): () => void;
   /** Loads the model again if it was unloaded. Default: it is always in memory. */
   inMemory?(): Promise<TextEmbedder>;
+}
+
+/** Facts of a model, also while it is unloaded: only withModel() may use `model` itself. */
+export function factsOf(given: KnowledgeModel): TextEmbedder['facts'] {
+  return given.facts ?? given.model.facts;
+}
+
+/** Whether texts can be embedded with it. A model that may be unloaded is one. */
+export function embedsTexts(given: KnowledgeModel): boolean {
+  return given.inMemory !== undefined || !(given.model instanceof NoEmbedder);
 }
 
 /** Runs work while the model is in memory. */
@@ -115,16 +125,16 @@ export type LongText = 'error' | 'truncate';
  * length that the model sees.
  */
 export function indexFingerprint(records: Records, model: KnowledgeModel, longText: LongText): string {
-  const { facts } = model.model;
+  const facts = factsOf(model);
   const made = [records.fingerprint, facts.fingerprint, model.documentPrefix ?? ''];
   if (longText === 'truncate') made.push('truncate', String(facts.contextSize));
   return createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
 }
 
 /** Identifies everything besides the text that an embedding depends on; the model's fingerprint includes the pooling. */
-export function embeddingsKey({ model, documentPrefix = '' }: KnowledgeModel): string {
-  const { fingerprint, contextSize } = model.facts;
-  return JSON.stringify([fingerprint, contextSize, documentPrefix]);
+export function embeddingsKey(model: KnowledgeModel): string {
+  const { fingerprint, contextSize } = factsOf(model);
+  return JSON.stringify([fingerprint, contextSize, model.documentPrefix ?? '']);
 }
 
 /** Returns the error for records that a model cannot embed. Precondition: there is at least one. */

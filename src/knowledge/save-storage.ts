@@ -12,8 +12,7 @@ import {
 import { makeFolder } from '../../lib/make-folder.js';
 import { readRegular, renameOver } from '../../lib/regular-file.js';
 import { largestConfigBytes } from '../files/read-text.js';
-import { NoEmbedder } from './embedder.js';
-import { indexFingerprint, type KnowledgeModel } from './model.js';
+import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
 
 export interface SaveStorageOptions {
@@ -71,8 +70,7 @@ export async function saveStorage(
   await using index = vectors;
   await using text = words;
   const owner = { config, records: recordsFile };
-  const fingerprint =
-    model.model instanceof NoEmbedder ? undefined : indexFingerprint(records, model, 'error');
+  const fingerprint = embedsTexts(model) ? indexFingerprint(records, model, 'error') : undefined;
   await index.save(indexFile, { fingerprint, records, owner, signal });
   await text.save(wordsFile, { fingerprint: records.fingerprint, owner, signal });
   await writeWhole(

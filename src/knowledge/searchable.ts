@@ -21,9 +21,8 @@ import {
 import { fusionMethod, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
-import { NoEmbedder } from './embedder.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import { embedQuery, isUnseenText, type KnowledgeModel } from './model.js';
+import { embedQuery, embedsTexts, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
@@ -221,7 +220,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   /** A storage without a model looks for words, unless the search has an embedding. */
   #defaultMode({ vector, similarTo }: KnowledgeSearchOptions): SearchMode {
     if (similarTo !== undefined) return 'dense';
-    return vector === undefined && this.model.model instanceof NoEmbedder ? 'lexical' : 'hybrid';
+    return vector === undefined && !embedsTexts(this.model) ? 'lexical' : 'hybrid';
   }
 
   async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {

@@ -3,7 +3,7 @@ import { hnswDefaults } from './config-schema.js';
 import { checkOwnDestination, ownerOf } from './destinations.js';
 import { type EmbeddedRecords, type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { withIndexRemedy } from './index-error.js';
-import { indexFingerprint } from './model.js';
+import { factsOf, indexFingerprint } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 
@@ -35,7 +35,11 @@ export async function buildVectors(
 async function openEarlier({ files, model, signal }: Source): Promise<VectorIndex | undefined> {
   if (files.index === undefined) return undefined;
   try {
-    return await VectorIndex.load(files.index, { dimension: model.model.dimension, verify: false, signal });
+    return await VectorIndex.load(files.index, {
+      dimension: factsOf(model).dimension,
+      verify: false,
+      signal,
+    });
   } catch (error) {
     if (error instanceof LorekeepError && error.code === 'CANCELLED') throw error;
     return undefined;
@@ -95,7 +99,7 @@ async function openIndex(
   file: string,
   { config, model, signal }: IndexSource,
 ): Promise<VectorIndex> {
-  const { dimension } = model.model;
+  const { dimension } = factsOf(model);
   const fingerprint = indexFingerprint(records, model, config.long_text);
   const index = await VectorIndex.load(file, { dimension, fingerprint, signal });
   if (index.size === records.size) return index;

@@ -9,7 +9,7 @@ import { lockFolder } from '../../downloads/folder-lock.js';
 import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
-import { type KnowledgeModel, modelResolver, withModel } from '../model.js';
+import { factsOf, type KnowledgeModel, modelResolver, withModel } from '../model.js';
 import { noProgress, PhaseReport } from '../progress.js';
 import { type FileEntry, identityOf, manifestText, readManifest } from './manifest.js';
 import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
@@ -153,7 +153,7 @@ class FolderIndexing {
   /** Everything besides the files that the records depend on. */
   #settings(): string {
     const { mapping, chunkSize = chunking.size } = this.#options;
-    const { fingerprint, contextSize } = this.#model.model.facts;
+    const { fingerprint, contextSize } = factsOf(this.#model);
     const { documentPrefix = '' } = this.#model;
     return JSON.stringify([
       chunkerVersion,
