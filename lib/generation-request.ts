@@ -226,6 +226,7 @@ function promptArgument(request: GenerateRequest, vocabularySize: number) {
 
 function quotesArgument(quotes: GenerateRequest['quotes']): GenerateRequest['quotes'] {
   if (quotes === undefined) return undefined;
+  refuseUnknownFields('quotes', quotes, { open: true, close: true, texts: true });
   for (const name of ['open', 'close'] as const) {
     if (typeof quotes[name] !== 'string') refuse(`quotes.${name}`, 'a string is expected');
   }

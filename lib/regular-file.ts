@@ -90,12 +90,16 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<v
   }
 }
 
+/** What replaceFile() adds to a name; earlier versions added no process. */
+const temporaryEnd = /^\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
 /** Removes the temporary files of killed writers. */
 async function removeStrays(path: string): Promise<void> {
-  const folder = dirname(path);
+  const [folder, own] = [dirname(path), basename(path)];
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(`${basename(path)}.`) || !name.endsWith('.tmp')) continue;
-    const writer = /\.(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
+    const found = name.startsWith(own) ? temporaryEnd.exec(name.slice(own.length)) : null;
+    if (found === null) continue;
+    const [, writer] = found;
     if (writer === undefined || !isRunning(Number(writer))) await rm(join(folder, name), { force: true });
   }
 }

@@ -1,4 +1,5 @@
-// Parses requests to language models, as lib/generation.ts makes them. All functions throw Error(kInvalidArgument).
+// Parses requests to language models, as lib/generation-request.ts makes them. All functions throw
+// Error(kInvalidArgument).
 #pragma once
 
 #include <napi.h>

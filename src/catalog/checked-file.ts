@@ -13,7 +13,7 @@ const mostEntries = 200;
 const mostBytes = 1024 * 1024;
 
 /** Checksums by identity of the file. */
-let known: Map<string, string> | undefined;
+let known: Promise<Map<string, string>> | undefined;
 
 /**
  * Compares a model file, all of its parts, with the size and the checksums of the catalog. A file is hashed once: device, inode, size and times
@@ -40,9 +40,10 @@ async function compareChecksum(path: string, sha256: string, signal: AbortSignal
   if (facts === undefined || !facts.isFile()) return;
   const { dev, ino, size, mtimeNs, ctimeNs } = facts;
   const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  known ??= await read();
-  const sum = known.get(identity) ?? (await fileChecksum(path, signal));
-  if (!known.has(identity)) await remember(known, identity, sum);
+  known ??= read();
+  const sums = await known;
+  const sum = sums.get(identity) ?? (await fileChecksum(path, signal));
+  if (!sums.has(identity)) await remember(sums, identity, sum);
   if (sum !== sha256) throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
 }
 

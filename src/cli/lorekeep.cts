@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command `lorekeep`. It is CommonJS because Node.js reads ES modules with libuv's threads, whose number is fixed from
-// then on: `thread_count` has to be known before. And every Node.js can read it, to be told that it is too old.
+// then on: `thread_count` has to be known before. Old Node.js reads it, too, and says that it is too old.
 import fs = require('node:fs');
 import path = require('node:path');
 

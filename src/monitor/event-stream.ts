@@ -21,6 +21,8 @@ export class EventStream {
   readonly #readers = new Set<ServerResponse>();
   /** Readers that have got what was there when they came. */
   readonly #live = new Set<ServerResponse>();
+  /** The others that had not read what they were sent at the last heartbeat, and have not since. */
+  readonly #stalled = new Set<ServerResponse>();
   #heartbeat: NodeJS.Timeout | undefined;
 
   get readers(): number {
@@ -37,7 +39,7 @@ export class EventStream {
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
     this.#readers.add(response);
-    this.#heartbeat ??= setInterval(() => this.#write(':\n\n'), heartbeatMs).unref();
+    this.#heartbeat ??= setInterval(() => this.#beat(), heartbeatMs).unref();
     this.#catchUp(response, first[Symbol.iterator]());
     return true;
   }
@@ -50,10 +52,22 @@ export class EventStream {
         return;
       }
       if (!reader.write(encoded(value))) {
-        reader.once('drain', () => this.#catchUp(reader, events));
+        reader.once('drain', () => {
+          this.#stalled.delete(reader);
+          this.#catchUp(reader, events);
+        });
         return;
       }
     }
+  }
+
+  #beat(): void {
+    for (const reader of this.#readers) {
+      if (this.#live.has(reader)) continue;
+      if (this.#stalled.has(reader)) reader.destroy();
+      else this.#stalled.add(reader);
+    }
+    this.#write(':\n\n');
   }
 
   /** Sends events in one piece. */
@@ -81,6 +95,7 @@ export class EventStream {
   #forget(reader: ServerResponse): void {
     this.#readers.delete(reader);
     this.#live.delete(reader);
+    this.#stalled.delete(reader);
     if (this.#readers.size > 0) return;
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;

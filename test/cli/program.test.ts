@@ -54,7 +54,7 @@ describe('lorekeep', () => {
     const command = join(dirname(program), 'lorekeep.cjs');
     const options = { env: { ...process.env, ...env }, encoding: 'utf8' } as const;
     const { status, stderr, stdout } = spawnSync(process.execPath, [command, '--version'], options);
-    expect(stderr).toMatch(/^lorekeep: Node\.js 20\.19 or newer is needed, and .*node is 18\.20\.8\n$/);
+    expect(stderr).toMatch(/^lorekeep: Node\.js 20\.19 or newer is needed, and .* is 18\.20\.8\n$/);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   });
 

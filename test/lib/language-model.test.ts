@@ -245,6 +245,8 @@ describe.skipIf(!haveModels(smolLm))('conversations with SmolLM2', () => {
     ['prompt', { messages: user('a'), prompt: 'b' }],
     ['grammar', { prompt: 'a', schema: {}, grammar: 'root ::= "a"' }],
     ['grammar', { prompt: 'a', grammar: '' }],
+    ['quotes', { prompt: 'a', quotes: null }],
+    ['quotes.text', { prompt: 'a', quotes: { open: '<', close: '>', texts: [], text: 'b' } }],
     ['quotes.open', { prompt: 'a', quotes: { close: '"', texts: [] } }],
     ['thinking.budget', { messages: user('a'), thinking: { budget: -1 } }],
     ['thinking.tokens', { messages: user('a'), thinking: { tokens: 5 } }],

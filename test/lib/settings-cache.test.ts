@@ -49,7 +49,12 @@ describe('the settings of a model', () => {
     const { pid: ended } = spawnSync(process.execPath, ['--version']);
     const id = '6f1f1d0c-8a4e-4b64-9a44-0a39c5b0f9c7';
     const [killed, older] = [`${file}.${ended}-${id}.tmp`, `${file}.${id}.tmp`];
-    const others = [`${file}.${process.pid}-${id}.tmp`, `${file}.bak`, join(folder, 'other.tmp')];
+    const others = [
+      `${file}.${process.pid}-${id}.tmp`,
+      `${file}.bak`,
+      `${file}.mine.tmp`,
+      join(folder, 'other.tmp'),
+    ];
     for (const path of [killed, older, ...others]) writeFileSync(path, '');
     await using _ = await EmbeddingModel.load(await fresh());
     expect(readdirSync(folder).sort()).toEqual([file, ...others].map((path) => basename(path)).sort());

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { isLoopback } from '../../src/http/guard.js';
 import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
@@ -134,6 +134,22 @@ it('a page that opens late gets no more at a time than it reads', async () => {
   expect(reader.events).toBe(101);
   stream.close();
   expect(reader.destroyed).toBe(true);
+});
+
+it('a page that reads nothing of the kept turns gives up its place, a slow one keeps it', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const stream = new EventStream();
+  const kept = Array.from({ length: 10 }, () => ({ name: 'turns', data: 'x' }));
+  const [still, slow] = [new Unread(), new Unread()];
+  for (const reader of [still, slow]) stream.open(reader as unknown as ServerResponse, kept);
+  for (let beat = 0; beat < 3; beat++) {
+    vi.advanceTimersToNextTimer();
+    slow.emit('drain');
+  }
+  expect([still.destroyed, slow.destroyed]).toEqual([true, false]);
+  expect(stream.readers).toBe(1);
+  stream.close();
 });
 
 it('streams beyond the limit are refused, and places of closed ones are free again', async () => {
