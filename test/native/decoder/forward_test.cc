@@ -152,8 +152,6 @@ TEST("forward: the bits of logits do not depend on neighbours in the step, or on
   CHECK(logits(context, 24) == first);
 }
 
-// Every operation asks once before its tickets, and the calling thread after each ticket that it took itself. With
-// several threads the number of tickets is therefore not known, but the number of operations is.
 TEST("forward: every logit of every output is capped, whatever the number of threads") {
   constexpr std::size_t kVocabulary = 2 * 4096 + 33;
   constexpr float kCap = 0.5f;
@@ -180,6 +178,8 @@ TEST("forward: every logit of every output is capped, whatever the number of thr
   }
 }
 
+// Every operation asks once before its tickets, and the calling thread after each ticket that it took itself. With
+// several threads the number of tickets is therefore not known, but the number of operations is.
 TEST("forward: a step that is given up anywhere changes nothing") {
   constexpr int kFewestOperations = 6;
   const auto weights = model(quant::Format::kQ8_0, 64, 96);
