@@ -9,7 +9,7 @@ import { Sample } from '../sample.mjs';
 import { attackList } from './list.mjs';
 
 const here = import.meta.dirname;
-/** What the issue of fairness allows above a bare echo, in ms. */
+/** Most time above that of a bare echo, in ms. */
 const targets = { ping: 20, search: 50, stall: 50 };
 
 export const attacks = {
