@@ -60,16 +60,21 @@ export async function replaceFile(path: string, content: string, rule: ReplaceRu
   }
 }
 
+/** Checks of a file that others keep replacing. */
+const mostChecks = 20;
+
 /**
  * Renames a file to a name that is free, or whose file `check()` does not refuse. The check runs just before the rename, and
- * the file must be the same, by device and inode, before and after it. @throws system errors; IO; what `check()` throws
+ * the file must be the same, by device and inode, before and after it: else it is checked again. @throws system errors; IO;
+ * what `check()` throws
  */
 export async function renameOver(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
-  const seen = await identity(to);
-  await check();
-  if ((await identity(to)) !== seen)
-    throw LorekeepError.about('IO', { file: to, reason: 'was replaced meanwhile' });
-  await rename(from, to);
+  for (let checks = 0; checks < mostChecks; checks++) {
+    const seen = await identity(to);
+    await check();
+    if ((await identity(to)) === seen) return rename(from, to);
+  }
+  throw LorekeepError.about('IO', { file: to, reason: 'is replaced again and again' });
 }
 
 /** @throws an Error for a file that is not ours */

@@ -1,7 +1,7 @@
 #include "core/startable_threads.h"
 
+#include <exception>
 #include <future>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,7 +14,7 @@ std::size_t startable_threads(std::size_t most) {
   const std::shared_future<void> started = all_started.get_future().share();
   try {
     while (threads.size() < most) threads.emplace_back([started] { started.wait(); });
-  } catch (const std::system_error&) {  // one was refused
+  } catch (const std::exception&) {  // one was refused, or there is no memory for it
   }
   all_started.set_value();
   for (std::thread& thread : threads) thread.join();

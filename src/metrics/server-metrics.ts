@@ -198,12 +198,20 @@ function addGauges(registry: Registry, sources: MetricsSources): void {
 
 /** The KV cache of each loaded language model, and what of its prompts was in it. */
 function addModelGauges(gauge: AddGauge, { languageModels }: MetricsSources): void {
+  let reading: ReturnType<typeof languageModels> | undefined;
+  // The gauges of one scrape share one reading, which waits for a step of the inference thread.
+  const models = () => {
+    reading ??= languageModels().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
   const byModel = (name: string, help: string, field: keyof LanguageModelNumbers) =>
     gauge(
       name,
       help,
       async (g) => {
-        for (const { name: model, numbers } of await languageModels())
+        for (const { name: model, numbers } of await models())
           if (numbers !== undefined) g.set({ model }, numbers[field]);
       },
       ['model'],

@@ -299,6 +299,7 @@ export class LorekeepServer {
     const reason = serverError(1008, 'the server is stopping');
     const unlistened = this.#listener.close();
     this.#services.sessionIdle.stop();
+    const patternsEnded = this.#services.patterns.close();
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
     await unlistened;
     await this.#operations.close();
@@ -306,7 +307,7 @@ export class LorekeepServer {
     await this.#services.files.close();
     await this.#services.languageModels.close();
     await this.#services.rerankers.close();
-    await this.#services.patterns.close();
+    await patternsEnded;
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }

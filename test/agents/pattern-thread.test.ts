@@ -56,3 +56,14 @@ it('requests wait for each other, clients take turns, and an aborted request is 
     ],
   });
 });
+
+it('a thread that is closed fails the requests that run and that wait, and starts no other', async () => {
+  const thread = new PatternThread();
+  const share = thread.join();
+  const slow = { patterns: ['(a?){300}b'], text: 'a'.repeat(2000) };
+  const requests = [share.run(slow), share.run(slow)];
+  const refused = requests.map((one) => expect(one).rejects.toMatchObject({ code: 1008 }));
+  await thread.close();
+  await Promise.all(refused);
+  await expect(share.run(slow)).rejects.toMatchObject({ code: 1008 });
+});

@@ -160,7 +160,7 @@ describe('lorekeep search', () => {
       [['--lexical', '{}', '--mode', 'dense'], '--lexical: it has no effect in dense mode'],
       [['--fusion', 'rrf', '--mode', 'lexical'], '--fusion: it has no effect in lexical mode'],
       [['--boost', 'topic'], 'FIELD=FACTOR is expected'],
-      [['--boost', 'topik=2'], '--lexical.boosts: "topik" is not a field'],
+      [['--boost', 'topik=2'], '--boost: "topik" is not a field'],
       [['--synonyms', 'one'], 'two words or more are expected'],
       [['--lexical', '{"fuzziness": 2}'], '--lexical.fuzziness: a number of at most 1'],
       [['--lexical', '{"fuzzines": 1}'], '--lexical: '],

@@ -32,6 +32,7 @@ export class PatternThread {
   readonly #heapMiB: number;
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor({ file = workerFile, heapMiB = mostHeapMiB } = {}) {
     this.#file = file;
@@ -50,8 +51,13 @@ export class PatternThread {
     };
   }
 
-  /** Ends the thread. */
-  async close(): Promise<void> {
+  /** Ends the thread. Requests that run or wait fail with 1008. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.#end();
+  }
+
+  async #end(): Promise<void> {
     clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#worker = undefined;
@@ -65,7 +71,7 @@ export class PatternThread {
       const settled = () => {
         worker.off('message', answered).off('error', failed).off('exit', ended);
         worker.unref();
-        this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+        this.#idle = setTimeout(() => void this.#end(), idleMs).unref();
       };
       const answered = (reply: PatternReply) => {
         settled();
@@ -73,8 +79,8 @@ export class PatternThread {
       };
       const failed = (error: Error) => {
         settled();
-        void this.close();
-        reject(threadError(error));
+        void this.#end();
+        reject(this.#closed ? stopping() : threadError(error));
       };
       const ended = () => failed(new Error('it ended'));
       worker.ref();
@@ -84,19 +90,30 @@ export class PatternThread {
   }
 
   #start(): Worker {
+    if (this.#closed) throw stopping();
+    if (this.#worker !== undefined) return this.#worker;
     try {
-      this.#worker ??= new Worker(this.#file, {
+      const worker = new Worker(this.#file, {
         resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
         execArgv: [],
         stdout: true,
         stderr: true,
       });
-      return this.#worker;
+      // It may also end while it is idle.
+      worker
+        .on('error', () => {})
+        .on('exit', () => {
+          if (this.#worker === worker) this.#worker = undefined;
+        });
+      this.#worker = worker;
+      return worker;
     } catch (error) {
       throw threadError(error as Error);
     }
   }
 }
+
+const stopping = () => serverError(1008, 'the server is stopping');
 
 /** Codes of Node.js for a thread that could not start, or whose heap was full. */
 const shortages: ReadonlySet<unknown> = new Set(['ERR_WORKER_INIT_FAILED', 'ERR_WORKER_OUT_OF_MEMORY']);

@@ -153,13 +153,28 @@ function logNote(facts: object, message: string): void {
   note(printable(`lorekeep: ${message}${typeof reason === 'string' ? `: ${reason}` : ''}`));
 }
 
+/** Flags by the field of the query that they set; the first that fits counts. */
+const flags = [
+  ['lexical.boosts', 'boost'],
+  ['lexical.stopwords', 'stop-words'],
+  ['lexical.synonyms', 'synonyms'],
+  ['lexical', 'lexical'],
+  ['filter', 'filter'],
+  ['variables', 'variables'],
+  ['groupBy', 'group-by'],
+  ['context', 'context'],
+  ['offset', 'offset'],
+] as const;
+
 /** The command line says what is wrong with the query, the filter and its variables. */
 function searchFailure(error: unknown): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, detail } = error;
   const { field, reason } = detail;
-  if (typeof field === 'string' && /^(filter|variables|lexical|groupBy|context|offset)/.test(field))
-    return new UsageError(`--${field.replace(/^groupBy/, 'group-by')}: ${reason}`);
+  const flag = flags.find(
+    ([name]) => typeof field === 'string' && field.startsWith(name) && !/^\w/.test(field.slice(name.length)),
+  );
+  if (flag !== undefined) return new UsageError(`--${flag[1]}: ${reason}`);
   if (code !== 'TEXT_TOO_LONG') return error;
   return new CommandError(code, `the query is too long: ${reason}`, { cause: error });
 }

@@ -5,8 +5,8 @@ import type { OwnCitation } from '../../interaction.js';
 export const quotationMark = '"';
 
 /**
- * Returns the citations of a reply whose quotations are spans of the records, which come best first: one for each quotation, of the best record
- * that has it. A reply that was cut may end within a quotation.
+ * Returns the citations of a reply whose quotations are spans of the records, which come best first: one for each quotation,
+ * of the best record that has it. A reply that was cut may end within a quotation.
  */
 export function quotations(reply: string, records: readonly Knowledge[]): OwnCitation[] {
   const citations: OwnCitation[] = [];

@@ -16,7 +16,7 @@ const noRelevance = 0.001;
 /** Records of a storage from which on its size makes no difference: none larger was learned from. */
 const largeStorage = 300;
 
-/** Number of best records looked at. */
+/** Number of best records whose words are looked at. */
 const best = 10;
 
 /**
@@ -28,18 +28,16 @@ export async function bestRelevance(
   sources: ReadonlyMap<string, KnowledgeSource>,
 ): Promise<number> {
   const scorers = await sentenceScorers([...sources]);
-  const relevances = await mapInTurns(
+  const probabilities = await mapInTurns(
     knowledge.slice(0, best),
     ({ node, text, relevance = 0 }) => {
       const words = scorers.get(node)?.score(text) ?? 0;
-      return Math.max(
-        relevance,
-        probability(relevance, words, sources.get(node)?.storage.size ?? largeStorage),
-      );
+      return probability(relevance, words, sources.get(node)?.storage.size ?? largeStorage);
     },
     1,
   );
-  return relevances.reduce((most, each) => Math.max(most, each), 0);
+  const relevances = knowledge.map(({ relevance = 0 }) => relevance);
+  return [...probabilities, ...relevances].reduce((most, each) => Math.max(most, each), 0);
 }
 
 function probability(relevance: number, words: number, size: number): number {
