@@ -19,6 +19,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
+  LOREKEEP_MODELS: 'Folder in which `npm start` looks for a language model ([demo.md](demo.md)).',
   LOREKEEP_RUNTIME:
     'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([generation.md](generation.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
@@ -38,7 +39,7 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
     .filter(([name, value]) => value && name.toUpperCase().startsWith(prefix) && !isKnown(name))
     .map(([name]) => {
       const nearest = nearestKnown(name.slice(prefix.length));
-      return `${name}: is not a known variable of the environment${didYouMean(nearest)}; it has no effect`;
+      return `${name}: is not a known variable of the environment and has no effect${didYouMean(nearest)}`;
     });
 }
 

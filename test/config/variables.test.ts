@@ -17,14 +17,14 @@ describe('variables of the environment', () => {
     ['LOREKEEP_IDLE_SHUTDOWN_TIMOUT', 'LOREKEEP_IDLE_SHUTDOWN_TIMEOUT'],
   ])('that are misspelt are told with the nearest name: %s', (name, nearest) => {
     expect(unknownVariables({ [name]: '1' })).toEqual([
-      `${name}: is not a known variable of the environment; did you mean "${nearest}"?; it has no effect`,
+      `${name}: is not a known variable of the environment and has no effect; did you mean "${nearest}"?`,
     ]);
   });
 
   it('that are near to none are told all the same, and empty ones count as absent', () => {
     const told = unknownVariables({ LOREKEEP_LOG_LEVEL: 'trace', LOREKEEP_EMPTY: '' });
     expect(told).toEqual([
-      'LOREKEEP_LOG_LEVEL: is not a known variable of the environment; it has no effect',
+      'LOREKEEP_LOG_LEVEL: is not a known variable of the environment and has no effect',
     ]);
   });
 

@@ -74,7 +74,7 @@ test('the cost of the monitor is measured in turns between two servers', async (
   const args = ['--rounds', '2', '--seconds', '0.3', '--clients', '4', '--records', '200'];
   const { result } = await trial('server/monitor.mjs', ...args);
   const [table] = result.tables;
-  expect(table?.rows.map(({ name }) => name)).toContain('cost');
+  expect(table?.rows.map(({ name }) => name)).toContain('cost in turns a second');
   // The page was told of turns.
   expect(Number(table?.rows.at(-1)?.value)).toBeGreaterThan(0);
 });

@@ -5,7 +5,7 @@ import { NodeLists } from '../../../dist/src/agents/lists/node-lists.js';
 import { PatternThread } from '../../../dist/src/agents/lists/pattern-thread.js';
 import { root } from '../../harness/cache.mjs';
 
-const thread = new PatternThread();
+const share = new PatternThread().join();
 const kinds = [
   { kind: 'responses', file: 'default-canned-responses.txt', plain: (item) => item },
   { kind: 'patterns', file: 'default-guardrail-patterns.txt', plain: ({ source }) => source },
@@ -19,9 +19,13 @@ export const defaultLists = () =>
     sources: [{ bytes: readFileSync(join(root, 'data', file)) }],
     async load(path) {
       const paths = { default_canned_responses_path: path, default_guardrail_patterns_path: path };
-      return JSON.stringify(
-        (await new NodeLists(paths, thread.join())[kind](undefined, 'params.string_storage')).map(plain),
+      const items = await new NodeLists(paths, share)[kind](
+        undefined,
+        'params.string_storage',
+        undefined,
+        {},
       );
+      return JSON.stringify(items.map(plain));
     },
     check: (text) =>
       JSON.parse(text).every((line) => line.trim() !== '' && !line.startsWith('#'))
