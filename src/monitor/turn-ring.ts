@@ -14,7 +14,7 @@ export interface TurnRecord {
   readonly queuedMs: number;
   readonly durationMs: number;
   readonly nodes: readonly NodeDiagnostics[];
-  /** What the engine did for some of them. */
+  /** What the engine did for some of them. Empty for most turns of a loaded server. */
   readonly engine: readonly DebugInfo['nodes'][number][];
   readonly skipped: number;
   readonly hits: number;
@@ -38,6 +38,9 @@ export interface TurnsEvent {
 const longestText = 4096;
 const mostComponents = 100;
 
+/** Turns of a tenth of a second that keep the engine's numbers, besides failed ones: those of all would cost too much. */
+const mostDetailed = 20;
+
 /** Keeps the latest turns. */
 export class TurnRing {
   readonly #size: number;
@@ -45,6 +48,8 @@ export class TurnRing {
   /** Turn n is at n - 1 modulo the size. */
   readonly #turns: TurnRecord[] = [];
   #seq = 0;
+  #tenth = 0;
+  #detailed = 0;
 
   constructor(size: number, withComponents: boolean) {
     this.#size = size;
@@ -67,16 +72,17 @@ export class TurnRing {
 
   add(facts: TurnFacts): TurnRecord {
     const { turn, status, code, queuedMs, durationMs, nodes, engine, skipped, hits, citations } = facts;
+    const at = Date.now();
     const record: TurnRecord = {
       seq: ++this.#seq,
       turn,
-      at: Date.now(),
+      at,
       status,
       ...(code !== undefined && { code }),
       queuedMs,
       durationMs,
       nodes,
-      engine,
+      engine: status === 'failed' || this.#hasPlace(at) ? engine : [],
       skipped,
       hits,
       citations,
@@ -86,6 +92,14 @@ export class TurnRing {
     };
     if (this.#size > 0) this.#turns[(record.seq - 1) % this.#size] = record;
     return record;
+  }
+
+  /** Takes one of the places of this tenth of a second, if one is left. */
+  #hasPlace(at: number): boolean {
+    const tenth = Math.floor(at / 100);
+    if (tenth !== this.#tenth) this.#detailed = 0;
+    this.#tenth = tenth;
+    return this.#detailed++ < mostDetailed;
   }
 }
 

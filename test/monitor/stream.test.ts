@@ -255,6 +255,20 @@ it('a ring keeps the latest turns, without texts unless they are allowed', () =>
   expect(new TurnRing(0, false).add(facts('t')).seq).toBe(1);
 });
 
+it("of many turns at a time, the first and those that fail keep the engine's numbers", () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const engine = [{ node: 'find', type: 'retrieve', diagnostics: {} }] as never;
+  const ring = new TurnRing(100, false);
+  const add = (fields: object = {}) => ring.add({ ...facts('t'), engine, ...fields }).engine.length;
+  const kept = Array.from({ length: 30 }, () => add());
+  expect(kept.reduce((sum, each) => sum + each)).toBe(20);
+  expect(kept[19]).toBe(1);
+  expect(add({ status: 'failed' })).toBe(1);
+  vi.setSystemTime(Date.now() + 100);
+  expect(add()).toBe(1);
+});
+
 it('the state hides secrets and says what set each value', async () => {
   const sink = { endpoint: 'ftp://nowhere', project_api_key: 'the-secret-key' };
   const server = await start({}, { telemetry: { sinks: [sink] } });
