@@ -29,7 +29,8 @@ struct Row {
 
 class Forward {
  public:
-  /// Steps of at most `most_rows`, of which at most `most_outputs` have an output. Throws Error(kOutOfMemory).
+  /// A step has at most `most_rows` rows, and at most `most_outputs` of them have an output. Throws
+  /// Error(kOutOfMemory).
   Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, Team& team, std::size_t most_rows,
           std::size_t most_outputs);
 

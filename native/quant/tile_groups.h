@@ -81,7 +81,7 @@ LOREKEEP_INLINE void unpack_block(const Group& group, std::size_t block, Unpacke
   if constexpr (kHow != Arithmetic::kCentred) Isa::store_floats(to.block.other, scales.other, kLanes);
 }
 
-/// The same for quants with 128 added, of which the sign is split off.
+/// The same for quants that were stored with 128 added. Their signs are kept apart.
 struct SignedGroup {
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr std::size_t kBlocks = 1;

@@ -45,7 +45,7 @@ export class Declarations {
     if (without.length === 0) this.name(schema, name, as);
   }
 
-  /** Returns the largest base of which every field is among the members. */
+  /** Returns the largest base whose fields are all among the members. */
   #baseOf(members, as) {
     const all = this.#bases.filter(
       (base) => base.as === as && [...base.members.keys()].every((key) => members.has(key)),

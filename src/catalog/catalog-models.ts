@@ -90,7 +90,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     return this.#catalog.namesOf('embedding');
   }
 
-  /** Names of the embedding models of which a file is present, in the catalog's order. */
+  /** Names of the embedding models that have a file on this machine, in the catalog's order. */
   get presentNames(): string[] {
     const isPresent = ({ variants }: CatalogEntry) =>
       variants.some((variant) => this.#catalog.pathOf(variant).present);

@@ -206,7 +206,7 @@ export interface SearchFields {
   } | undefined;
   /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
   offset?: number | undefined;
-  /** Field of which each value has at most `group_size` hits: docs/search.md. */
+  /** Metadata field; each of its values gets at most `group_size` hits: docs/search.md. */
   groupBy?: string | undefined;
   /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
   groupSize?: number | undefined;
@@ -222,8 +222,8 @@ export interface SearchFields {
    */
   contextField?: string | undefined;
   /**
-   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
-   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   * If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or
+   * `serve` the loaded ones and mark the results. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
   /** Sorts the hits with a reranker: docs/reranking.md. */
@@ -537,8 +537,8 @@ export interface StorageOfFileFields {
   /** Catalog name of the embedding model; required with `strings`. */
   embeddingModel?: string | undefined;
   /**
-   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
-   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   * If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or
+   * `serve` the loaded ones and mark the results. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
 }
@@ -554,8 +554,8 @@ export interface StorageOfStringsFields {
   /** Catalog name of the embedding model; required with `strings`. */
   embeddingModel: string;
   /**
-   * If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve
-   * what is in memory meanwhile and mark it. Default: `"wait"`.
+   * If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or
+   * `serve` the loaded ones and mark the results. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
 }

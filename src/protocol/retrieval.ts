@@ -28,7 +28,7 @@ const scoreFusionSchema = z.strictObject({
 
 /** What `stale` does, in requests and params. */
 export const staleDescription =
-  'If the files of a knowledge base have changed since it was loaded: wait for the new load, or serve what is in memory meanwhile and mark it.';
+  'If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or `serve` the loaded ones and mark the results.';
 
 /** Marks what comes from files that have changed since. */
 export const staleMark = z
@@ -79,7 +79,7 @@ export const retrievalFields = {
   group_by: z
     .string()
     .optional()
-    .describe('Field of which each value has at most `group_size` hits: docs/search.md.'),
+    .describe('Metadata field; each of its values gets at most `group_size` hits: docs/search.md.'),
   group_size: z.int().min(1).max(1000).optional().describe('Hits per value of `group_by`. Default: 1.'),
   drop_duplicates: z
     .number()

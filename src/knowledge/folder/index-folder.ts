@@ -17,7 +17,7 @@ import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from 
 import { RecordsWriter } from './records-writer.js';
 import { readRecords, type ScannedFile, scan } from './scan.js';
 
-/** A file that was left out, or of which a part was, and why. */
+/** A file that was left out, as a whole or in part, and why. */
 export interface FileProblem {
   /** Relative to the folder. */
   path: string;

@@ -25,7 +25,7 @@ export interface FolderFacts {
   indexedAt: string;
   files: number;
   records: number;
-  /** Identity of the records file of which the index files were built; null if they were not. */
+  /** Identity of the records file that the index files were built from; null if they were not built. */
   built: string | null;
 }
 

@@ -15,7 +15,7 @@ export const defaultSystem = {
 /** Text before the records. */
 export const defaultHeader = 'Context:';
 
-/** How the message behind the records ends, by `cite`. Small models copy what they are asked for a sentence of. */
+/** How the message behind the records ends, by `cite`. Asked for a sentence, small models copy one of the records. */
 const request = {
   none: 'Answer with a sentence of the context:',
   marks: 'Answer:',
