@@ -99,8 +99,11 @@ async function runCtest(tree, selection, sanitizer) {
   const summary = /(\d+)% tests passed, (\d+) tests? failed out of (\d+)/.exec(output);
   if (!summary) throw new Stop(`ctest ended with ${code} and no summary`);
   const failed = Number(summary[2]);
-  return { passed: Number(summary[3]) - failed, failed };
+  return { passed: Number(summary[3]) - failed, failed, failures: failedNames(output) };
 }
+
+/** ctest ends with a list of lines such as `\t 43 - lm_cache (Failed)`. */
+const failedNames = (output) => [...output.matchAll(/^\s+\d+ - (\S+ \(.*\))/gm)].map((match) => match[1]);
 
 /** ThreadSanitizer of GCC 12 does not start where the kernel randomises more address bits than it knows. */
 async function withoutAddressRandomisation() {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
 
@@ -24,15 +24,48 @@ const packageFilters = (filters) =>
   filters.length > 0 ? filters.map((name) => `test/package/${name}`) : ['test/package/'];
 
 async function vitest(name, args) {
+  const first = await runVitest(name, ['run', ...args]);
+  const { failures } = first;
+  if (first.outside || failures.length === 0 || failures.length > mostRepeated) return result(first);
+  process.stdout.write(`\n${failures.length} failed; each runs once more, without the others beside it\n`);
+  const again = [];
+  for (const [index, failure] of failures.entries()) {
+    const { file, test } = failure;
+    const args = ['run', file, ...(test ? ['-t', `^${literally(test)}$`] : [])];
+    const { passed, failures: second } = await runVitest(`${name}-again-${index + 1}`, args);
+    if (passed === 0 || second.length > 0) return result(first);
+    again.push(failure);
+  }
+  return {
+    ...result({ ...first, failures: [], passed: first.passed + again.length }),
+    unsteady: again.map(described),
+  };
+}
+
+/** More failures than this are no accident of a busy machine. */
+const mostRepeated = 3;
+
+const result = ({ passed, skipped, outside, failures }) => ({
+  passed,
+  skipped,
+  failed: failures.length + (outside ? 1 : 0),
+  failures: [...failures.map(described), ...(outside ? ['an error outside any test'] : [])],
+});
+
+const described = ({ file, test, message }) => `${file}${test ? ` > ${test}` : ''}: ${message}`;
+
+const literally = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+async function runVitest(name, args) {
   const report = join(root, '.cache', `vitest-${name}.json`);
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
-  const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
+  const options = [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
   const { code } = await run(process.execPath, [vitestProgram(), ...options], {
     cwd: root,
     allowFailure: true,
   });
-  return count(JSON.parse(readFileSync(report, 'utf8')), code);
+  return summarize(JSON.parse(readFileSync(report, 'utf8')), code);
 }
 
 export function vitestProgram() {
@@ -41,15 +74,28 @@ export function vitestProgram() {
   return join(dirname(manifest), 'vitest.mjs');
 }
 
-/** A file that does not load has no tests to count, and an error outside any test fails the run all the same. */
-function count(report, code) {
-  const unloaded = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
-  );
-  const failed = report.numFailedTests + unloaded.length;
+/**
+ * What a report of vitest says: {passed, skipped, failures: {file, test, message}[], outside}. A file that does not load has
+ * no tests to count and is one failure. `outside`: the run failed though no test did.
+ */
+export function summarize(report, code) {
+  const failures = [];
+  for (const { name, status, message, assertionResults } of report.testResults) {
+    const file = relative(root, name);
+    for (const test of assertionResults) {
+      if (test.status !== 'failed') continue;
+      failures.push({ file, test: test.fullName, message: firstLine(test.failureMessages[0]) });
+    }
+    if (status === 'failed' && assertionResults.length === 0) {
+      failures.push({ file, message: firstLine(message) });
+    }
+  }
   return {
     passed: report.numPassedTests,
-    failed: code !== 0 && failed === 0 ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
+    failures,
+    outside: code !== 0 && failures.length === 0,
   };
 }
+
+const firstLine = (text) => (text ?? '').split('\n', 1)[0].slice(0, 300);
