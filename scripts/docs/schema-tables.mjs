@@ -1,5 +1,10 @@
 // Markdown tables of zod schemas: one row per field.
+import { join } from 'node:path';
 import { z } from 'zod';
+import { root } from '../tool/project.mjs';
+
+// generate-docs.mjs says so if dist/ is not there.
+const { documentItems } = await import(join(root, 'dist/src/schema/bounded.js')).catch(() => ({}));
 
 /** The fields of a schema, but for those in `left`. */
 export function fieldsTable(schema, left = []) {
@@ -12,7 +17,12 @@ export function jsonFieldsTable(json) {
 }
 
 export function jsonSchema(schema) {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-7' });
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    target: 'draft-7',
+    override: documentItems,
+  });
 }
 
 export const code = (value) => `\`${JSON.stringify(value)}\``;

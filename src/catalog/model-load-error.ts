@@ -1,4 +1,5 @@
 import { type ErrorCode, LorekeepError } from '../../lib/errors.js';
+import { commandName } from '../schema/shell-word.js';
 
 /** A model of the catalog failed to load. `message` may contain paths on this machine. */
 export class ModelLoadError extends LorekeepError {
@@ -31,6 +32,6 @@ interface ModelFailure {
 
 /** `file`: path of the catalog. */
 export function notDownloaded(model: string, file: string): ModelLoadError {
-  const reason = `it has not been downloaded; run lorekeep models pull ${JSON.stringify(model)}`;
+  const reason = `it has not been downloaded; run ${commandName()} models pull ${JSON.stringify(model)}`;
   return new ModelLoadError('NOT_FOUND', { model, file, reason });
 }

@@ -1,4 +1,5 @@
 import { FlagError, StartupError } from '../config/startup-error.js';
+import { shellText } from '../schema/shell-word.js';
 import { exitStatus, interruptedStatus } from './exit-status.js';
 import type { FailureCode } from './failure-codes.js';
 import { printable } from './terminal/printable.js';
@@ -38,7 +39,7 @@ export class UsageError extends CommandError {
 /** Returns the one text among the words of the command line. @throws UsageError if the shell has split it */
 export function oneText(words: readonly string[], command: string): string | undefined {
   if (words.length < 2) return words[0];
-  throw new UsageError(`put quotes around the text: ${command} "${words.join(' ')}"`);
+  throw new UsageError(`put quotes around the text: ${command} ${shellText(words.join(' '))}`);
 }
 
 /** The user pressed Ctrl-C. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type IndexedFolder, indexesFor, indexOf } from '../knowledge/folder/place.js';
+import { commandName, shellWord } from '../schema/shell-word.js';
 import { CommandError, UsageError } from './failure.js';
 import { requireKnowledgeBaseFile } from './knowledge-base-file.js';
 import { note } from './output.js';
@@ -29,13 +30,13 @@ export async function findKnowledgeBase(given: string | undefined): Promise<stri
   if (await isFile(inside)) return inside;
   throw new CommandError(
     'NOT_FOUND',
-    `${given}: is a folder that is not indexed; run: lorekeep index ${given}`,
+    `${given}: is a folder that is not indexed; run: ${commandName()} index ${shellWord(given)}`,
   );
 }
 
 function chosen([first, ...others]: readonly IndexedFolder[]): string {
   if (first === undefined) {
-    const message = `there is no ${fileHere} here, and no index of this folder; run: lorekeep index FOLDER, or name a knowledge base`;
+    const message = `there is no ${fileHere} here, and no index of this folder; run: ${commandName()} index FOLDER, or name a knowledge base`;
     throw new CommandError('NOT_FOUND', message);
   }
   if (others.length > 0) {

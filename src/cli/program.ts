@@ -80,19 +80,44 @@ function wantsJson(args: readonly string[]): boolean {
   return args.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
-/** Adds the usage of the command to the error of an argument that is missing or too much. */
+/**
+ * Adds the usage of the command to the error of an argument that is missing or too much, and what was probably meant to
+ * that of an unknown flag.
+ */
 function withUsage(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
-  if (!(error instanceof CommanderError) || !/missingArgument|excessArguments/.test(error.code)) return error;
+  if (!(error instanceof CommanderError) || program === undefined) return error;
+  const { command, names } = commandOf(program, args);
+  const message = usageMessage(error.message);
+  if (/missingArgument|excessArguments/.test(error.code))
+    return new UsageError(`${message.replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
+  if (error.code === 'commander.unknownOption' && !message.endsWith('?'))
+    return new UsageError(`${message}${meantFlag(message, command) ?? `; ${names} --help lists the flags`}`);
+  return error;
+}
+
+/** The command that `args` name, `serve` if they name none, and how it is called. */
+function commandOf(program: Command, args: readonly string[]): { command: Command; names: string } {
   let command = program;
-  let names = program?.name();
-  for (const name of args) {
-    const next = command?.commands.find((each) => each.name() === name);
+  let names = program.name();
+  for (const name of args[0]?.startsWith('-') ? ['serve'] : args) {
+    const next = command.commands.find((each) => each.name() === name);
     if (next === undefined) break;
     command = next;
     names = `${names} ${name}`;
   }
-  const message = `${usageMessage(error.message).replace(/\.$/, '')}; usage: ${names} ${command?.usage()}`;
-  return new UsageError(message);
+  return { command, names };
+}
+
+/** The hint for flags that commander finds nothing near to: `-json`, `--topK`, `--conf`. */
+function meantFlag(message: string, command: Command): string | undefined {
+  const given = /'-+([^'=]+)/.exec(message)?.[1];
+  if (given === undefined || given.length < 2) return undefined;
+  const wanted = given.replace(/(?<=[a-z])(?=[A-Z])|_/g, '-').toLowerCase();
+  const flags = command.createHelp().visibleOptions(command);
+  const known = flags.flatMap(({ long }) => (long ? [long.slice(2)] : []));
+  const begins = known.filter((name) => name.startsWith(wanted));
+  const nearest = begins.length === 1 ? begins[0] : nearestName(wanted, known);
+  return nearest === undefined ? undefined : `; did you mean --${nearest}?`;
 }
 
 function report(error: unknown, json: boolean): number {

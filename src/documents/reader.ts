@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { type Document, UnreadableDocument } from './document.js';
-import { decodeText, openDocument, readBytes } from './files/read-file.js';
+import { decodeHtml, decodeText, openDocument, readBytes } from './files/read-file.js';
 import { type Format, formatOf } from './formats/formats.js';
 import { readHtml } from './formats/html.js';
 import { readMarkdown } from './formats/markdown.js';
@@ -38,10 +38,10 @@ export class DocumentReader implements AsyncDisposable {
   async #document(file: FileHandle, format: Format, signal: AbortSignal | undefined): Promise<Document> {
     if (format === 'json-lines') return this.#table(jsonLines(file));
     if (format === 'csv' || format === 'tsv')
-      return this.#table(csvRows(file, format === 'csv' ? ',' : '\t'));
+      return this.#table(csvRows(file, format === 'csv' ? undefined : '\t'));
     const bytes = await readBytes(file);
     if (format === 'pdf') return this.#pdf.read(bytes, signal);
-    const text = decodeText(bytes);
+    const text = format === 'html' ? decodeHtml(bytes) : decodeText(bytes);
     if (text.trim() === '') throw new UnreadableDocument('is empty');
     if (format === 'html') return readHtml(text);
     return format === 'markdown' ? readMarkdown(text) : readText(text);

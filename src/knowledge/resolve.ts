@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
-import { shellWord } from '../schema/shell-word.js';
+import { commandName, shellWord } from '../schema/shell-word.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -63,7 +63,7 @@ export function configArgument(path: string): string {
 /** The command that builds a knowledge base, for a shell in any folder. */
 export function buildCommandOf(config: string, models: ModelSource | undefined): string {
   const flags = models !== undefined && 'buildFlags' in models ? models.buildFlags : undefined;
-  return ['lorekeep build', shellWord(config), flags].filter((part) => part !== undefined).join(' ');
+  return [`${commandName()} build`, shellWord(config), flags].filter((part) => part !== undefined).join(' ');
 }
 
 /** Reads a config and resolves the paths in it. @throws as openKnowledgeBase() for the config */

@@ -24,6 +24,18 @@ export function boundedArray<Item extends z.ZodType>(
   return items.refine(fitsIn(limits), `${most} are expected, and it has more`).pipe(z.array(item));
 }
 
+/**
+ * An override of `z.toJSONSchema()` that documents the items of bounded arrays, whose input schema takes any. Needs
+ * `io: 'input'`.
+ */
+export function documentItems(given: { zodSchema: z.core.$ZodTypes; jsonSchema: { items?: unknown } }): void {
+  const { def } = given.zodSchema._zod;
+  if (def.type !== 'pipe' || !(def.in instanceof z.ZodArray) || !(def.out instanceof z.ZodArray)) return;
+  const options = { io: 'input', unrepresentable: 'any', override: documentItems } as const;
+  const { $schema, ...items } = z.toJSONSchema(def.out.element as z.ZodType, options);
+  given.jsonSchema.items = items;
+}
+
 /** Counts the values in a value, itself included, and the objects among them. Stops above `limit` values. */
 export function countValues(value: unknown, limit: number): { values: number; objects: number } {
   const { values, objects } = count(value, { values: limit });

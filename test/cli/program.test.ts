@@ -67,6 +67,13 @@ describe('lorekeep', () => {
       [['quux'], 'unknown command "quux"; lorekeep --help lists them'],
       [['search', 'kb.json'], 'the text to look for is missing'],
       [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],
+      [['search', 'kb.json', 'x', '-top-k', '3'], "unknown option '-top-k'; did you mean --top-k?"],
+      [['search', 'kb.json', 'x', '--FILTER', '{}'], 'did you mean --filter?'],
+      [['search', 'kb.json', 'x', '--limit', '3'], "'--limit'; lorekeep search --help lists the flags"],
+      [['models', 'list', '-json'], "unknown option '-json'; did you mean --json?"],
+      [['models', 'pull', 'x', '--quick'], "'--quick'; lorekeep models pull --help lists the flags"],
+      [['--prot', '9100'], 'did you mean --port?'],
+      [['-q'], "unknown option '-q'; lorekeep serve --help lists the flags"],
       [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
       [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],
       [
@@ -102,6 +109,25 @@ describe('lorekeep', () => {
       expect(stderr).toMatch(/^lorekeep: [^\n]+\n$/);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     }
+  });
+
+  it('finds the flag that was meant, of every command', async () => {
+    const { stdout } = await lorekeep(['--help']);
+    const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, name]) =>
+      name === 'help' || name === 'models' || name === 'telemetry' ? [] : [name as string],
+    );
+    expect(names.length).toBeGreaterThan(10);
+    const all = [...names.map((name) => [name]), ['models', 'list'], ['telemetry', 'show']];
+    const results = await Promise.all(
+      all.map(async (command) => {
+        const help = await lorekeep([...command, '--help']);
+        const flag = /^ {2}(?:-\w, )?(--[\w-]{4,})/m.exec(help.stdout)?.[1] as string;
+        const wrong = await lorekeep([...command, flag.slice(0, -1)]);
+        return [command.join(' '), flag, wrong.stderr];
+      }),
+    );
+    for (const [command, flag, stderr] of results)
+      expect(stderr, command).toMatch(new RegExp(`did you mean (one of )?.*${flag}`));
   });
 
   it('gives one JSON result under --json, also when it fails', async () => {

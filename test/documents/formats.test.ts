@@ -30,6 +30,25 @@ async function read(name: string, content: string | Uint8Array): Promise<Read> {
 const texts = ({ sections }: Read) => sections.flatMap(({ blocks }) => blocks.map(({ text }) => text));
 
 describe('HTML', () => {
+  test.each([
+    ['<meta charset="windows-1252">', 'Für 5 \x80'],
+    ["<META http-equiv='Content-Type' content='text/html; charset=ISO-8859-1'>", 'Für 5 \x80'],
+    ['<?xml version="1.0" encoding="iso-8859-15"?>', 'Für 5 \xa4'],
+  ])('is decoded as %s declares', async (declaration, latin) => {
+    const page = await read('old.html', Buffer.from(`${declaration}<p>${latin}</p>`, 'latin1'));
+    expect(texts(page)).toEqual(['Für 5 €']);
+  });
+
+  test('of an undeclared or unknown encoding that is not UTF-8 is refused; UTF-8 is read whatever it declares', async () => {
+    for (const declaration of ['', '<meta charset="klingon">', '<meta charset="utf-8">'])
+      await expect(read('bad.html', Buffer.from(`${declaration}<p>Für</p>`, 'latin1'))).rejects.toThrow(
+        'is not UTF-8 text',
+      );
+    expect(texts(await read('utf8.html', '<meta charset="windows-1252"><p>Für 5 €</p>'))).toEqual([
+      'Für 5 €',
+    ]);
+  });
+
   test('has headings, paragraphs, items, rows and code; scripts, styles and navigation are dropped', async () => {
     const page = await read(
       'page.html',

@@ -9,7 +9,7 @@ import { random, testSeed } from '../helpers/random.js';
 
 const file = temporaryFolder();
 
-async function read(name: string, content: string, mapping: TableMapping = {}) {
+async function read(name: string, content: string | Buffer, mapping: TableMapping = {}) {
   writeFileSync(file(name), content);
   await using reader = new DocumentReader(mapping);
   return reader.read(file(name), async (document) => {
@@ -44,6 +44,32 @@ describe('CSV', () => {
       found.push(...reader.end().map(({ cells }) => cells));
       expect(found, JSON.stringify(text)).toEqual(rows);
     }
+  });
+
+  test.each([
+    ['semicolons', 'id;text;price, EUR\r\n1;"a; b";2,50\r\n'],
+    ['tabs', 'id\ttext\tprice, EUR\n1\ta; b\t2,50\n'],
+    ['commas', 'id,text,"price, EUR"\n1,a; b,"2,50"\n'],
+    ['a line that names the separator', 'sep=|\r\nid|text|price, EUR\r\n1|a; b|2,50\r\n'],
+  ])('cells are separated by %s', async (_, content) => {
+    const { sections, problems } = await read('separated.csv', content, { text: ['text', 'price, EUR'] });
+    expect(texts(sections)).toEqual(['a; b\n\n2,50']);
+    expect(sections[0]?.anchor).toBe('1');
+    expect(problems).toEqual([]);
+  });
+
+  test('a line that names the separator is a line of the file, and one column needs no separator', async () => {
+    const { sections } = await read('named.csv', 'sep=;\ntext\nwith, a comma; and more\n');
+    expect(sections).toEqual([]);
+    const one = await read('one.csv', '\ntext\n"with, a comma; and more"\n');
+    expect(one.sections.map(({ anchor }) => anchor)).toEqual(['line=3']);
+    expect(texts(one.sections)).toEqual(['with, a comma; and more']);
+  });
+
+  test.each(['utf16le', 'utf16be'])('text in %s with a byte order mark is read', async (encoding) => {
+    const bytes = Buffer.from('\ufeffid\ttext\r\n1\tMöwe 🐦\r\n', 'utf16le');
+    const { sections } = await read('wide.tsv', encoding === 'utf16le' ? bytes : bytes.swap16());
+    expect(texts(sections)).toEqual(['Möwe 🐦']);
   });
 
   test('every column is searched without a mapping; title and id name the row', async () => {

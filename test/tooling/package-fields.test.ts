@@ -13,9 +13,11 @@ function namedFiles(value: unknown): string[] {
 }
 
 it('package.json names files that the tarball holds, also for tools that do not read exports', () => {
-  const { main, types, bin, exports: entries, keywords } = manifest;
+  const { main, types, bin, exports: entries, keywords, typesVersions } = manifest;
   expect(main).toBe(entries['.'].default);
   expect(types).toBe(entries['.'].types);
+  for (const name of ['knowledge-base', 'client'])
+    expect(typesVersions['*'][name]).toEqual([entries[`./${name}`].types]);
   expect(new Set(keywords).size).toBe(keywords.length);
   expect(keywords.length).toBeGreaterThan(5);
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { protocolVersion } from '../../protocol/frames.js';
+import { documentItems } from '../../schema/bounded.js';
 import { componentSchema, nodeParams, requestSchemas, serverSchemas } from './wire.js';
 
 /** Params of the node types by their name in `$defs`: `RetrieveParams`. */
@@ -33,6 +34,7 @@ export function jsonSchemas(): Record<string, string> {
 }
 
 function definition(schema: z.ZodType): object {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const options = { io: 'input', unrepresentable: 'any', override: documentItems } as const;
+  const { $schema, ...rest } = z.toJSONSchema(schema, options);
   return rest;
 }

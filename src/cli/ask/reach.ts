@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Client, connect } from '../../client/index.js';
 import { onAbort } from '../../lifecycle/on-abort.js';
+import { commandName } from '../../schema/shell-word.js';
 import { CommandError } from '../failure.js';
 
 /** A lorekeep server sends Hello at once. A program that is silent for this many milliseconds is another one. */
@@ -31,7 +32,7 @@ export async function reach(
     const { message } = error as Error;
     throw new CommandError(
       'UNREACHABLE',
-      `${place}: ${message}; is the server running? lorekeep serve starts it`,
+      `${place}: ${message}; is the server running? ${commandName()} serve starts it`,
       { cause: error, detail: { host, port } },
     );
   } finally {

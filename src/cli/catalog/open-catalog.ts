@@ -3,6 +3,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { CatalogEntry } from '../../catalog/schema.js';
 import { orStartupError } from '../../config/startup-error.js';
 import { didYouMean, nearestName } from '../../schema/nearest.js';
+import { commandName } from '../../schema/shell-word.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { requireFileOfFlag } from '../knowledge-base-file.js';
@@ -27,6 +28,6 @@ export function findEntry(catalog: Catalog, name: string): CatalogEntry {
   const names = catalog.entries.map((one) => one.name);
   const meant = didYouMean(nearestName(name, names));
   throw new UsageError(
-    `${catalog.file} has no model ${JSON.stringify(name)}${meant || '; lorekeep models list shows all'}`,
+    `${catalog.file} has no model ${JSON.stringify(name)}${meant || `; ${commandName()} models list shows all`}`,
   );
 }

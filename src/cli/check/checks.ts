@@ -9,6 +9,7 @@ import { storageRootProblem } from '../../config/storage-root-problem.js';
 import { homeFolder } from '../../files/home.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
+import { commandName } from '../../schema/shell-word.js';
 import { modelFiles } from '../model-files.js';
 import { CommandModels } from '../models.js';
 import { findConfig } from '../server-config.js';
@@ -80,7 +81,9 @@ async function checkCatalog(path: string, signal: AbortSignal, downloads?: strin
   const notes =
     remote === 0
       ? []
-      : [`${path}: files of ${counted(remote, 'model')} can be downloaded: lorekeep models pull NAME`];
+      : [
+          `${path}: files of ${counted(remote, 'model')} can be downloaded: ${commandName()} models pull NAME`,
+        ];
   return {
     findings,
     notes,

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
@@ -49,6 +50,6 @@ export function addAsk(program: Command): void {
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
     .action(async (kb: string, words: string[], flags: AskFlags) => {
       const { ask } = await import('../ask/ask.js');
-      await ask(kb, oneText(words, `lorekeep ask ${kb}`), flags);
+      await ask(kb, oneText(words, `${commandName()} ask ${shellWord(kb)}`), flags);
     });
 }

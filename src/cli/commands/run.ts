@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 import { integer, number } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
 import { oneText } from '../failure.js';
@@ -32,6 +33,6 @@ export function addRun(program: Command): void {
     .addHelpText('after', `\nCtrl-C ends the reply.\n${exitStatusHelp}`)
     .action(async (model: string, words: string[], flags: RunFlags) => {
       const { run } = await import('../run/run.js');
-      await run(model, oneText(words, `lorekeep run ${model}`), flags);
+      await run(model, oneText(words, `${commandName()} run ${shellWord(model)}`), flags);
     });
 }

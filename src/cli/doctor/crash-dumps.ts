@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../../config/schema.js';
 import { ownDumps } from '../../crash/dump-files.js';
 import { dumpFolder } from '../../crash/dump-folder.js';
+import { commandName } from '../../schema/shell-word.js';
 import { type Finding, warning } from './finding.js';
 import { checkWritable } from './installation.js';
 
@@ -13,7 +14,7 @@ export async function checkCrashDumps(config: ServerConfig): Promise<Finding[]> 
     warning(
       'crash',
       `an earlier run crashed: ${last.path}`,
-      'lorekeep doctor --last-crash explains it; delete the file afterwards',
+      `${commandName()} doctor --last-crash explains it; delete the file afterwards`,
     );
   return [
     ...(enabled && dir !== '' ? [await checkWritable('crash_dump.dir', dir)] : []),

@@ -1,5 +1,6 @@
 import { FlagError } from '../../config/startup-error.js';
 import { unknownVariables } from '../../config/variables.js';
+import { commandName } from '../../schema/shell-word.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
@@ -73,7 +74,11 @@ async function checkInstallation(
     options.signal.throwIfAborted();
     if (error instanceof FlagError) throw error;
     return [
-      failed('config', (error as Error).message, 'correct the file: lorekeep check shows all mistakes'),
+      failed(
+        'config',
+        (error as Error).message,
+        `correct the file: ${commandName()} check shows all mistakes`,
+      ),
     ];
   }
 }

@@ -5,6 +5,7 @@ import { languageModelOptions } from '../../config/language-model-options.js';
 import { rerankerOptions } from '../../config/reranker-options.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { ModelLimit } from '../../limits/model-limit.js';
+import { commandName } from '../../schema/shell-word.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -63,7 +64,7 @@ function fileFinding(
   const subject = `model ${model}`;
   switch (state) {
     case 'remote':
-      return warning(subject, 'is not downloaded', `lorekeep models pull ${JSON.stringify(model)}`);
+      return warning(subject, 'is not downloaded', `${commandName()} models pull ${JSON.stringify(model)}`);
     case 'absent':
       return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
     case 'damaged':

@@ -1,5 +1,6 @@
 import type { RecallMeasurement } from '../../../lib/index.js';
 import { openKnowledgeBase } from '../../knowledge/index.js';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -24,7 +25,13 @@ export async function checkRecall(
     return [...measured.map(finding), ...advice(measured, kb.config.hnsw?.ef_search)];
   } catch (error) {
     signal.throwIfAborted();
-    return [failed('recall', (error as Error).message, `lorekeep check ${file} shows all mistakes`)];
+    return [
+      failed(
+        'recall',
+        (error as Error).message,
+        `${commandName()} check ${shellWord(file)} shows all mistakes`,
+      ),
+    ];
   }
 }
 

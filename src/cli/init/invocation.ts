@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import { shellWord } from '../../schema/shell-word.js';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 
 /** The command that started this program. Suggested commands use it, so that they work in any folder. */
 export function invocation(): string {
   const [, script = ''] = process.argv;
   if (basename(script) === 'lorekeep') {
-    // npx adds its folder to PATH for this process only.
-    if (process.env.npm_command === 'exec') return 'npx lorekeep';
-    if (onPath('lorekeep')) return 'lorekeep';
+    if (commandName() !== 'lorekeep' || onPath('lorekeep')) return commandName();
   }
   return `node ${shellWord(script)}`;
 }

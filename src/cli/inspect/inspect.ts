@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { modelBytes } from '../../files/model-parts.js';
 import { readHead } from '../../files/read-head.js';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 import { kindNames, kindOf } from '../check/kind.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
@@ -39,6 +40,6 @@ async function describe(file: string, options: InspectOptions): Promise<Descript
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
   throw new CommandError(
     'UNSUPPORTED',
-    `${file}: is a ${kindNames[kind]}: lorekeep check ${file} looks at it`,
+    `${file}: is a ${kindNames[kind]}: ${commandName()} check ${shellWord(file)} looks at it`,
   );
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type FilterExpression, LorekeepError, type StorageHit, type Tokenizer } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import type { Hit } from '../../protocol/retrieval.js';
+import { commandName, shellText, shellWord } from '../../schema/shell-word.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
@@ -104,7 +105,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
 /** Two words without quotes look like a knowledge base and a text. @throws CommandError */
 function refuseWordAsPlace(name: string, text: string): void {
   if (existsSync(name) || name === '' || /[\\/]|\.json$/i.test(name)) return;
-  const message = `${name}: the file does not exist; if it is a word of the text, put quotes around the text: lorekeep search "${name} ${text}"`;
+  const message = `${name}: the file does not exist; if it is a word of the text, put quotes around the text: ${commandName()} search ${shellText(`${name} ${text}`)}`;
   throw new CommandError('NOT_FOUND', message);
 }
 
@@ -121,12 +122,16 @@ function searchArguments(given: readonly string[]): [string | undefined, string]
   const [first, second] = given as [string, string | undefined];
   if (second === undefined) {
     if (!/\.json$/i.test(first)) return [undefined, first];
-    throw new UsageError(`the text to look for is missing: lorekeep search ${first} "..."`);
+    throw new UsageError(
+      `the text to look for is missing: ${commandName()} search ${shellWord(first)} "..."`,
+    );
   }
   if (given.length === 2) return [first, second];
   const isPlace = existsSync(first);
   const text = given.slice(isPlace ? 1 : 0).join(' ');
-  throw new UsageError(`put quotes around the text: lorekeep search ${isPlace ? `${first} ` : ''}"${text}"`);
+  throw new UsageError(
+    `put quotes around the text: ${commandName()} search ${isPlace ? `${shellWord(first)} ` : ''}${shellText(text)}`,
+  );
 }
 
 function printHits(

@@ -1,23 +1,51 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreadableDocument } from '../document.js';
+import { encodingOf } from '../files/read-file.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
 import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
 
-/** The rows of a CSV file; its first row names the columns. @throws UnreadableDocument */
-export async function* csvRows(file: FileHandle, separator: string): AsyncGenerator<Row> {
-  const reader = new CsvReader(separator);
+/**
+ * The rows of a CSV file; its first row names the columns. Without a `separator` it is the one that the first row has most
+ * of. @throws UnreadableDocument
+ */
+export async function* csvRows(file: FileHandle, separator?: string): AsyncGenerator<Row> {
   let names: readonly string[] | undefined;
-  for await (const { line, cells } of allRows(reader, file)) {
+  for await (const { line, cells } of allRows(file, separator)) {
     if (names === undefined) names = columnNames(cells);
     else if (cells.length > names.length) yield { line, problem: cellsProblem(names, cells) };
     else yield { line, values: Object.fromEntries(cells.map((cell, at) => [names?.[at] as string, cell])) };
   }
 }
 
-async function* allRows(reader: CsvReader, file: FileHandle): AsyncGenerator<CsvRow> {
-  for await (const piece of textOf(file)) yield* reader.push(piece);
-  yield* reader.end();
+async function* allRows(file: FileHandle, separator: string | undefined): AsyncGenerator<CsvRow> {
+  let reader: CsvReader | undefined;
+  for await (const piece of textOf(file)) {
+    // Excel reads and writes a line before the table that names the separator.
+    const named = reader === undefined ? /^sep=(.)(?=\r?\n)/i.exec(piece) : undefined;
+    reader ??= new CsvReader(separator ?? named?.[1] ?? separatorOf(piece));
+    yield* reader.push(piece.slice(named?.[0].length ?? 0));
+  }
+  if (reader !== undefined) yield* reader.end();
+}
+
+/** In many countries, spreadsheets write semicolons. */
+const separators = [',', ';', '\t'] as const;
+
+/** The separator that the first row has most of outside quotes; the comma if it has none. */
+function separatorOf(text: string): string {
+  const begin = /^[\r\n]*/.exec(text)?.[0].length ?? 0;
+  const counts = new Map<string, number>();
+  let quoted = false;
+  for (let at = begin; at < text.length; at++) {
+    const character = text[at] as string;
+    if (character === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (character === '\n' || character === '\r') break;
+    else counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  const count = (separator: string) => counts.get(separator) ?? 0;
+  return separators.reduce((best: string, one) => (count(one) > count(best) ? one : best), ',');
 }
 
 function columnNames(cells: readonly string[]): string[] {
@@ -50,24 +78,27 @@ function jsonRow(line: number, text: string): Row {
   return { line, problem: 'is not a JSON object' };
 }
 
-/** @throws UnreadableDocument for binary content and other encodings than UTF-8 */
+/** Decodes UTF-8, or UTF-16 with a byte order mark. @throws UnreadableDocument for binary content and other encodings */
 async function* textOf(file: FileHandle): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (bytes?: Buffer) => {
-    try {
-      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
-    } catch (cause) {
-      throw new UnreadableDocument('is not UTF-8 text; convert it, for example with iconv', { cause });
-    }
-  };
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
   try {
     for await (const piece of file.createReadStream({ autoClose: false, start: 0 })) {
-      if ((piece as Buffer).includes(0)) throw new UnreadableDocument('is a binary file, not text');
-      yield decode(piece as Buffer);
+      decoder ??= new TextDecoder(encodingOf(piece as Buffer), { fatal: true });
+      if (decoder.encoding === 'utf-8' && (piece as Buffer).includes(0))
+        throw new UnreadableDocument('is a binary file, not text');
+      yield decoded(() => decoder?.decode(piece as Buffer, { stream: true }));
     }
   } catch (cause) {
     if (cause instanceof UnreadableDocument) throw cause;
     throw new UnreadableDocument(`cannot be read: ${(cause as Error).message}`, { cause });
   }
-  yield decode();
+  yield decoded(() => decoder?.decode());
+}
+
+function decoded(decode: () => string | undefined): string {
+  try {
+    return decode() ?? '';
+  } catch (cause) {
+    throw new UnreadableDocument('is not UTF-8 text; convert it, for example with iconv', { cause });
+  }
 }

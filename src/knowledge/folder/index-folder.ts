@@ -44,7 +44,7 @@ export interface FolderIndex {
 }
 
 /** Increased when the same file gives other chunks. */
-const chunkerVersion = 1;
+const chunkerVersion = 2;
 
 /**
  * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.
