@@ -57,6 +57,7 @@ export {
   type LanguageModelNumbers,
   type LanguageModelOptions,
   type MemoryEstimate,
+  type PrefixPart,
 } from './language-model.js';
 export type { LexicalOptions, QuerySyntax } from './lexical-options.js';
 export type { CallOptions, ProgressOptions } from './native-call.js';

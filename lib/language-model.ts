@@ -27,12 +27,13 @@ import type {
   LanguageModelNumbers,
   NativeLanguageModel,
   NativeLanguageModelOptions,
+  PrefixPart,
 } from './native.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from './native-call.js';
 import { Prefix } from './prefix.js';
 import { ComputeSettingsCache } from './settings-cache.js';
 
-export type { LanguageModelFacts, LanguageModelNumbers } from './native.js';
+export type { LanguageModelFacts, LanguageModelNumbers, PrefixPart } from './native.js';
 
 export const placements = ['ram', 'vram', 'auto'] as const;
 const kvCacheTypes = ['f16', 'q8_0'] as const;
@@ -160,6 +161,23 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   /** Returns the state of the KV cache, after the step that is running now. */
   async numbers(): Promise<LanguageModelNumbers> {
     return this.run(undefined, (native) => native.numbers());
+  }
+
+  /**
+   * Returns the tree of the prefixes in the KV cache, after the step that is running now: parts before those that follow them.
+   * Texts are not in it.
+   */
+  async prefixes(): Promise<PrefixPart[]> {
+    const numbers = await this.run(undefined, (native) => native.prefixes());
+    const parts: PrefixPart[] = [];
+    for (let at = 0; at < numbers.length; at += 6) {
+      const [depth = 0, tokens = 0, running = 0, kept = 0, pinned = 0, idleMs = 0] = numbers.subarray(
+        at,
+        at + 6,
+      );
+      parts.push({ depth, tokens, running, kept, pinned, idleMs });
+    }
+    return parts;
   }
 
   /** Returns the number of tokens in a plain text, without special tokens. @throws TEXT_TOO_LONG */

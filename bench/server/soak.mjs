@@ -122,6 +122,7 @@ function report({ minutes, sessions, active, records }, { model }, { timeline, c
     failed,
     tables: [timeline.table(), total],
     curves: timeline.curves(),
-    detail: { samples: timeline.samples, visits: crowd.visits },
+    // Latencies of an hour would be a hundred megabytes; the curves have what they say.
+    detail: { samples: timeline.samples.map(({ latencies, ...sample }) => sample), visits: crowd.visits },
   };
 }

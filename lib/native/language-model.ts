@@ -73,6 +73,21 @@ export interface LanguageModelNumbers {
   readonly cachedTokens: number;
 }
 
+/** Tokens that sequences in the KV cache begin with. */
+export interface PrefixPart {
+  /** Number of parts before it in the prompts. */
+  readonly depth: number;
+  /** Of this part alone. */
+  readonly tokens: number;
+  /** Requests under way whose prompt ends with it. */
+  readonly running: number;
+  /** Sequences of ended requests that end with it, and those of them that are pinned. */
+  readonly kept: number;
+  readonly pinned: number;
+  /** Time since the last use of a sequence that ends with it; 0 if none does. */
+  readonly idleMs: number;
+}
+
 export interface NativeMessage {
   /** 0 system, 1 user, 2 assistant. */
   role: number;
@@ -145,6 +160,8 @@ export interface NativeLanguageModel extends NativeHandle {
   readonly facts: LanguageModelFacts;
   countTokens(text: string): Promise<number>;
   numbers(): Promise<LanguageModelNumbers>;
+  /** The six numbers of each PrefixPart, in the order of its fields. */
+  prefixes(): Promise<Float64Array>;
   /** All pieces come before the promise settles. cancel() settles it with the text so far. */
   generate(
     request: NativeGenerationRequest,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "binding/generation_task.h"
+#include "binding/inference_question.h"
 #include "binding/known_settings.h"
 #include "binding/model_load.h"
 #include "core/utf8_path.h"
@@ -44,6 +45,19 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
   object.Set("promptTokens", static_cast<double>(numbers.prompt_tokens));
   object.Set("cachedTokens", static_cast<double>(numbers.prompt_tokens_cached));
   return object;
+}
+
+// Six numbers per part: see PrefixPart.
+Napi::Float64Array to_js_prefixes(Napi::Env env, const lm::PrefixParts& parts) {
+  constexpr std::size_t kNumbers = 6;
+  Napi::Float64Array numbers = Napi::Float64Array::New(env, parts.size() * kNumbers);
+  std::size_t at = 0;
+  for (const lm::PrefixPart& part : parts) {
+    for (const std::uint32_t count : {part.depth, part.tokens, part.running, part.kept, part.pinned})
+      numbers[at++] = count;
+    numbers[at++] = part.idle_ms;
+  }
+  return numbers;
 }
 
 // Names the file in errors.
@@ -100,6 +114,7 @@ Napi::Function LanguageModelBinding::define(Napi::Env env) {
                          InstanceMethod("loadPrefix", &LanguageModelBinding::load_prefix),
                          InstanceMethod("countTokens", &LanguageModelBinding::count_tokens),
                          InstanceMethod("numbers", &LanguageModelBinding::numbers),
+                         InstanceMethod("prefixes", &LanguageModelBinding::prefixes),
                          InstanceAccessor("facts", &LanguageModelBinding::facts, nullptr),
                      }));
 }
@@ -138,10 +153,17 @@ Napi::Value LanguageModelBinding::facts(const Napi::CallbackInfo& info) {
 
 Napi::Value LanguageModelBinding::numbers(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    auto model = use();
-    return promise_task<lm::SessionNumbers>(
-        info.Env(), {Lane::kQuick, nullptr, this, {}}, [model](const TaskContext&) { return model->numbers(); },
+    return ask_inference<lm::SessionNumbers>(
+        info.Env(), this, [model = use()](auto receive) { model->ask_numbers(std::move(receive)); },
         [](Napi::Env env, lm::SessionNumbers&& numbers) { return to_js_numbers(env, numbers); });
+  });
+}
+
+Napi::Value LanguageModelBinding::prefixes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return ask_inference<lm::PrefixParts>(
+        info.Env(), this, [model = use()](auto receive) { model->ask_prefixes(std::move(receive)); },
+        [](Napi::Env env, lm::PrefixParts&& parts) { return to_js_prefixes(env, parts); });
   });
 }
 

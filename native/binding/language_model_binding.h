@@ -23,6 +23,7 @@ class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::Gener
   Napi::Value count_tokens(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value numbers(const Napi::CallbackInfo& info);
+  Napi::Value prefixes(const Napi::CallbackInfo& info);
 };
 
 /// loadLanguageModel(path, options, cancel, progress)

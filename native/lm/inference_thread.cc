@@ -128,13 +128,19 @@ void GenerationModel::on_session(const std::function<void(ModelSession&)>& body)
   if (error) std::rethrow_exception(error);
 }
 
-SessionNumbers GenerationModel::numbers() const {
-  SessionNumbers numbers;
-  thread_->call([&numbers, thread = thread_.get(), id = id_] {
+void GenerationModel::ask_numbers(std::function<void(SessionNumbers)> receive) const {
+  ask([receive = std::move(receive)](const ModelSession& session) { receive(session.numbers()); });
+}
+
+void GenerationModel::ask_prefixes(std::function<void(PrefixParts)> receive) const {
+  ask([receive = std::move(receive)](const ModelSession& session) { receive(session.prefixes()); });
+}
+
+void GenerationModel::ask(std::function<void(const ModelSession&)> question) const {
+  thread_->post([question = std::move(question), thread = thread_.get(), id = id_] {
     thread->reap();
-    if (ModelSession* session = thread->session(id)) numbers = session->numbers();
+    if (const ModelSession* session = thread->session(id)) question(*session);
   });
-  return numbers;
 }
 
 std::shared_ptr<InferenceThread> InferenceThread::acquire() {

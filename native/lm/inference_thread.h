@@ -48,13 +48,17 @@ class GenerationModel {
   void save(const PinnedPrefix& prefix, const std::filesystem::path& path, const CancelToken* cancel) const;
   /// Reads a prefix from a file into the cache, pinned. Throws as read_prefix(), and Error(kOutOfMemory).
   std::shared_ptr<PinnedPrefix> load_prefix(const std::filesystem::path& path, const CancelToken* cancel) const;
-  /// Waits for the inference thread: up to one step.
-  SessionNumbers numbers() const;
+  /// Passes the numbers of the cache to `receive`, on the inference thread and after the step that it computes. Drops
+  /// `receive` if the thread has ended.
+  void ask_numbers(std::function<void(SessionNumbers)> receive) const;
+  /// The same with the prefixes in the cache.
+  void ask_prefixes(std::function<void(PrefixParts)> receive) const;
 
  private:
   std::vector<PromptPart> take_prompt(GenerationCall& call) const;
   void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
   void on_session(const std::function<void(ModelSession&)>& body) const;
+  void ask(std::function<void(const ModelSession&)> question) const;
 
   std::shared_ptr<InferenceThread> thread_;
   std::shared_ptr<const LanguageModel> model_;

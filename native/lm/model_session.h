@@ -28,6 +28,7 @@ class ModelSession {
   scheduler::ModelId id() const noexcept { return id_; }
   scheduler::ModelLimits limits() const noexcept;
   SessionNumbers numbers() const;
+  PrefixParts prefixes() const { return cache_.prefixes(Clock::now()); }
 
   /// Queues a request. Ends it with an error if it can never run.
   void enqueue(scheduler::RequestId id, std::shared_ptr<GenerationRequest> request, GenerationInput input);

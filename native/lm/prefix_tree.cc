@@ -1,6 +1,7 @@
 #include "lm/prefix_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lorekeep::lm {
 
@@ -134,6 +135,22 @@ PrefixTree::Match PrefixTree::longest_whole(std::span<const Token> prompt) const
     if (!node->entries.empty()) best = {*node->entries.begin(), matched};
   }
   return best;
+}
+
+// With a stack of its own: a deep tree would overflow the thread's.
+void PrefixTree::walk(const Visit& visit) const {
+  std::vector<std::pair<const Node*, std::size_t>> waiting;
+  const auto add_children = [&waiting](const Node& node, std::size_t depth) {
+    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child)
+      waiting.emplace_back(child->second.get(), depth);
+  };
+  add_children(*root_, 0);
+  while (!waiting.empty()) {
+    const auto [node, depth] = waiting.back();
+    waiting.pop_back();
+    visit(depth, node->edge.size(), node->entries);
+    add_children(*node, depth + 1);
+  }
 }
 
 std::vector<Token> PrefixTree::tokens(Entry entry) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,6 +41,10 @@ class PrefixTree {
   Match longest(std::span<const Token> prompt) const;
   /// Returns the longest entry that is a prefix of the prompt as a whole.
   Match longest_whole(std::span<const Token> prompt) const;
+  /// Visits every part of the tree below the root, parents first: its depth from 0, its own tokens, the entries that
+  /// end with it.
+  using Visit = std::function<void(std::size_t depth, std::size_t tokens, const std::set<Entry>& entries)>;
+  void walk(const Visit& visit) const;
   /// Returns the entry's tokens. Precondition: contains(entry).
   std::vector<Token> tokens(Entry entry) const;
 

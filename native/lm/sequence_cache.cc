@@ -1,6 +1,8 @@
 #include "lm/sequence_cache.h"
 
 #include <algorithm>
+#include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,24 @@ void SequenceCache::close() {
 std::uint32_t SequenceCache::idle() const noexcept {
   return static_cast<std::uint32_t>(
       std::count_if(holders_.begin(), holders_.end(), [](const auto& entry) { return entry.second.idle; }));
+}
+
+PrefixParts SequenceCache::prefixes(Clock::time_point now) const {
+  PrefixParts parts;
+  tree_.walk([&](std::size_t depth, std::size_t tokens, const std::set<PrefixTree::Entry>& entries) {
+    PrefixPart& part = parts.emplace_back();
+    part.depth = static_cast<std::uint32_t>(depth);
+    part.tokens = static_cast<std::uint32_t>(tokens);
+    auto used = Clock::time_point::min();
+    for (const PrefixTree::Entry entry : entries) {
+      const Holder& holder = holders_.at(entry);
+      ++(holder.idle ? part.kept : part.running);
+      if (holder.idle && !holder.evictable()) ++part.pinned;
+      used = std::max(used, holder.used);
+    }
+    if (!entries.empty()) part.idle_ms = std::chrono::duration<double, std::milli>(now - used).count();
+  });
+  return parts;
 }
 
 std::uint32_t SequenceCache::known_tokens(const SessionRequest& running) const {
@@ -86,6 +106,7 @@ void SequenceCache::attach(SessionRequest& running) {
   }
   Holder& holder = holders_.at(match.entry);
   holder.last_use = ++uses_;
+  holder.used = Clock::now();
   const std::int32_t from = holder.sequence;
   context_->share(from, running.sequence, partial_reuse() ? static_cast<std::int32_t>(match.tokens) : -1);
   ledger_.share(from, running.sequence, static_cast<std::uint32_t>(match.tokens));

@@ -14,6 +14,7 @@
 #include "lm/generation_context.h"
 #include "lm/prefix_file.h"
 #include "lm/prefix_tree.h"
+#include "lm/session_numbers.h"
 #include "lm/session_request.h"
 
 namespace lorekeep::lm {
@@ -38,6 +39,8 @@ class SequenceCache {
   const CellLedger& cells() const noexcept { return ledger_; }
   /// Sequences that no request uses.
   std::uint32_t idle() const noexcept;
+  /// Returns the tree of the sequences' tokens: at most two parts per sequence.
+  PrefixParts prefixes(Clock::time_point now) const;
   /// Whether requests can share a part of a sequence.
   bool partial_reuse() const noexcept;
   /// Tokens at the beginning of a request, without its last one, that some sequence has.
@@ -69,6 +72,7 @@ class SequenceCache {
     std::uint64_t last_use;
     std::shared_ptr<PinnedPrefix> pin;  // null: none
     bool idle;                          // no request uses it
+    Clock::time_point used = Clock::now();
 
     bool evictable() const noexcept { return idle && (pin == nullptr || pin->released()); }
   };

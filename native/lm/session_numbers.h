@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace lorekeep::lm {
 
@@ -15,5 +16,18 @@ struct SessionNumbers {
   std::uint64_t prompt_tokens = 0;
   std::uint64_t prompt_tokens_cached = 0;
 };
+
+/// A part of the tree of prefixes in a cache: tokens that the sequences below it begin with.
+struct PrefixPart {
+  std::uint32_t depth = 0;    // 0: begins a prompt
+  std::uint32_t tokens = 0;   // of this part alone
+  std::uint32_t running = 0;  // requests under way whose prompt ends here
+  std::uint32_t kept = 0;     // sequences without a request that end here
+  std::uint32_t pinned = 0;   // those of them that must stay
+  double idle_ms = 0;         // since the last use of one that ends here
+};
+
+/// Parents come before their children.
+using PrefixParts = std::vector<PrefixPart>;
 
 }  // namespace lorekeep::lm

@@ -13,8 +13,8 @@ export interface TurnFacts {
   readonly durationMs: number;
   /** The nodes that ran, in order. */
   readonly nodes: readonly NodeDiagnostics[];
-  /** What the engine did for some of them. */
-  readonly engine: readonly DebugInfo['nodes'][number][];
+  /** Returns what the engine did for some of them. Computed by the first call. */
+  engine(): readonly DebugInfo['nodes'][number][];
   /** Number of nodes that were not due. */
   readonly skipped: number;
   /** Number of knowledge components. */

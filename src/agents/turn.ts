@@ -63,7 +63,9 @@ export class Turn {
   readonly #reserved: (() => void)[] = [];
   readonly #ran: NodeDiagnostics[] = [];
   readonly #skipped: string[] = [];
-  readonly #engine: DebugInfo['nodes'] = [];
+  /** Each returns the engine's diagnostics of a node: most turns need none. */
+  readonly #engineOf: (() => DebugInfo['nodes'][number])[] = [];
+  #engineNumbers: DebugInfo['nodes'] | undefined;
 
   constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
@@ -164,10 +166,16 @@ export class Turn {
     const { id, type } = node;
     const report = { node: id, type, duration_ms: milliseconds(duration), ...outcome.report };
     this.#ran.push(report);
-    const engine = outcome.engine?.(duration);
-    if (engine !== undefined) this.#engine.push({ node: id, type, diagnostics: { engine } });
+    const { engine } = outcome;
+    if (engine !== undefined)
+      this.#engineOf.push(() => ({ node: id, type, diagnostics: { engine: engine(duration) } }));
     this.#log.trace({ ...report, jump: outcome.jump }, 'node ran');
     return outcome;
+  }
+
+  #engine(): DebugInfo['nodes'] {
+    this.#engineNumbers ??= this.#engineOf.map((numbersOf) => numbersOf());
+    return this.#engineNumbers;
   }
 
   #complete(
@@ -190,7 +198,7 @@ export class Turn {
       ...this.#results(),
       ...outcome,
       ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
-      ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine } }),
+      ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine() } }),
     };
   }
 
@@ -207,7 +215,7 @@ export class Turn {
       queuedMs: milliseconds(queued),
       durationMs: milliseconds(duration),
       nodes: this.#ran,
-      engine: this.#engine,
+      engine: () => this.#engine(),
       skipped: this.#skipped.length,
       hits: components.filter(({ _type }) => _type === 'knowledge').length,
       citations: citations.length,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CallOptions,
   type ChatMessage,
@@ -6,6 +7,7 @@ import {
   LanguageModel,
   type LanguageModelNumbers,
   type LanguageModelOptions as LanguageModelSettings,
+  type PrefixPart,
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
@@ -57,6 +59,19 @@ export interface LanguageModelsOptions {
   load?: ((path: string, options: LoadOptions) => Promise<TextModel>) | undefined;
 }
 
+/** Longest wait for the states of the models, in ms. */
+const longestReadMs = 250;
+
+/** A language model in memory. */
+export interface LanguageModelState {
+  name: string;
+  contextSize: number;
+  /** Undefined for a runtime that has no cells. */
+  numbers?: LanguageModelNumbers | undefined;
+  /** Parts before those that follow them. */
+  prefixes?: PrefixPart[] | undefined;
+}
+
 /** A holder's claim on a language model. */
 export interface LanguageModelPin {
   /** Catalog name. */
@@ -98,6 +113,8 @@ export class LanguageModels {
   readonly #options: LanguageModelsOptions;
   readonly #closing = new AbortController();
   readonly #loaded = new Set<Loaded>();
+  #reading: Promise<readonly LanguageModelState[]> | undefined;
+  #latestStates: readonly LanguageModelState[] = [];
   /** Loaded models that are on a GPU, or were. */
   readonly #placed = new Set<PlacedModel>();
   #gpuAllowed = true;
@@ -173,16 +190,48 @@ export class LanguageModels {
     }
   }
 
-  /** The loaded models with the state of their KV caches. */
-  async states(): Promise<
-    { name: string; contextSize: number; numbers?: LanguageModelNumbers | undefined }[]
-  > {
-    const inMemory = [...this.#loaded].filter(({ slot }) => slot.current !== undefined);
-    const states = inMemory.map(async ({ name, contextSize, slot }) => {
-      const numbers = await slot.current?.numbers?.().catch(() => undefined);
-      return { name, contextSize, numbers };
+  /**
+   * The loaded models with the state of their KV caches. A state waits for a step of inference: callers share one reading, and get
+   * the latest one if it takes long.
+   */
+  async states(): Promise<readonly LanguageModelState[]> {
+    this.#reading ??= this.#readStates().finally(() => {
+      this.#reading = undefined;
     });
-    return Promise.all(states);
+    const done = new AbortController();
+    const late = delay(longestReadMs, undefined, { signal: done.signal, ref: false }).then(
+      () => this.#knownStates(),
+      () => [],
+    );
+    try {
+      return await Promise.race([this.#reading, late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  #knownStates(): readonly LanguageModelState[] {
+    return [...this.#loaded]
+      .filter(({ slot }) => slot.current !== undefined)
+      .map(
+        ({ name, contextSize }) =>
+          this.#latestStates.find((state) => state.name === name && state.contextSize === contextSize) ?? {
+            name,
+            contextSize,
+          },
+      );
+  }
+
+  async #readStates(): Promise<readonly LanguageModelState[]> {
+    const inMemory = [...this.#loaded].filter(({ slot }) => slot.current !== undefined);
+    const states = inMemory.map(async ({ name, contextSize, slot: { current } }) => {
+      const none = () => undefined;
+      const asked = [current?.numbers?.().catch(none), current?.prefixes?.().catch(none)] as const;
+      const [numbers, prefixes] = await Promise.all(asked);
+      return { name, contextSize, numbers, prefixes };
+    });
+    this.#latestStates = await Promise.all(states);
+    return this.#latestStates;
   }
 
   /** Frees the models after their pending generations are cancelled. */

@@ -6,6 +6,7 @@ import {
   type LanguageModelNumbers,
   LorekeepError,
   type Piece,
+  type PrefixPart,
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
@@ -64,6 +65,11 @@ export class PlacedModel implements TextModel {
     const model = await this.#current();
     if (model.numbers === undefined) throw new Error(`model ${this.#options.name} has no numbers`);
     return model.numbers();
+  }
+
+  async prefixes(): Promise<PrefixPart[]> {
+    const model = await this.#current();
+    return (await model.prefixes?.()) ?? [];
   }
 
   async render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {

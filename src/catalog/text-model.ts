@@ -5,6 +5,7 @@ import type {
   LanguageModel,
   LanguageModelFacts,
   LanguageModelNumbers,
+  PrefixPart,
   RenderedPrompt,
   RenderOptions,
 } from '../../lib/index.js';
@@ -33,6 +34,8 @@ export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> 
     Partial<Pick<LanguageModelFacts, 'placementNote'>>;
   /** State of the KV cache. */
   numbers?(): Promise<LanguageModelNumbers>;
+  /** Prefixes in it. */
+  prefixes?(): Promise<PrefixPart[]>;
   render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;
   generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation;
 }

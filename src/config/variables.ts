@@ -9,7 +9,7 @@ const prefix = 'LOREKEEP_';
 
 /** Meaning, by name, of the environment variables that set no config field. */
 export const otherVariables: Readonly<Record<string, string>> = {
-  DO_NOT_TRACK: 'Any value but `0`: no telemetry.',
+  DO_NOT_TRACK: 'Any value but `0`, or anything but `1`, `true`, `on` and `yes`: no telemetry.',
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
   LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices.md](devices.md)).',
   LOREKEEP_CACHE: 'Cache folder of settings measured on this machine ([embedder.md](embedder.md#runtimes)).',

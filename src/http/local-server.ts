@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
 import { isLoopback, refusalOf } from './guard.js';
 
-/** Open connections, streams included. More are closed at once. */
-const mostConnections = 64;
+/** Open connections, streams included. A further one takes the place of one that waits for a request. */
+export const mostConnections = 64;
 /** Longest time to send a request, in ms. */
 const requestMs = 10_000;
 const idleMs = 30_000;
@@ -33,6 +33,9 @@ export interface LocalServerOptions {
 export class LocalServer {
   readonly #options: LocalServerOptions;
   readonly #server: Server;
+  /** Connections, and those of them without a request under way, the longest waiting first. */
+  readonly #connections = new Set<Socket>();
+  readonly #waiting = new Set<Socket>();
 
   private constructor(options: LocalServerOptions) {
     this.#options = options;
@@ -45,10 +48,7 @@ export class LocalServer {
       },
       (request, response) => void this.#serve(request, response),
     );
-    this.#server.maxConnections = mostConnections;
-    this.#server.on('connection', (socket) => {
-      if (!options.allowRemote && !isLoopback(socket.remoteAddress)) socket.destroy();
-    });
+    this.#server.on('connection', (socket) => this.#welcome(socket));
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
@@ -84,7 +84,37 @@ export class LocalServer {
     await closed;
   }
 
+  /** Silent connections must not keep a health check out. */
+  #welcome(socket: Socket): void {
+    if (!this.#options.allowRemote && !isLoopback(socket.remoteAddress)) {
+      socket.destroy();
+      return;
+    }
+    if (this.#connections.size >= mostConnections) {
+      const [longest = socket] = this.#waiting;
+      longest.destroy();
+      this.#forget(longest);
+      if (longest === socket) return;
+    }
+    this.#connections.add(socket);
+    this.#waiting.add(socket);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    this.#connections.delete(socket);
+    this.#waiting.delete(socket);
+  }
+
+  #occupy(socket: Socket, response: ServerResponse): void {
+    this.#waiting.delete(socket);
+    response.once('close', () => {
+      if (this.#connections.has(socket)) this.#waiting.add(socket);
+    });
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#occupy(request.socket, response);
     setSecurityHeaders(response);
     const refusal = refusalOf(request);
     if (refusal !== undefined) return sendText(response, 403, refusal);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 /** Open streams. More are refused with 503. */
 export const mostStreams = 32;
-/** Unread bytes above which events that come again are left out, and above which a reader is disconnected. */
+/** Unread bytes above which a reader lags, and above which it is disconnected. */
 const laggingBytes = 65_536;
 const stalledBytes = 1024 * 1024;
 const heartbeatMs = 15_000;
@@ -12,90 +12,136 @@ export interface StreamEvent {
   data: unknown;
   /** For Last-Event-ID. */
   id?: string;
-  /** A later one replaces it: left out for readers that lag behind. */
+  /** A later one replaces it: left out for readers that lag. */
   replaceable?: true;
+}
+
+/** Numbered entries that are kept for a while. Readers that lag get them later. */
+export interface Journal {
+  /** Number of the latest entry; 0: there was none. */
+  readonly newest: number;
+  /** Returns those after an entry that are still kept. */
+  after(entry: number): StreamEvent;
+}
+
+interface Reader {
+  /** Whether it has got what was there when it came. */
+  live: boolean;
+  /** Not live, and has read nothing between two heartbeats. */
+  stalled: boolean;
+  /** The latest entry of the journal that it was sent. */
+  entry: number;
+  /** Lags, and gets the journal when it has read. */
+  waits: boolean;
 }
 
 /** Sends server-sent events to every open page. A reader that does not read is disconnected. */
 export class EventStream {
-  readonly #readers = new Set<ServerResponse>();
-  /** Readers that have got what was there when they came. */
-  readonly #live = new Set<ServerResponse>();
-  /** The others that had not read what they were sent at the last heartbeat, and have not since. */
-  readonly #stalled = new Set<ServerResponse>();
+  readonly #journal: Journal;
+  readonly #readers = new Map<ServerResponse, Reader>();
   #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
 
   get readers(): number {
     return this.#readers.size;
   }
 
   /**
-   * Sends `first` as fast as the reader reads it, and from then on what happens. Returns false if there are too many readers;
-   * then nothing is sent.
+   * Sends the journal, then `first` as fast as the reader reads it, and from then on what happens. Returns false if there are too
+   * many readers; then nothing is sent.
    */
   open(response: ServerResponse, first: Iterable<StreamEvent>): boolean {
     if (this.#readers.size >= mostStreams) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
-    this.#readers.add(response);
+    const reader = { live: false, stalled: false, entry: 0, waits: false };
+    this.#readers.set(response, reader);
     this.#heartbeat ??= setInterval(() => this.#beat(), heartbeatMs).unref();
-    this.#catchUp(response, first[Symbol.iterator]());
+    this.#sendJournal(response, reader, new Map());
+    this.#catchUp(response, reader, first[Symbol.iterator]());
     return true;
   }
 
-  #catchUp(reader: ServerResponse, events: Iterator<StreamEvent>): void {
-    while (this.#readers.has(reader)) {
+  #catchUp(response: ServerResponse, reader: Reader, events: Iterator<StreamEvent>): void {
+    let room = true;
+    while (room && this.#readers.has(response)) {
       const { value, done } = events.next();
       if (done === true) {
-        this.#live.add(reader);
+        reader.live = true;
+        this.#sendJournal(response, reader, new Map());
         return;
       }
-      if (!reader.write(encoded(value))) {
-        reader.once('drain', () => {
-          this.#stalled.delete(reader);
-          this.#catchUp(reader, events);
-        });
-        return;
-      }
+      room = response.write(encoded(value));
     }
+    response.once('drain', () => {
+      reader.stalled = false;
+      this.#catchUp(response, reader, events);
+    });
   }
 
   #beat(): void {
-    for (const reader of this.#readers) {
-      if (this.#live.has(reader)) continue;
-      if (this.#stalled.has(reader)) reader.destroy();
-      else this.#stalled.add(reader);
+    for (const [response, reader] of this.#readers) {
+      if (reader.live) continue;
+      if (reader.stalled) response.destroy();
+      else reader.stalled = true;
     }
     this.#write(':\n\n');
   }
 
   /** Sends events in one piece. */
   send(...events: readonly StreamEvent[]): void {
-    if (this.#live.size === 0) return;
+    if (this.#readers.size === 0) return;
     const needed = events.filter(({ replaceable }) => replaceable !== true);
     const text = events.map(encoded).join('');
     this.#write(text, needed.length === events.length ? text : needed.map(encoded).join(''));
   }
 
+  /** Sends every reader the entries of the journal that it lacks, once it does not lag. */
+  sendJournal(): void {
+    const texts = new Map<number, string>();
+    for (const [response, reader] of this.#readers)
+      if (reader.live) this.#sendJournal(response, reader, texts);
+  }
+
   close(): void {
-    for (const reader of [...this.#readers]) reader.destroy();
+    for (const reader of [...this.#readers.keys()]) reader.destroy();
     clearInterval(this.#heartbeat);
   }
 
-  /** Readers that lag behind get `needed` instead. */
+  /** `texts`: what readers at an entry lack, encoded; most are at the same. */
+  #sendJournal(response: ServerResponse, reader: Reader, texts: Map<number, string>): void {
+    const { newest } = this.#journal;
+    if (reader.entry === newest || reader.waits) return;
+    if (response.writableLength > laggingBytes) {
+      reader.waits = true;
+      response.once('drain', () => {
+        reader.waits = false;
+        this.#sendJournal(response, reader, new Map());
+      });
+      return;
+    }
+    const text = texts.get(reader.entry) ?? encoded(this.#journal.after(reader.entry));
+    texts.set(reader.entry, text);
+    reader.entry = newest;
+    response.write(text);
+  }
+
+  /** Readers that lag get `needed` instead. */
   #write(text: string, needed: string = text): void {
-    for (const reader of this.#live) {
-      const sent = reader.writableLength > laggingBytes ? needed : text;
-      if (reader.writableLength > stalledBytes) reader.destroy();
-      else if (sent !== '') reader.write(sent);
+    for (const [response, { live }] of this.#readers) {
+      if (!live) continue;
+      const sent = response.writableLength > laggingBytes ? needed : text;
+      if (response.writableLength > stalledBytes) response.destroy();
+      else if (sent !== '') response.write(sent);
     }
   }
 
-  #forget(reader: ServerResponse): void {
-    this.#readers.delete(reader);
-    this.#live.delete(reader);
-    this.#stalled.delete(reader);
+  #forget(response: ServerResponse): void {
+    this.#readers.delete(response);
     if (this.#readers.size > 0) return;
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;

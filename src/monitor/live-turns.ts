@@ -1,18 +1,37 @@
-import { Gathering } from './gathering.js';
-import type { TurnRecord } from './turn-ring.js';
+import type { TurnRecord } from './turn-record.js';
+import { leastKept, type TurnRing } from './turn-ring.js';
 
+const gatherMs = 100;
 /** Most turns of a tenth of a second. */
 const mostShown = 50;
 
-/** Hands over finished turns; of too many at a time the failed and the slowest ones. */
-export const liveTurns = (show: (turns: readonly TurnRecord[]) => void) =>
-  new Gathering(mostShown, worthShowing, show);
+/** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
+export class LiveTurns {
+  readonly #ring: TurnRing;
+  readonly #show: (turns: readonly TurnRecord[]) => void;
+  /** The latest turn that was handed over or left out. */
+  #seen = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-function worthShowing(turns: TurnRecord[]): TurnRecord[] {
-  const rank = ({ status, queuedMs, durationMs }: TurnRecord) =>
-    status === 'failed' ? Number.POSITIVE_INFINITY : queuedMs + durationMs;
-  return turns
-    .toSorted((a, b) => rank(b) - rank(a) || b.seq - a.seq)
-    .slice(0, mostShown)
-    .toSorted((a, b) => a.seq - b.seq);
+  constructor(ring: TurnRing, show: (turns: readonly TurnRecord[]) => void) {
+    this.#ring = ring;
+    this.#show = show;
+  }
+
+  /** Call after a turn has been added. */
+  added(): void {
+    if (this.#timer === undefined) {
+      this.#seen = this.#ring.newest - 1;
+      this.#timer = setTimeout(() => this.flush(), gatherMs).unref();
+    }
+    // The ring keeps no more of them for certain.
+    if (this.#ring.newest - this.#seen >= leastKept) this.flush();
+  }
+
+  flush(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#show(this.#ring.worst(this.#seen, mostShown));
+  }
 }

@@ -6,12 +6,12 @@ import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
-import { Gathering } from './gathering.js';
 import { inspect, inspectionSchema } from './inspector.js';
-import { liveTurns } from './live-turns.js';
-import { type LogTail, mostLines } from './log-tail.js';
+import { LiveTurns } from './live-turns.js';
+import type { LogEvent, LogTail } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
-import { type TurnRecord, TurnRing, type TurnsEvent } from './turn-ring.js';
+import type { TurnRecord, TurnsEvent } from './turn-record.js';
+import { TurnRing } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
@@ -20,6 +20,8 @@ const replayedTurns = 20_000;
 /** Turns of one event of those. */
 const turnsPerEvent = 20;
 const longestBody = 262_144;
+/** Lines of the log are sent so often, several at a time. */
+const linesMs = 100;
 
 export interface MonitorOptions {
   config: ServerConfig['monitor'];
@@ -39,24 +41,28 @@ export interface MonitorOptions {
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #ring: TurnRing;
-  readonly #stream = new EventStream();
+  readonly #stream: EventStream;
+  readonly #live: LiveTurns;
   /** Tells a page that reconnects whether it is still the same server. */
   readonly #instance = `${Date.now().toString(36)}${process.pid.toString(36)}`;
-  readonly #live = liveTurns((turns) => this.#stream.send(this.#turnsEvent(turns)));
-  readonly #lines = new Gathering<string>(
-    mostLines,
-    (lines) => lines.slice(-mostLines),
-    (lines) => this.#stream.send({ name: 'log', data: lines, replaceable: true }),
-  );
   readonly #samples: MemorySample[] = [];
   readonly #assets: ReadonlyMap<string, Asset>;
   #server: LocalServer | undefined;
   #ticks: NodeJS.Timeout | undefined;
+  #lines: NodeJS.Timeout | undefined;
 
   private constructor(options: MonitorOptions, assets: ReadonlyMap<string, Asset>) {
     this.#options = options;
     this.#assets = assets;
     this.#ring = new TurnRing(options.config.turn_ring_size, options.userContent);
+    this.#live = new LiveTurns(this.#ring, (turns) => this.#stream.send(this.#turnsEvent(turns)));
+    const { logTail } = options;
+    this.#stream = new EventStream({
+      get newest() {
+        return logTail?.newest ?? 0;
+      },
+      after: (seq) => this.#logEvent(seq),
+    });
   }
 
   /** @throws StartupError if it cannot listen */
@@ -71,12 +77,13 @@ export class Monitor {
   }
 
   turn(facts: TurnFacts): void {
-    const record = this.#ring.add(facts);
-    if (this.#stream.readers > 0) this.#live.add(record);
+    this.#ring.add(facts);
+    if (this.#stream.readers > 0) this.#live.added();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#ticks);
+    clearTimeout(this.#lines);
     this.#stream.close();
     await this.#server?.close();
   }
@@ -94,9 +101,7 @@ export class Monitor {
       otherwise: (_, response, url) => this.#sendAsset(response, url.pathname),
     });
     if (tickMs > 0) this.#ticks = setInterval(() => this.#tick(), tickMs).unref();
-    logTail?.follow((line) => {
-      if (this.#stream.readers > 0) this.#lines.add(line);
-    });
+    logTail?.follow(() => this.#sendLinesSoon());
     log.info({ url: this.#server.url }, 'monitor');
   }
 
@@ -112,6 +117,14 @@ export class Monitor {
     };
   }
 
+  #sendLinesSoon(): void {
+    if (this.#stream.readers === 0) return;
+    this.#lines ??= setTimeout(() => {
+      this.#lines = undefined;
+      this.#stream.sendJournal();
+    }, linesMs).unref();
+  }
+
   #tick(): void {
     const sample = this.#options.sample();
     this.#samples.push(sample);
@@ -121,17 +134,15 @@ export class Monitor {
 
   #openStream(request: IncomingMessage, response: ServerResponse): void {
     this.#live.flush();
-    this.#lines.flush();
     const [instance, seq] = String(request.headers['last-event-id'] ?? '').split('-');
     const known = instance === this.#instance && /^\d{1,15}$/.test(seq ?? '') ? Number(seq) : undefined;
     if (!this.#stream.open(response, this.#missed(known))) sendText(response, 503, 'too many pages are open');
   }
 
-  /** Yields the turns that a page lacks and that are still kept; for a new page also the lines of the log. */
+  /** Yields the turns that a page lacks and that are still kept. */
   *#missed(known: number | undefined): Generator<StreamEvent> {
     let seen = Math.max(known ?? 0, this.#ring.newest - replayedTurns);
     yield { ...this.#turnsEvent([]), id: this.#eventId(seen) };
-    if (known === undefined) yield { name: 'log', data: this.#options.logTail?.lines ?? [] };
     for (;;) {
       const turns = this.#ring.after(seen, turnsPerEvent);
       const latest = turns.at(-1);
@@ -145,6 +156,12 @@ export class Monitor {
     const latest = turns.at(-1);
     const data: TurnsEvent = { instance: this.#instance, turns };
     return { name: 'turns', data, ...(latest && { id: this.#eventId(latest.seq) }) };
+  }
+
+  #logEvent(seq: number): StreamEvent {
+    const kept = this.#options.logTail?.after(seq) ?? { seq: 1, lines: [] };
+    const data: LogEvent = { instance: this.#instance, ...kept };
+    return { name: 'log', data };
   }
 
   #eventId(seq: number): string {

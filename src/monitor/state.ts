@@ -1,4 +1,4 @@
-import type { LanguageModelNumbers, SchedulerStats } from '../../lib/index.js';
+import type { LanguageModelNumbers, PrefixPart, SchedulerStats } from '../../lib/index.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import type { BudgetStatus } from '../protocol/frames.js';
 
@@ -39,6 +39,8 @@ export interface LanguageModelState {
   contextSize: number;
   /** Undefined for a runtime that has no cells. */
   numbers?: LanguageModelNumbers | undefined;
+  /** The tree of the prefixes in its KV cache, parts before those that follow them. Without texts. */
+  prefixes?: PrefixPart[] | undefined;
 }
 
 export interface BackendState {
@@ -78,7 +80,7 @@ export interface MonitorState {
   waiting: Record<string, number>;
   /** Counts of the scheduler of language models. */
   scheduler: SchedulerStats;
-  languageModels: LanguageModelState[];
+  languageModels: readonly LanguageModelState[];
   config: ConfigValue[];
   /** Whether texts of users may be shown. */
   userContent: boolean;

@@ -1,59 +1,32 @@
 import { textPrefix } from '../agents/text-prefix.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
-import type { DebugInfo, NodeDiagnostics } from '../protocol/frames.js';
-
-/** A finished turn, as the page shows it. */
-export interface TurnRecord {
-  /** Increases by 1 from turn to turn. */
-  readonly seq: number;
-  readonly turn: string;
-  /** End of the turn, in ms since 1970. */
-  readonly at: number;
-  readonly status: TurnFacts['status'];
-  readonly code?: number;
-  readonly queuedMs: number;
-  readonly durationMs: number;
-  readonly nodes: readonly NodeDiagnostics[];
-  /** What the engine did for some of them. Empty for most turns of a loaded server. */
-  readonly engine: readonly DebugInfo['nodes'][number][];
-  readonly skipped: number;
-  readonly hits: number;
-  readonly citations: number;
-  readonly messageLength: number;
-  readonly replyLength: number;
-  /** With `include_interaction_in_diagnostics`. */
-  readonly components?: readonly object[];
-  /** Whether components are missing because they are too long. */
-  readonly shortened?: true;
-}
-
-/** Turns that have ended, as a page gets them. */
-export interface TurnsEvent {
-  /** Another after a restart of the server, which counts anew. */
-  readonly instance: string;
-  readonly turns: readonly TurnRecord[];
-}
+import { Shapes } from './shape.js';
+import { blockTurns, TurnBlock } from './turn-block.js';
+import type { TurnRecord } from './turn-record.js';
 
 /** Longest text of a kept component and most components of a turn. */
 const longestText = 4096;
 const mostComponents = 100;
 
-/** Turns of a tenth of a second that keep the engine's numbers, besides failed ones: those of all would cost too much. */
-const mostDetailed = 20;
+/** Turns that worst() chooses among, at least. */
+export const leastKept = 1024;
+/** Places of all shapes of turns together. */
+const mostShapeTokens = 20_000;
 
 /** Keeps the latest turns. */
 export class TurnRing {
   readonly #size: number;
   readonly #withComponents: boolean;
-  /** Turn n is at n - 1 modulo the size. */
-  readonly #turns: TurnRecord[] = [];
+  readonly #shapes = new Shapes(mostShapeTokens);
+  /** One more than needed: the oldest turns share a block with the newest ones. */
+  readonly #blockCount: number;
+  readonly #blocks: TurnBlock[] = [];
   #seq = 0;
-  #tenth = 0;
-  #detailed = 0;
 
   constructor(size: number, withComponents: boolean) {
     this.#size = size;
     this.#withComponents = withComponents;
+    this.#blockCount = Math.ceil(Math.max(size, leastKept) / blockTurns) + 1;
   }
 
   /** The number of turns so far: `seq` of the latest. */
@@ -61,47 +34,69 @@ export class TurnRing {
     return this.#seq;
   }
 
-  /** Returns the first `most` turns after `seq` that are still there, oldest first. */
+  /** Returns the first `most` turns after `seq` that are still kept, oldest first. */
   after(seq: number, most = Number.POSITIVE_INFINITY): readonly TurnRecord[] {
-    const begin = Math.max(seq, this.#seq - this.#turns.length);
-    const end = Math.min(this.#seq, begin + most);
     const turns: TurnRecord[] = [];
-    for (let at = begin; at < end; at++) turns.push(this.#turns[at % this.#size] as TurnRecord);
+    let next = Math.max(seq, this.#seq - this.#size);
+    while (next < this.#seq && turns.length < most) turns.push(this.#get(++next));
     return turns;
   }
 
-  add(facts: TurnFacts): TurnRecord {
-    const { turn, status, code, queuedMs, durationMs, nodes, engine, skipped, hits, citations } = facts;
-    const at = Date.now();
-    const record: TurnRecord = {
-      seq: ++this.#seq,
-      turn,
-      at,
-      status,
-      ...(code !== undefined && { code }),
+  /** Returns the turns after `seq`, oldest first; of more than `most` the failed and the slowest ones. */
+  worst(seq: number, most: number): readonly TurnRecord[] {
+    const from = Math.max(seq, this.#seq - leastKept);
+    const seqs = Array.from({ length: this.#seq - from }, (_, n) => from + 1 + n);
+    if (seqs.length <= most) return seqs.map((one) => this.#get(one));
+    const ranks = seqs.map((one) => this.#block(one).rank(placeOf(one)));
+    const rank = (one: number) => ranks[one - from - 1] as number;
+    return seqs
+      .toSorted((a, b) => (rank(a) === rank(b) ? b - a : rank(b) - rank(a)))
+      .slice(0, most)
+      .toSorted((a, b) => a - b)
+      .map((one) => this.#get(one));
+  }
+
+  add(facts: TurnFacts): void {
+    const { turn, status, code, queuedMs, durationMs, nodes, skipped, hits, citations } = facts;
+    const seq = ++this.#seq;
+    const numbers = {
+      at: Date.now(),
       queuedMs,
       durationMs,
+      status,
+      ...(code !== undefined && { code }),
       nodes,
-      engine: status === 'failed' || this.#hasPlace(at) ? engine : [],
+      engine: facts.engine(),
       skipped,
       hits,
       citations,
       messageLength: facts.message.length,
       replyLength: facts.reply.length,
-      ...(this.#withComponents && keptComponents(facts.components)),
     };
-    if (this.#size > 0) this.#turns[(record.seq - 1) % this.#size] = record;
-    return record;
+    const texts = this.#withComponents ? keptComponents(facts.components) : undefined;
+    const place = placeOf(seq);
+    if (place === 0) this.#begin(seq);
+    this.#block(seq).set(place, seq, turn, numbers, texts);
   }
 
-  /** Takes one of the places of this tenth of a second, if one is left. */
-  #hasPlace(at: number): boolean {
-    const tenth = Math.floor(at / 100);
-    if (tenth !== this.#tenth) this.#detailed = 0;
-    this.#tenth = tenth;
-    return this.#detailed++ < mostDetailed;
+  #begin(seq: number): void {
+    const at = blockOf(seq) % this.#blockCount;
+    const block = this.#blocks[at];
+    if (block === undefined) this.#blocks[at] = new TurnBlock(this.#shapes);
+    else block.clear();
+  }
+
+  #block(seq: number): TurnBlock {
+    return this.#blocks[blockOf(seq) % this.#blockCount] as TurnBlock;
+  }
+
+  #get(seq: number): TurnRecord {
+    return this.#block(seq).get(placeOf(seq), seq);
   }
 }
+
+const blockOf = (seq: number) => Math.floor((seq - 1) / blockTurns);
+const placeOf = (seq: number) => (seq - 1) % blockTurns;
 
 function keptComponents(components: TurnFacts['components']): Pick<TurnRecord, 'components' | 'shortened'> {
   let shortened = components.length > mostComponents;

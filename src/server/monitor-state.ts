@@ -110,6 +110,8 @@ function backendStates({ backend: { backend, device, candidates } }: Services): 
 
 /** Fields that hold secrets. */
 const secret = /(^|_)(api_key|token|password)$/;
+/** Name and password in an address. */
+const userOfUrl = /^(\s*[a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i;
 
 function configValues(config: ServerConfig, sources: ReadonlyMap<string, string>): ConfigValue[] {
   return configFields
@@ -123,6 +125,7 @@ function configValues(config: ServerConfig, sources: ReadonlyMap<string, string>
 
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value === 'string') return value.replace(userOfUrl, '$1(hidden)@');
   if (typeof value !== 'object' || value === null) return value ?? null;
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [

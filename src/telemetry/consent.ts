@@ -11,7 +11,8 @@ export function whyDisabled(
   // https://donottrack.sh: any value but an empty one or 0 opts out.
   const { DO_NOT_TRACK: doNotTrack = '', LOREKEEP_TELEMETRY: own = '' } = environment;
   if (doNotTrack !== '' && doNotTrack !== '0') return 'the environment sets DO_NOT_TRACK';
-  if (/^(0|false|off|no)$/i.test(own)) return `the environment sets LOREKEEP_TELEMETRY=${own}`;
+  // Who sets it to anything else wants none.
+  if (!/^(1|true|on|yes)?$/i.test(own.trim())) return `the environment sets LOREKEEP_TELEMETRY=${own}`;
   if (!enabled) return 'telemetry.enabled is false';
   return sinks.length === 0 ? 'telemetry.sinks is empty' : undefined;
 }

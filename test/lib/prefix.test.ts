@@ -72,6 +72,41 @@ describe('sharing', () => {
   });
 });
 
+describe('the tree of prefixes', () => {
+  test('has the tokens of each part once, and the sequences that end with it', async () => {
+    const model = await LanguageModel.load(path, { ...threads, kvCells: 8192 });
+    expect(await model.prefixes()).toEqual([]);
+    const persona = tokens(64, 1);
+    const pinned = await model.prefix(persona);
+    for (const own of [5, 6]) await model.generate(short(join(persona, Int32Array.of(own, 7)))).result;
+    const parts = await model.prefixes();
+    const shape = parts.map(({ idleMs, ...counts }) => counts);
+    const leaf = { depth: 1, tokens: 2, running: 0, kept: 1, pinned: 0 };
+    expect(shape).toEqual([{ depth: 0, tokens: 64, running: 0, kept: 1, pinned: 1 }, leaf, leaf]);
+    for (const { idleMs } of parts) expect(idleMs).toBeGreaterThanOrEqual(0);
+    const { cellsUsed } = await model.numbers();
+    expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(cellsUsed);
+    await pinned.close();
+    expect((await model.prefixes())[0]).toMatchObject({ kept: 1, pinned: 0 });
+    await model.close();
+  });
+
+  test('has the requests under way', async () => {
+    const model = await LanguageModel.load(path, { ...threads, kvCells: 8192 });
+    const running = model.generate({
+      prompt: tokens(64, 1),
+      maxTokens: 400,
+      logitBias: { 2: Number.NEGATIVE_INFINITY },
+    });
+    for await (const _ of running) break;
+    const [part] = await model.prefixes();
+    expect(part?.tokens).toBeGreaterThanOrEqual(64);
+    expect((part?.running ?? 0) + (part?.kept ?? 0)).toBe(1);
+    await running.result;
+    await model.close();
+  });
+});
+
 describe('a full cache', () => {
   test('makes requests wait, and evicts what nobody uses', async () => {
     const model = await LanguageModel.load(path, { ...threads, contextSize: 256, kvCells: 600 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 interface Handlers {
   onTurns(turns: readonly { seq: number }[]): void;
   onRestart(): void;
-  onLines(lines: string[]): void;
+  onLines(lines: string[], missed: number): void;
   onMemory(): void;
   onState(): void;
 }
@@ -46,22 +46,24 @@ function followed() {
   follow({
     onTurns: (turns) => seen.push(turns.map(({ seq }) => seq)),
     onRestart: () => seen.push('restart'),
-    onLines: (lines) => seen.push(lines),
+    onLines: (lines, missed) => seen.push(missed === 0 ? lines : [missed, ...lines]),
     onMemory: () => {},
     onState: () => {},
   });
   const turns = (instance: string, ...seqs: number[]) =>
     Source.latest.send('turns', { instance, turns: seqs.map((seq) => ({ seq })) });
-  return { seen, turns };
+  const log = (instance: string, seq: number, ...lines: string[]) =>
+    Source.latest.send('log', { instance, seq, lines });
+  return { seen, turns, log };
 }
 
 it('a page takes turns and lines several at a time', () => {
-  const { seen, turns } = followed();
+  const { seen, turns, log } = followed();
   turns('a');
   turns('a', 1, 2);
   turns('a', 3);
-  Source.latest.send('log', ['one', 'two']);
-  Source.latest.send('log', ['three']);
+  log('a', 1, 'one', 'two');
+  log('a', 3, 'three');
   expect(seen).toEqual([]);
   vi.advanceTimersByTime(1000);
   expect(seen).toEqual([
@@ -79,4 +81,25 @@ it('a page forgets the turns of a server that has been restarted, whatever their
   turns('b', 1, 2);
   vi.advanceTimersByTime(1000);
   expect(seen).toEqual([[700, 701], 'restart', [1, 2]]);
+});
+
+it('a page shows each line once after it has reconnected, and says how many it has missed', () => {
+  const { seen, log } = followed();
+  const pass = () => vi.advanceTimersByTime(1000);
+  log('a', 101, 'line 101', 'line 102');
+  pass();
+  log('a', 101, 'line 101', 'line 102', 'line 103');
+  log('a', 102, 'line 102', 'line 103');
+  pass();
+  log('a', 110, 'line 110');
+  pass();
+  log('b', 1, 'another line 1');
+  pass();
+  expect(seen).toEqual([
+    ['line 101', 'line 102'],
+    ['line 103'],
+    [6, 'line 110'],
+    'restart',
+    ['another line 1'],
+  ]);
 });

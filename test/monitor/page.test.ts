@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { createLog } from '../../src/log/log.js';
 import { LogTail } from '../../src/monitor/log-tail.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
-import { TestServer } from '../server/test-server.js';
+import { TestServer, type TestServerOptions } from '../server/test-server.js';
 import { browserPath, launch } from './browser.js';
 
 if (browserPath === undefined)
@@ -40,7 +41,14 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
   });
   afterAll(() => browser?.close());
 
-  async function start(options: { userContent?: boolean; turns?: number; ring?: number } = {}) {
+  interface StartOptions {
+    userContent?: boolean;
+    turns?: number;
+    ring?: number;
+    loadLanguageModel?: TestServerOptions['loadLanguageModel'];
+  }
+
+  async function start(options: StartOptions = {}) {
     const logTail = new LogTail(false);
     const server = await TestServer.start({
       config: {
@@ -50,6 +58,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       },
       log: createLog('info', logTail),
       logTail,
+      loadLanguageModel: options.loadLanguageModel,
     });
     const session = await server.session();
     const agent = await session.createAgent({ graph });
@@ -98,8 +107,12 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       ['Log', 'listening'],
       ['Config', 'monitor.turn_ring_size'],
     ];
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 360],
+    ] as const) {
       await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
       for (const [name, text] of expected) {
         await tab(page, name);
         await page.getByText(text).first().waitFor();
@@ -128,6 +141,32 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     const { page } = await open(url);
     await page.getByRole('img', { name: /embedding .*search .*by meaning .*by words .*fusion / }).waitFor();
     await page.getByText('"dense_ms"').first().waitFor();
+    await page.close();
+  });
+
+  it('the scheduler draws the prefixes of a cache as a tree, on narrow screens too', async () => {
+    const part = { running: 0, kept: 0, pinned: 0, idleMs: 0 };
+    const persona = { ...part, depth: 0, tokens: 512, kept: 1, pinned: 1, idleMs: 125_000 };
+    const conversation = Array.from({ length: 40 }, (_, n) => ({
+      ...{ ...part, depth: n + 1, tokens: 40 + n, kept: 1, idleMs: 3000 },
+    }));
+    const parts = [persona, ...conversation, { ...part, depth: 1, tokens: 9, running: 1 }];
+    const talker = Object.assign(new FakeTextModel(), { prefixes: async () => parts });
+    const { url, session } = await start({ loadLanguageModel: async () => talker });
+    await session.createAgent({
+      graph: { nodes: [{ id: 'a', type: 'generate', params: { model: 'talker' } }] },
+    });
+    const { page, problems } = await open(`${url}#scheduler`, { viewport: { width: 360, height: 740 } });
+    const tree = page.getByRole('list', { name: 'Prefixes of talker' });
+    await tree.getByText('512 tokens, 1 running, 41 kept, 1 pinned', { exact: true }).waitFor();
+    await tree.getByText('9 tokens, 1 running', { exact: true }).waitFor();
+    await tree.getByText('79 tokens, 1 kept, idle for 3 s', { exact: true }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousFindings(page), colorScheme).toEqual([]);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    expect(problems).toEqual([]);
     await page.close();
   });
 
@@ -234,7 +273,7 @@ const turnFacts = {
   queuedMs: 0.1,
   durationMs: 2,
   nodes: [{ node: 'a', type: 'retrieve', duration_ms: 1 }],
-  engine: [],
+  engine: () => [],
   skipped: 0,
   hits: 3,
   citations: 0,

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import { expect, it } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/http/guard.js';
+import { mostConnections } from '../../src/http/local-server.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -99,6 +102,61 @@ it('health and ready answer; a stopping server is not ready', async () => {
   expect(await get(portOf(server), '/health')).toMatchObject({ status: 200, text: 'ok\n' });
   expect(await get(portOf(server), '/ready')).toMatchObject({ status: 200, text: 'ready\n' });
   expect((await get(portOf(server), '/nothing')).status).toBe(404);
+});
+
+it('health, metrics and the monitor answer while a model computes and says nothing about itself', async () => {
+  let asked = 0;
+  let release = () => {};
+  const computing = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const numbers = async () => {
+    asked++;
+    await computing;
+    throw new Error('too late');
+  };
+  const model = Object.assign(new FakeTextModel({ pause: () => computing }), { numbers });
+  const on = { enabled: true, port: 0 };
+  const server = await TestServer.start({
+    config: { metrics: on, monitor: on },
+    loadLanguageModel: async () => model,
+  });
+  const session = await server.session();
+  const graph: Graph = { nodes: [{ id: 'a', type: 'generate', params: { model: 'talker' } }] };
+  const turn = (await session.createAgent({ graph })).turn('hello');
+  await expect.poll(() => model.requests.length).toBe(1);
+  const monitor = server.server.monitorPort as number;
+  const asks = ['/api/state', '/metrics', '/api/state', '/metrics'].map((path) => get(monitor, path));
+  await expect.poll(() => asked).toBe(1);
+  for (const path of ['/health', '/ready'])
+    for (const port of [monitor, portOf(server)])
+      expect(await get(port, path)).toMatchObject({ status: 200 });
+  // Neither waits for the model: they have what was known of it.
+  const [state, ...others] = await Promise.all(asks);
+  expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(JSON.parse(state?.text ?? '').languageModels).toMatchObject([{ name: 'talker' }]);
+  expect(asked).toBe(1);
+  release();
+  await turn;
+});
+
+it('health answers however many connections say nothing', async () => {
+  const server = await start();
+  const silent: Socket[] = [];
+  let closed = 0;
+  for (let n = 0; n < 3 * mostConnections; n++) {
+    const socket = connect(portOf(server), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('close', () => closed++);
+    socket.on('error', () => {});
+    // Half a request is none.
+    if (n % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+    await once(socket, 'connect');
+    silent.push(socket);
+  }
+  expect(await get(portOf(server), '/health')).toMatchObject({ status: 200 });
+  await expect.poll(() => closed).toBeGreaterThan(2 * mostConnections);
+  expect(silent.at(-1)?.closed).toBe(false);
 });
 
 it('nothing listens by default', async () => {

@@ -15,7 +15,7 @@ const facts = {
   queuedMs: 0.1,
   durationMs: 2,
   nodes: [{ node: 'a', type: 'retrieve', duration_ms: 1 }],
-  engine: [],
+  engine: () => [],
   skipped: 0,
   hits: 3,
   citations: 0,

@@ -27,8 +27,9 @@ it('nothing is sent by default, without endpoint or key, when disabled, or when 
   for (const endpoint of ['', 'ftp://127.0.0.1', 'no address', 'http://user:secret@127.0.0.1'])
     expect(open({ sinks: [sink(endpoint)] })).toBeUndefined();
   for (const value of ['1', 'true', 'no']) expect(open(full, { DO_NOT_TRACK: value })).toBeUndefined();
-  for (const value of ['0', 'off']) expect(open(full, { LOREKEEP_TELEMETRY: value })).toBeUndefined();
-  for (const environment of [{}, { DO_NOT_TRACK: '0' }, { DO_NOT_TRACK: '' }, { LOREKEEP_TELEMETRY: '1' }])
+  for (const value of ['0', 'off', 'off ', 'disabled', 'n'])
+    expect(open(full, { LOREKEEP_TELEMETRY: value })).toBeUndefined();
+  for (const environment of [{}, { DO_NOT_TRACK: '0' }, { DO_NOT_TRACK: '' }, { LOREKEEP_TELEMETRY: ' on' }])
     expect(open(full, environment)).toBeDefined();
 });
 

@@ -1,6 +1,7 @@
 import type { Inspection } from '../../src/monitor/inspector.js';
+import type { LogEvent } from '../../src/monitor/log-tail.js';
 import type { MemorySample, MonitorState } from '../../src/monitor/state.js';
-import type { TurnRecord, TurnsEvent } from '../../src/monitor/turn-ring.js';
+import type { TurnRecord, TurnsEvent } from '../../src/monitor/turn-record.js';
 
 export type { Inspection, MemorySample, MonitorState, TurnRecord };
 
@@ -22,7 +23,8 @@ export interface StreamHandlers {
   onTurns(turns: readonly TurnRecord[]): void;
   /** The server has started anew: its turns count from 1 again. */
   onRestart(): void;
-  onLines(lines: string[]): void;
+  /** `missed`: lines before them that the server no longer keeps. */
+  onLines(lines: readonly string[], missed: number): void;
   onMemory(sample: MemorySample): void;
   onState(connected: boolean): void;
 }
@@ -32,7 +34,7 @@ export function follow(handlers: StreamHandlers): void {
   const source = new EventSource('/api/stream');
   let known: string | undefined;
   let turns: TurnRecord[] = [];
-  let lines: string[] = [];
+  const lines = new Lines();
   let waiting = false;
   const later = () => {
     if (waiting) return;
@@ -41,26 +43,56 @@ export function follow(handlers: StreamHandlers): void {
     setTimeout(() => {
       waiting = false;
       if (turns.length > 0) handlers.onTurns(turns);
-      if (lines.length > 0) handlers.onLines(lines);
       turns = [];
-      lines = [];
+      lines.take(handlers.onLines);
     }, 50);
+  };
+  const comesFrom = (instance: string) => {
+    if (known !== undefined && known !== instance) {
+      turns = [];
+      lines.restart();
+      handlers.onRestart();
+    }
+    known = instance;
   };
   source.addEventListener('turns', ({ data }) => {
     const event: TurnsEvent = JSON.parse(data);
-    if (known !== undefined && known !== event.instance) {
-      turns = [];
-      handlers.onRestart();
-    }
-    known = event.instance;
+    comesFrom(event.instance);
     turns.push(...event.turns);
     later();
   });
   source.addEventListener('log', ({ data }) => {
-    lines.push(...JSON.parse(data));
+    const event: LogEvent = JSON.parse(data);
+    comesFrom(event.instance);
+    lines.add(event);
     later();
   });
   source.addEventListener('memory', ({ data }) => handlers.onMemory(JSON.parse(data)));
   source.addEventListener('open', () => handlers.onState(true));
   source.addEventListener('error', () => handlers.onState(false));
+}
+
+/** Lines that have come. A stream that reconnects repeats lines. */
+class Lines {
+  #newest = 0;
+  #missed = 0;
+  #lines: string[] = [];
+
+  add({ seq, lines }: LogEvent): void {
+    const fresh = lines.slice(Math.max(0, this.#newest + 1 - seq));
+    if (fresh.length === 0) return;
+    if (this.#newest > 0) this.#missed += Math.max(0, seq - 1 - this.#newest);
+    this.#newest = seq + lines.length - 1;
+    this.#lines.push(...fresh);
+  }
+
+  restart(): void {
+    this.#newest = 0;
+  }
+
+  take(show: StreamHandlers['onLines']): void {
+    if (this.#lines.length > 0) show(this.#lines, this.#missed);
+    this.#lines = [];
+    this.#missed = 0;
+  }
 }

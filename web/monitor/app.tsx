@@ -36,7 +36,7 @@ function App() {
     follow({
       onTurns: (added) => setTurns((known) => merged(known, added)),
       onRestart: () => setTurns([]),
-      onLines: (added) => setLines((known) => [...known, ...added].slice(-mostLines)),
+      onLines: (added, missed) => setLines((known) => [...known, ...gap(missed), ...added].slice(-mostLines)),
       onMemory: (sample) => setSamples((known) => [...known, sample].slice(-mostSamples)),
       onState: setConnected,
     });
@@ -67,6 +67,11 @@ function App() {
       </main>
     </>
   );
+}
+
+/** A line for lines that the server dropped before this page read them. */
+function gap(missed: number): string[] {
+  return missed === 0 ? [] : [JSON.stringify({ level: 'warn', msg: `${missed} lines are missing here` })];
 }
 
 /** A reconnected stream may repeat turns. */

@@ -1,4 +1,4 @@
-import type { TurnRecord } from '../../src/monitor/turn-ring.js';
+import type { TurnRecord } from '../../src/monitor/turn-record.js';
 
 export interface Bar {
   label: string;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { MonitorState } from './api.js';
 import { ms } from './format.js';
+import { PrefixTree } from './prefix-tree.js';
 import { Table } from './table.js';
 
 export function Config({ state }: { state: MonitorState }) {
@@ -87,6 +88,10 @@ export function Scheduler({ state }: { state: MonitorState }) {
               ],
         )}
       />
+      {state.languageModels.map(
+        ({ name, prefixes }) =>
+          prefixes !== undefined && <PrefixTree key={name} name={name} parts={prefixes} />,
+      )}
       <Table
         label="Counts"
         head={['Since the start', '']}

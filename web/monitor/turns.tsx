@@ -131,7 +131,10 @@ function TurnDetails({ turn, userContent }: { turn: TurnRecord; userContent: boo
   return (
     <>
       <h2>{turn.turn}</h2>
-      <Waterfall turn={turn} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
+      <section class="scroll" aria-label="Waterfall" tabIndex={0}>
+        <Waterfall turn={turn} />
+      </section>
       <table>
         <tbody>
           {facts.map(([name, value]) => (

@@ -13,7 +13,7 @@ export function Waterfall({ turn }: { turn: TurnRecord }) {
   const scale = (width - labelWidth - 70) / total;
   const text = bars.map(({ label, length }) => `${label} ${ms(length)}`).join(', ');
   return (
-    <svg viewBox={`0 0 ${width} ${bars.length * rowHeight}`} role="img" aria-label={text}>
+    <svg class="waterfall" viewBox={`0 0 ${width} ${bars.length * rowHeight}`} role="img" aria-label={text}>
       {bars.map(({ label, start, length, kind, inner }, row) => {
         const x = labelWidth + start * scale;
         const w = Math.max(1, length * scale);

@@ -14,9 +14,13 @@ const graph = {
 export class Contender {
   #server;
   #agents;
+  #turns = 0;
+  #elapsedMs = 0;
+  #processorMs = 0;
 
+  /** `name` is also that of its folder. */
   static async start(name, base, settings, clients) {
-    const folder = cached('server', settings.monitor ? 'monitor-on' : 'monitor-off');
+    const folder = cached('server', `monitor-${name}`);
     mkdirSync(folder, { recursive: true });
     const server = await startServer(folder, { storage_root: base, ...settings });
     const agents = await Promise.all(
@@ -34,8 +38,18 @@ export class Contender {
     this.#agents = agents;
   }
 
-  /** Returns how many turns a second all clients together get answered, and the server's processor time per turn in µs. */
-  async load(seconds, ask) {
+  /** Turns a second of all clients together. */
+  get rate() {
+    return (this.#turns * 1000) / this.#elapsedMs;
+  }
+
+  /** Processor time of the server per turn, in µs. */
+  get processorUs() {
+    return (this.#processorMs * 1000) / this.#turns;
+  }
+
+  /** Takes turns with all clients for some seconds. `counts`: for the rates above. */
+  async load(seconds, ask, counts) {
     const begin = performance.now();
     const until = begin + seconds * 1000;
     const processor = this.#server.processorMs();
@@ -48,8 +62,10 @@ export class Contender {
       }
     });
     await Promise.all(loops);
-    const rate = (turns * 1000) / (performance.now() - begin);
-    return { rate, processorUs: ((this.#server.processorMs() - processor) * 1000) / turns };
+    if (!counts) return;
+    this.#turns += turns;
+    this.#elapsedMs += performance.now() - begin;
+    this.#processorMs += this.#server.processorMs() - processor;
   }
 
   /** Opens the monitor's event stream and asks for its state every two seconds, as its page does. */

@@ -66,7 +66,7 @@ const sampleTurn = {
     { node: 'find', type: 'retrieve', duration_ms: 3.1 },
     { node: 'answer', type: 'quote', duration_ms: 0.9 },
   ],
-  engine: [],
+  engine: () => [],
   skipped: 0,
   hits: 8,
   citations: 1,

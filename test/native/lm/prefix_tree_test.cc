@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "harness.h"
@@ -47,6 +49,39 @@ TEST("a whole match ends at the end of an entry") {
   CHECK_EQ(tree.longest_whole(Tokens{1, 2, 3}).tokens, 2u);
   CHECK_EQ(tree.longest_whole(Tokens{1, 2, 3, 4, 5}).tokens, 4u);
   CHECK_EQ(tree.longest_whole(Tokens{1}).tokens, 0u);
+}
+
+TEST("a walk visits each part of the tree once, parents first") {
+  PrefixTree tree;
+  tree.set(1, Tokens{1, 2, 3, 4, 5});
+  tree.set(2, Tokens{1, 2, 9});
+  tree.set(3, Tokens{1, 2, 9});
+  tree.set(4, Tokens{1, 2});
+  tree.set(5, Tokens{7});
+  using Part = std::tuple<std::size_t, std::size_t, std::set<PrefixTree::Entry>>;
+  std::vector<Part> parts;
+  tree.walk([&parts](std::size_t depth, std::size_t tokens, const std::set<PrefixTree::Entry>& entries) {
+    parts.emplace_back(depth, tokens, entries);
+  });
+  CHECK(parts == (std::vector<Part>{{0, 2, {4}}, {1, 3, {1}}, {1, 1, {2, 3}}, {0, 1, {5}}}));
+  tree.clear();
+  tree.walk([](std::size_t, std::size_t, const std::set<PrefixTree::Entry>&) { CHECK(false); });
+}
+
+TEST("a walk of a deep tree needs no deep stack") {
+  PrefixTree tree;
+  Tokens tokens;
+  constexpr std::size_t kDepth = 20000;
+  for (PrefixTree::Entry entry = 0; entry < kDepth; ++entry) {
+    tokens.push_back(static_cast<Token>(entry));
+    tree.set(entry, tokens);
+  }
+  std::size_t sum = 0;
+  tree.walk([&](std::size_t depth, std::size_t own, const std::set<PrefixTree::Entry>& entries) {
+    CHECK(entries.contains(depth));
+    sum += own;
+  });
+  CHECK_EQ(sum, tree.stored_tokens());
 }
 
 TEST("a prefix of a thousand entries is stored once") {

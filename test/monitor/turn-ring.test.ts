@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import type { TurnFacts } from '../../src/agents/turn-facts.js';
+import { Shapes } from '../../src/monitor/shape.js';
+import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { random, testSeed } from '../helpers/random.js';
+
+const facts: TurnFacts = {
+  turn: 's1.t1',
+  status: 'completed',
+  code: undefined,
+  queuedMs: 0,
+  durationMs: 1,
+  nodes: [],
+  engine: () => [],
+  skipped: 0,
+  hits: 0,
+  citations: 0,
+  components: [{ _type: 'character_reply', node: 'a', text: 'an answer' }],
+  message: 'a question',
+  reply: 'an answer',
+};
+
+const add = (ring: TurnRing, turn: string, fields: Partial<TurnFacts> = {}) =>
+  ring.add({ ...facts, turn, ...fields });
+const names = (turns: readonly { turn: string }[]) => turns.map(({ turn }) => turn);
+
+it('a ring keeps the latest turns, without texts unless they are allowed', () => {
+  const ring = new TurnRing(3, false);
+  for (let n = 1; n <= 5; n++) add(ring, `t${n}`);
+  expect(names(ring.after(0))).toEqual(['t3', 't4', 't5']);
+  expect(names(ring.after(0, 2))).toEqual(['t3', 't4']);
+  expect(names(ring.after(3, 1))).toEqual(['t4']);
+  expect(names(ring.after(4))).toEqual(['t5']);
+  expect(ring.after(9)).toHaveLength(0);
+  expect(JSON.stringify(ring.after(0))).not.toContain('an answer');
+  expect(new TurnRing(0, false).after(0)).toEqual([]);
+});
+
+it('long texts are cut, and a turn says so', () => {
+  const ring = new TurnRing(1, true);
+  const text = 'y'.repeat(10_000);
+  add(ring, 't', { components: [{ _type: 'character_reply', node: 'a', text }] });
+  const [turn] = ring.after(0);
+  expect(JSON.stringify(turn?.components)).toContain('yyy');
+  expect(JSON.stringify(turn).length).toBeLessThan(6000);
+  expect(turn?.shortened).toBe(true);
+});
+
+/** A JSON value of a report, with the odd ones among them. */
+function anyValue(draw: () => number, depth = 0): unknown {
+  const pick = Math.floor(draw() * (depth < 3 ? 8 : 6));
+  if (pick === 6) return Array.from({ length: Math.floor(draw() * 4) }, () => anyValue(draw, depth + 1));
+  if (pick === 7)
+    return Object.fromEntries(
+      Array.from({ length: Math.floor(draw() * 4) }, (_, n) => [`key${n}`, anyValue(draw, depth + 1)]),
+    );
+  const numbers = [draw(), -1e300, 5e-324, 0, 4_294_967_296];
+  return [numbers[Math.floor(draw() * 5)], 'text', '', true, false, null][pick];
+}
+
+for (const size of [1, 255, 256, 257, 700, 2000])
+  it(`a ring of ${size} gives back every value of a turn as a ring of objects would, seed ${testSeed}`, () => {
+    const draw = random(testSeed + size);
+    const ring = new TurnRing(size, false);
+    const twin: unknown[] = [];
+    for (let seq = 1; seq <= 3 * size + 300; seq++) {
+      const nodes = Array.from({ length: Math.floor(draw() * 3) }, (_, n) => ({
+        ...{ node: `n${n}`, type: 'retrieve', duration_ms: draw(), plan: anyValue(draw) },
+        ...{ relevance: undefined, dropped: anyValue(draw) },
+      }));
+      const engine = nodes.map(({ node, type }) => ({
+        ...{ node, type },
+        diagnostics: {
+          engine: { kind: 'retrieval', tokens: Math.floor(draw() * 100), more: anyValue(draw) },
+        },
+      }));
+      const failed = draw() < 0.1 ? ({ status: 'failed', code: 1009 } as const) : {};
+      const numbers = { queuedMs: draw(), durationMs: 1000 * draw(), nodes };
+      add(ring, `t${seq}`, { ...numbers, ...failed, engine: () => engine });
+      twin.push({ seq, turn: `t${seq}`, status: 'completed', ...failed, ...numbers, engine });
+    }
+    const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+    const kept = ring.after(0);
+    expect(kept.length).toBe(size);
+    expect(plain(kept)).toMatchObject(plain(twin.slice(-size)));
+    const from = twin.length - Math.ceil(size / 2);
+    expect(plain(ring.after(from, 3))).toMatchObject(plain(twin.slice(from, from + 3)));
+  });
+
+it('values of the same kind share a shape, and shapes have a limit', () => {
+  const shapes = new Shapes(40);
+  const numbers: number[] = [];
+  const of = (value: unknown) => shapes.of(value, numbers);
+  const first = of({ node: 'a', ms: 1, list: [1, 2], none: undefined });
+  expect(of({ node: 'a', ms: 7, list: [8, 9] })).toBe(first);
+  expect(numbers).toEqual([1, 1, 2, 7, 8, 9]);
+  expect(first?.fill(Float64Array.from(numbers), 3)).toEqual({ node: 'a', ms: 7, list: [8, 9] });
+  expect(of({ node: 'b', ms: 7, list: [8, 9] })).not.toBe(first);
+  expect(of({ node: 'x'.repeat(300) })).toBeUndefined();
+  expect(of({ when: () => {} })).toBeUndefined();
+  let known = 0;
+  while (of({ node: `n${known}` }) !== undefined) expect(++known).toBeLessThan(40);
+  expect(of({ node: 'a', ms: 3, list: [4, 5] })).toBe(first);
+});
+
+it('turns whose shape has no room are kept all the same', () => {
+  const ring = new TurnRing(50_000, false);
+  const most = 30_000;
+  for (let n = 0; n < most; n++)
+    add(ring, `t${n}`, { durationMs: n, nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }] });
+  const kept = ring.after(0);
+  for (const n of [0, 1, 300, most - 2, most - 1])
+    expect(kept[n]).toMatchObject({
+      turn: `t${n}`,
+      nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }],
+    });
+  expect(ring.worst(0, 2).map(({ durationMs }) => durationMs)).toEqual([most - 2, most - 1]);
+});
+
+it('keys of a shape cannot reach the prototype', () => {
+  const value = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}');
+  const numbers: number[] = [];
+  const shape = new Shapes(100).of(value, numbers);
+  expect(JSON.stringify(shape?.fill(Float64Array.from(numbers), 0))).toBe(JSON.stringify(value));
+  expect(({} as { polluted?: number }).polluted).toBeUndefined();
+});
