@@ -24,14 +24,23 @@ class ThreadChoice {
   static constexpr std::size_t kLevels = 6;  // of threads: 1, 2, 3 to 4, 5 to 8, ...
   static std::size_t level_of(std::uint32_t threads) noexcept;
 
-  static constexpr std::size_t kBatchRows = 8;
+  // Steps of 1, of 2 to 3, and of 4 to 7 rows, each of which take about the same time.
+  static constexpr std::size_t kKinds = 3;
+  static constexpr std::size_t kBatchRows = std::size_t{1} << kKinds;
+  struct Kind {
+    std::array<double, kLevels> costs{};    // ms; 0: unknown
+    std::array<double, kLevels> calmest{};  // lowest cost, slowly forgotten
+  };
+  static std::size_t kind_of(std::size_t rows) noexcept;
 
-  // Of steps of few rows, which take about the same time.
-  std::array<double, kLevels> costs_{};    // ms; 0: unknown
-  std::array<double, kLevels> calmest_{};  // lowest cost, slowly forgotten
-  std::uint32_t steps_ = 0;                // since another level was tried
-  std::uint32_t wait_ = 0;                 // steps until then
-  std::size_t level_ = kLevels;            // kLevels: all threads
+  void use(std::size_t level) noexcept;
+  void judge(Kind& kind, std::size_t level) noexcept;
+
+  std::array<Kind, kKinds> kinds_{};
+  std::uint32_t steps_ = 0;       // since another level was tried
+  std::uint32_t wait_ = 0;        // steps until then
+  std::size_t level_ = kLevels;   // kLevels: all threads
+  std::size_t better_ = kLevels;  // the level that was faster when it was tried; kLevels: none
 };
 
 }  // namespace lorekeep::lm

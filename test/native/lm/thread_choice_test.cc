@@ -97,3 +97,31 @@ TEST("batches compute with the threads of replies") {
   CHECK_EQ(choice.threads(1, 8), 1u);
   CHECK_EQ(choice.threads(500, 8), 1u);
 }
+
+TEST("replies that come and go change nothing on a calm machine") {
+  ThreadChoice choice;
+  double total = 0;
+  double best = 0;
+  // A step of several rows takes longer than one of a single row with fewer threads.
+  for (int turn = 0; turn < 30; ++turn) {
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{2}}) {
+      const double times = rows == 1 ? 1 : 2.5;
+      total += run(choice, 60, rows, 2, [times](std::uint32_t threads) { return times * calm(threads); });
+      best += 60 * times * calm(2);
+    }
+  }
+  CHECK(total < 1.05 * best);
+}
+
+TEST("replies whose context gets deeper change nothing on a calm machine") {
+  ThreadChoice choice;
+  double total = 0;
+  double best = 0;
+  for (int reply = 0; reply < 30; ++reply) {
+    for (const double depth : {1.0, 2.0, 4.0}) {
+      total += run(choice, 60, 1, 4, [depth](std::uint32_t threads) { return depth * calm(threads); });
+      best += 60 * depth * calm(4);
+    }
+  }
+  CHECK(total < 1.1 * best);
+}
