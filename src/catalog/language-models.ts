@@ -36,6 +36,8 @@ export interface LoadOptions {
   offloadKqv: boolean;
   /** What computes on the CPU. */
   runtime: LanguageModelSettings['runtime'];
+  /** Cells of the KV cache, shared by all requests; 0: contextSize. */
+  kvCells: number;
   /** Numbers of the KV cache. */
   kvCacheType: LanguageModelSettings['kvCacheType'];
   signal: AbortSignal;
@@ -49,6 +51,7 @@ export interface LanguageModelsOptions {
   batchSize: number;
   offloadKqv: boolean;
   runtime: LanguageModelSettings['runtime'];
+  kvCells: number;
   kvCacheType: LanguageModelSettings['kvCacheType'];
   /** How long an unused model stays in memory, in ms; 0: until close(). */
   idleMs: number;
@@ -264,9 +267,9 @@ export class LanguageModels {
   #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
     const { name } = entry;
     const { idleMs, log, memory, threads, batchThreads, batchSize, offloadKqv } = this.#options;
-    const { runtime, kvCacheType } = this.#options;
+    const { runtime, kvCells, kvCacheType } = this.#options;
     const { placement } = located.variant;
-    const compute = { threads, batchThreads, batchSize, offloadKqv, runtime, kvCacheType };
+    const compute = { threads, batchThreads, batchSize, offloadKqv, runtime, kvCells, kvCacheType };
     const settings = { ...compute, contextSize, placement };
     const catalog = this.#catalog;
     const slot = new ModelSlot<TextModel>({

@@ -75,6 +75,12 @@ export const llmEngineSchema = object({
         "What computes language models on the CPU: `decoder`, lorekeep's own runtime for common architectures; `llama.cpp`; or `auto`, the faster one by a measurement. A model that `decoder` cannot compute is not loaded with `decoder`.",
       )
       .register(fieldFacts, { extension: true }),
+    kv_cells: integer(0, 1_048_576)
+      .default(0)
+      .describe(
+        'Cells of the KV cache of a language model, one per token, shared by all agents: running requests, and prompts and replies that later turns continue. 0: as many as its context. Fewer than the context limit it.',
+      )
+      .register(fieldFacts, { extension: true }),
     kv_cache_type: choice('f16', 'q8_0')
       .default('f16')
       .describe(

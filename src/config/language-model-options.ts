@@ -10,6 +10,7 @@ export function languageModelOptions({ engines, language_model_idle_timeout }: S
     batchSize: inference.n_batch,
     offloadKqv: inference.offload_kqv,
     runtime: inference.runtime,
+    kvCells: inference.kv_cells,
     kvCacheType: inference.kv_cache_type,
     idleMs: language_model_idle_timeout * 1000,
   };

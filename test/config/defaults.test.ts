@@ -65,6 +65,7 @@ const contract = {
         n_batch: 512,
         offload_kqv: true,
         runtime: 'auto', // an extension
+        kv_cells: 0, // an extension
         kv_cache_type: 'f16', // an extension
         scheduler: {
           enabled: true,

@@ -30,6 +30,12 @@ it('runtime and kv_cache_type reach the models', () => {
   expect(() => optionsOf({ inference: { kv_cache_type: 'q4_0' } })).toThrow('q8_0');
 });
 
+it('kv_cells reaches the models; 0 stands for the context', () => {
+  expect(optionsOf({})).toMatchObject({ kvCells: 0 });
+  expect(optionsOf({ inference: { kv_cells: 20_000 } })).toMatchObject({ kvCells: 20_000 });
+  expect(() => optionsOf({ inference: { kv_cells: -1 } })).toThrow('kv_cells');
+});
+
 it('n_batch is at most what a model can be loaded with', () => {
   expect(() => optionsOf({ inference: { n_batch: 65_537 } })).toThrow('65536');
 });

@@ -208,6 +208,7 @@ const effects: Record<string, Effect | Elsewhere> = {
   'engines.llm_engine.vram_reserve_mb': { value: 64, elsewhere: 'test/server/backend.test.ts' },
   'engines.llm_engine.inference.offload_kqv': { value: false, elsewhere: modelOptions },
   'engines.llm_engine.inference.runtime': { value: 'decoder', elsewhere: modelOptions },
+  'engines.llm_engine.inference.kv_cells': { value: 1000, elsewhere: modelOptions },
   'engines.llm_engine.inference.kv_cache_type': { value: 'q8_0', elsewhere: modelOptions },
   'engines.llm_engine.n_threads': { value: 1, elsewhere: modelOptions },
   'engines.llm_engine.inference.default_n_ctx': { value: 1000, elsewhere: modelOptions },

@@ -40,6 +40,7 @@ async function languageModels(more: Partial<ConstructorParameters<typeof Languag
     batchSize: 256,
     offloadKqv: true,
     runtime: 'decoder',
+    kvCells: 1024,
     kvCacheType: 'q8_0',
   } as const;
   const options = { ...settings, idleMs: 0, log, load };
@@ -60,6 +61,7 @@ describe('language models of a catalog', () => {
         batchThreads: 2,
         batchSize: 256,
         runtime: 'decoder',
+        kvCells: 1024,
         kvCacheType: 'q8_0',
       },
     ]);
