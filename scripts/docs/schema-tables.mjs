@@ -41,13 +41,14 @@ function rows({ properties = {}, required = [] }, left) {
   ];
 }
 
-function typeOf({ type, const: only, enum: choices, items, anyOf, minimum, maximum }) {
+function typeOf({ type, const: only, enum: choices, items, anyOf, minimum, maximum, exclusiveMinimum }) {
   if (only !== undefined) return code(only);
   if (choices !== undefined) return choices.map(code).join(', ');
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
   if (type === 'array') return `array of ${items?.type ?? 'object'}s`;
   if (type !== 'number' && type !== 'integer') return type ?? 'any';
   const unbounded = (value) => value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER;
+  if (exclusiveMinimum !== undefined) return `${type}, above ${exclusiveMinimum} up to ${maximum}`;
   if (unbounded(minimum)) return type;
   return unbounded(maximum) ? `${type}, from ${minimum}` : `${type}, ${minimum} to ${maximum}`;
 }

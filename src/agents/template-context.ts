@@ -1,3 +1,4 @@
+import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
 import type { LookupContext } from './compact-template.js';
 
 /** What one rendering may still cost: characters looked up, values, and sections entered. */
@@ -52,7 +53,7 @@ export function shownWithin(budget: RenderingBudget): (value: unknown) => string
   return (value) => {
     if (typeof value !== 'object' || value === null) return String(value);
     spendOn(value, budget);
-    return JSON.stringify(value);
+    return stringifyWithWideIntegers(value);
   };
 }
 

@@ -81,6 +81,7 @@ const searchFields: Readonly<Record<string, string>> = {
   context: 'context',
   contextField: 'context_field',
   similarTo: 'similar_to',
+  highlight: 'highlight',
 };
 
 const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {

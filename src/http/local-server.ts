@@ -173,6 +173,8 @@ export function sendText(response: ServerResponse, status: number, text: string)
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
+/** BigInts, as integers of metadata beyond 2^53 are, become decimal strings. */
 export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(value)}\n`);
+  const text = JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${text}\n`);
 }

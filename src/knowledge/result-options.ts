@@ -50,13 +50,13 @@ export function resultChoice(
   const offset = integer('offset', options.offset ?? 0, 0, rankedHits);
   integer('context', context, 0, mostContext);
   if (groupBy === undefined && groupSize !== undefined)
-    throw refuse('groupSize', 'it has no effect without groupBy');
+    throw refuse('groupSize', 'it has no effect without a field to group by');
   if (context === 0 && contextField !== undefined)
-    throw refuse('contextField', 'it has no effect without context');
+    throw refuse('contextField', 'it has no effect without records around the hits');
   if (offset + topK > rankedHits)
     throw refuse(
       'offset',
-      `offset and topK together are at most ${rankedHits}, and these are ${offset + topK}`,
+      `the skipped and the wanted hits are at most ${rankedHits} together, and these are ${offset + topK}`,
     );
   if (similarTo !== undefined) checkSimilar(options);
   const distance = dropDuplicates === true ? defaultDistance : dropDuplicates || undefined;
@@ -81,11 +81,13 @@ export function resultChoice(
 function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: SearchMode }): void {
   if (typeof similarTo !== 'string') throw refuse('similarTo', 'the id of a record is expected');
   if (mode !== 'dense') throw refuse('mode', `a search with similarTo is dense, not ${mode}`);
-  const { text, vector, highlight } = rest as { text?: unknown; vector?: unknown; highlight?: unknown };
+  const { text, vector, highlight, rerank } = rest as Record<string, unknown>;
   if (text !== undefined && text !== '')
     throw refuse('similarTo', 'it takes the place of text; give one of them');
   if (vector !== undefined) throw refuse('similarTo', 'it takes the place of vector; give one of them');
-  if (highlight) throw refuse('highlight', 'a search with similarTo has no words to highlight');
+  const withoutText = 'it has no effect with similarTo, which has no text';
+  if (highlight) throw refuse('highlight', withoutText);
+  if (rerank !== undefined) throw refuse('rerank', withoutText);
 }
 
 function groupOf(field: string, size: number | undefined, storage: Storage): { field: string; size: number } {

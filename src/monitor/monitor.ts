@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
+import { parseWithWideIntegers } from '../schema/wide-integers.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
 import { inspect, inspectionSchema } from './inspector.js';
@@ -200,7 +201,7 @@ export class Monitor {
 /** Returns the JSON value of a text; undefined if it is none. */
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWithWideIntegers(text);
   } catch {
     return undefined;
   }

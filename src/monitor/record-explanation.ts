@@ -1,6 +1,7 @@
 import type { FilterExpression, SearchMode, StorageHit } from '../../lib/index.js';
 import { textPrefix } from '../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../knowledge/index.js';
+import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
 
 /** The best hits of one leg. */
 export interface Leg {
@@ -39,7 +40,7 @@ export async function explainRecord(id: string, inspected: Inspected): Promise<s
   const record = await storage.get(id, { signal });
   if (record === undefined) return `The storage has no record ${JSON.stringify(name)}.`;
   if (filter !== undefined && !(await matches(storage, filter, record.ordinal, signal))) {
-    const metadata = textPrefix(JSON.stringify(record.metadata ?? {}), longestMetadata);
+    const metadata = textPrefix(stringifyWithWideIntegers(record.metadata ?? {}), longestMetadata);
     const without = await legRanks(id, inspected, { filter: undefined });
     return `The filter removes ${name}. Its metadata: ${metadata}. Without the filter: ${without}.`;
   }

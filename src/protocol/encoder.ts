@@ -1,3 +1,4 @@
+import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
 import { frameKind, headerBytes } from './decoder.js';
 import { fail } from './errors.js';
 
@@ -32,6 +33,8 @@ function stringify(frame: object, limit: number): string {
   try {
     return JSON.stringify(frame);
   } catch (error) {
+    // BigInts, or a circle, which fails again.
+    if (error instanceof TypeError) return stringifyWithWideIntegers(frame);
     if (!(error instanceof RangeError)) throw error;
     return fail(
       1003,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boundedArray, smallObject, stringArray } from '../schema/bounded.js';
 import { anyComponentSchema, citationSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
-import { type GraphInput, graphSchema, querySchema } from './graph.js';
+import { defaultQuery, type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
 import {
   hitSchema,
@@ -47,11 +47,13 @@ interface SearchSubject {
   similar_to?: string | undefined;
   mode: string;
   rerank?: unknown;
+  highlight: boolean;
+  query: string;
 }
 
 /** A search looks for a text or for records like one, in one storage or in several. */
 function requireText(
-  { name, names, text, similar_to, mode, rerank }: SearchSubject,
+  { name, names, text, similar_to, mode, rerank, highlight, query }: SearchSubject,
   context: z.RefinementCtx,
 ): void {
   const issue = (path: string, message: string) =>
@@ -68,8 +70,12 @@ function requireText(
   if (text === undefined && similar_to === undefined) issue('text', 'is missing');
   if (text !== undefined && similar_to !== undefined)
     issue('similar_to', 'it takes the place of text; give one of them');
-  if (similar_to !== undefined && mode !== 'dense')
-    issue('mode', `a search with similar_to is dense, not ${mode}`);
+  if (similar_to === undefined) return;
+  if (mode !== 'dense') issue('mode', `a search with similar_to is dense, not ${mode}`);
+  const withoutText = 'it has no effect with similar_to, which has no text';
+  if (query !== defaultQuery) issue('query', withoutText);
+  if (rerank !== undefined) issue('rerank', withoutText);
+  if (highlight) issue('highlight', withoutText);
 }
 
 /** What clients send. Unknown fields are refused, so that a misspelt one is never silently without effect. */

@@ -27,10 +27,13 @@ export type GraphInput = {
   edges?: [string, string][];
 };
 
+/** The user's message. */
+export const defaultQuery = '{{text}}';
+
 /** A Mustache template over the interaction (docs/agents.md). */
 export const querySchema = z
   .string()
   .min(1)
   .max(16_384)
-  .default('{{text}}')
+  .default(defaultQuery)
   .describe("Mustache template of the text to search for. Default: the user's message.");

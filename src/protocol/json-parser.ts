@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { fieldPath } from '../schema/field-issue.js';
+import { wideIntegerOf } from '../schema/wide-integers.js';
 import { fail } from './errors.js';
 
 /** Limits on a parsed JSON text, independent of its length. */
@@ -13,6 +14,12 @@ export interface JsonLimits {
   /** Bytes of one string between its quotes, or of one number. */
   stringBytes: number;
 }
+
+/**
+ * Whether an integer of 64 bits beyond 2^53 becomes a BigInt rather than a rounded number. `keys`: of the objects and arrays
+ * around it, outermost first; those of arrays are empty.
+ */
+export type IsExact = (keys: readonly string[]) => boolean;
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -45,11 +52,13 @@ const bytesPerLook = 2048;
 /**
  * A JSON parser that can pause anywhere, so that a large text does not block the event loop. In one pass it builds the
  * value, enforces the limits, and refuses what JavaScript silently loses: duplicate keys in one object, and the key
- * `__proto__` in any spelling. Otherwise it accepts the same texts as JSON.parse and returns the same values.
+ * `__proto__` in any spelling. Otherwise it accepts the same texts as JSON.parse and returns the same values, but for the
+ * integers that `isExact` names.
  */
 export class JsonParser {
   readonly #text: Buffer;
   readonly #limits: JsonLimits;
+  readonly #isExact: IsExact;
   readonly #open: Open[] = [];
   #at = 0;
   #expect = Expect.value;
@@ -61,9 +70,10 @@ export class JsonParser {
   /** Bitwise or of the string's bytes: above 0x7f if any is not ASCII. */
   #union = 0;
 
-  constructor(text: Buffer, limits: JsonLimits) {
+  constructor(text: Buffer, limits: JsonLimits, isExact: IsExact = () => false) {
     this.#text = text;
     this.#limits = limits;
+    this.#isExact = isExact;
   }
 
   /** Commas, arrays and objects so far. */
@@ -240,9 +250,15 @@ export class JsonParser {
       if (++end - begin > longestWord) this.#refuseLength('number');
     }
     if (end === begin) this.#refuseByte();
-    const value = this.#integer(begin, end) ?? this.#parsed(text.toString('latin1', begin, end));
+    const value = this.#integer(begin, end) ?? this.#word(text.toString('latin1', begin, end));
     this.#at = end;
     this.#place(value);
+  }
+
+  #word(token: string): unknown {
+    const value = this.#parsed(token);
+    const wide = wideIntegerOf(token);
+    return wide !== undefined && this.#isExact(this.#open.map(({ key }) => key)) ? wide : value;
   }
 
   /** Returns the value of a token of at most nine digits, the common case; undefined for others. */

@@ -19,7 +19,14 @@ export const jsonLimits: JsonLimits = {
   stringBytes: 4 * 1024 * 1024,
 };
 
-export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits);
+export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits, isCompared);
+
+/** Whether a place is in a filter or a variable: both are compared with metadata, whose integers have 64 bits. */
+function isCompared([field, ...keys]: readonly string[]): boolean {
+  if (field === 'filter' || field === 'variables') return true;
+  const [nodes, , params, param] = keys;
+  return field === 'graph' && nodes === 'nodes' && params === 'params' && param === 'filter';
+}
 
 /** Returns the parsed object. @throws MalformedFrame for another value */
 export function objectOf({ value }: JsonParser): Record<string, unknown> {

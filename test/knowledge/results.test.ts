@@ -251,4 +251,7 @@ it('options of results that cannot work are refused by name', async () => {
   expect(await refused({ similarTo: 'r1' })).toBe('similarTo');
   expect(await refused({ text: '', similarTo: 'absent' })).toBe('similarTo');
   expect(await refused({ text: '', similarTo: 'r1', mode: 'lexical' })).toBe('mode');
+  expect(await refused({ text: '', similarTo: 'r1', highlight: true })).toBe('highlight');
+  const rerank = { model: { rank: () => expect.fail('there is no query to rank by') } };
+  expect(await refused({ text: '', similarTo: 'r1', rerank })).toBe('rerank');
 });

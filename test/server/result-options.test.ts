@@ -69,6 +69,12 @@ it('records like one are found by its id, without itself', async () => {
     details: { path: 'mode' },
   });
   expect(await refused({})).toMatchObject({ code: 1004, details: { path: 'text' } });
+  const ofText = { highlight: true, rerank: {}, query: 'about {{text}}' };
+  for (const [path, value] of Object.entries(ofText))
+    expect(await refused({ similarTo: 'r1', [path]: value }), path).toMatchObject({
+      code: 1004,
+      details: { path },
+    });
 });
 
 it('a field that cannot work is named, in a search and when an agent is made', async () => {

@@ -31,6 +31,8 @@ describe('a query template', () => {
 
   it('shows lists and objects as JSON', () => {
     expect(render('{{variables.list}}', { list: [1, { a: 'b' }] })).toBe('[1,{"a":"b"}]');
+    expect(render('{{variables.list}}', { list: [2n ** 53n + 1n, 'x'] })).toBe('[9007199254740993,"x"]');
+    expect(render('{{variables.wide}}', { wide: 2n ** 53n + 1n })).toBe('9007199254740993');
   });
 
   it('reaches data alone: neither prototypes nor constructors nor methods', () => {

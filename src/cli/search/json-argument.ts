@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { parseWithWideIntegers } from '../../schema/wide-integers.js';
 import { UsageError } from '../failure.js';
 
 /** The value of a flag that is JSON, or `@FILE` for a file of JSON. @throws UsageError */
@@ -37,7 +38,7 @@ export async function jsonObjectArgument(
 
 function parse(text: string, source: string, advice: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return parseWithWideIntegers(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new UsageError(`${source}: not valid JSON: ${(error as Error).message}${advice}`);
   }
