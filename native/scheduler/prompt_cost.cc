@@ -11,6 +11,9 @@ namespace {
 constexpr double kKept = 0.98;
 /// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
 constexpr double kOutlier = 3;
+/// Share of a step's surprise, in logarithms, that the next one is expected to repeat. Most of it is noise: with a
+/// half, noise of a step adds noise to the next one's size.
+constexpr double kDriftGain = 0.25;
 /// Largest factor between the last steps and the fit.
 constexpr double kMostDrift = 8;
 /// Before steps at several depths are known, the time of a token is expected to double at this depth.
@@ -44,8 +47,7 @@ void PromptCost::learn(const PromptWork& work, double took_ms) noexcept {
   const double expected = ms(work);
   if (expected > 0) {
     took_ms = std::min(took_ms, kOutlier * expected);
-    // Half of the surprise, in logarithms.
-    drift_ *= std::sqrt(std::max(took_ms / expected, 1 / kOutlier));
+    drift_ *= std::pow(std::max(took_ms / expected, 1 / kOutlier), kDriftGain);
     drift_ = std::clamp(drift_, 1 / kMostDrift, kMostDrift);
   }
   fit(work.tokens / took_ms, work.depth / took_ms);
