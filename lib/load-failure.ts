@@ -19,7 +19,7 @@ export function explainLinkerError(message: string): string | undefined {
     const own = process.versions.modules;
     return `it was built for another Node.js (NODE_MODULE_VERSION ${built[1]}, and this Node.js has ${own})`;
   }
-  if (/did not self-register/.test(message)) return 'it is no addon of this Node.js';
+  if (/did not self-register/.test(message)) return 'it is not an addon for this Node.js';
   if (/Library not loaded/.test(message)) return 'a shared library that it needs is missing';
   if (
     /wrong ELF class|invalid ELF header|file too short|incompatible architecture|not a valid Win32/.test(

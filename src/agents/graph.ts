@@ -138,7 +138,7 @@ function refuseCycle(nodes: Graph['nodes'], next: readonly number[][], done: Rea
     at = next.findIndex((targets, position) => !done.has(position) && targets.includes(at));
   }
   const cycle = [...walk.slice(walk.indexOf(at)), at].reverse().map((position) => nodes[position]?.id ?? '');
-  fail(4006, `graph.edges: edges and on_match lead in a circle: ${cycle.join(' -> ')}`, {
+  fail(4006, `graph.edges: edges and on_match form a cycle: ${cycle.join(' -> ')}`, {
     path: 'graph.edges',
     cycle,
   });
@@ -148,7 +148,7 @@ function refuseType(type: string, where: string, types: NodeTypes): never {
   const known = [...types.keys()];
   const nearest = nearestName(type, known);
   const path = `${where}.type`;
-  fail(4001, `${path}: ${JSON.stringify(type)} is not a type of node${didYouMean(nearest)}`, {
+  fail(4001, `${path}: ${JSON.stringify(type)} is not a node type${didYouMean(nearest)}`, {
     path,
     known,
     nearest,

@@ -32,7 +32,7 @@ export class AgentHistory {
     this.#most = most;
     this.#memory = memory;
     for (const turn of most === 0 ? [] : earlier.slice(-most)) this.#push(remember(turn));
-    memory.add({ heap: this.#heap }, 'history: the agent is not made');
+    memory.add({ heap: this.#heap }, 'history: the agent was not created');
   }
 
   /** The turns at this time. */

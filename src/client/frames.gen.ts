@@ -654,8 +654,8 @@ export interface CancelPullFields {
 /** Fields of a ThrottleReport. */
 export interface ThrottleReportFields {
   /**
-   * How much the inference shall rest, 0 to 1. It counts until the next report, 10 s of silence, or the
-   * end of the connection. The highest level of all clients counts. 0 to 1.
+   * How long inference rests after each step, 0 to 1. The level applies until the next report, 10 s of
+   * silence, or the end of the connection. The highest level of all clients applies. 0 to 1.
    */
   level: number;
 }

@@ -108,6 +108,6 @@ async function content(path: string): Promise<string | undefined> {
   }
   if (text !== undefined && ownContent.test(text)) return text;
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
-  const reason = 'is no lock of lorekeep, so it is left as it is; move it away';
+  const reason = 'is not a lock of lorekeep, so it is left as it is; move it away';
   throw LorekeepError.about('IO', { file: path, reason: `${basename(path)} ${reason}` }, { cause });
 }

@@ -86,6 +86,6 @@ function parse(text: string): PartialState | undefined {
 }
 
 function notOurs(path: string): LorekeepError {
-  const reason = 'is no part of a download of lorekeep, so it is left as it is; move it away';
+  const reason = 'is not part of a download by lorekeep, so it is left as it is; move it away';
   return LorekeepError.about('IO', { file: path, reason: `${basename(path)} ${reason}` });
 }

@@ -105,7 +105,7 @@ async function checkConfig(config: string, recordsFile: string): Promise<void> {
 async function checkRegular(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || found.isFile()) return;
-  const reason = 'is no regular file, so it is not replaced; choose another path';
+  const reason = 'is not a regular file, so it is not replaced; choose another path';
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 

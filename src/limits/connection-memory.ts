@@ -53,7 +53,7 @@ export class ConnectionMemory {
   refusal(payloadBytes: number): ServerError | undefined {
     return this.#client.tooLarge(
       requestBytes(payloadBytes, 0),
-      `a frame of ${payloadBytes} bytes is not taken`,
+      `a frame of ${payloadBytes} bytes was not accepted`,
     );
   }
 
@@ -93,7 +93,7 @@ export class ConnectionMemory {
         const more = { heap: (values - counted) * valueHeap, native: 0 };
         const refusal = this.#client.tooLarge(
           requestBytes(payloadBytes, values),
-          `a frame of ${payloadBytes} bytes with ${values} values is not taken`,
+          `a frame of ${payloadBytes} bytes with ${values} values was not accepted`,
         );
         if (refusal !== undefined) throw refusal;
         counted = values;

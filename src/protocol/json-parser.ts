@@ -281,7 +281,7 @@ export class JsonParser {
       const shown = JSON.stringify(token.slice(0, 40));
       fail(
         1001,
-        `payload: not valid JSON: ${shown}, which begins at byte ${this.#tokenBegin}, is no JSON value`,
+        `payload: not valid JSON: ${shown}, which begins at byte ${this.#tokenBegin}, is not a JSON value`,
       );
     }
   }

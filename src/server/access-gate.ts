@@ -39,12 +39,12 @@ export class AccessGate {
   /** `address`: of the client. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
   check(address: string, given: string | undefined): void {
     if (this.#token === undefined) return;
-    if (given === undefined) fail(2010, 'access_token: is missing; the server wants one', { path });
+    if (given === undefined) fail(2010, 'access_token: is missing; the server requires one', { path });
     const key = addressKey(address);
     const shared = this.#trusted.has(key) ? 0 : this.#allFailures.waitMs(everybody);
     const wait = Math.max(this.#failures.waitMs(key), shared);
     if (wait > 0) {
-      const message = `access_token: too many wrong ones; the next is looked at in ${wait} ms`;
+      const message = `access_token: too many were wrong; the next one is checked in ${wait} ms`;
       fail(2012, message, { path, retry_after_ms: wait });
     }
     if (!timingSafeEqual(digest(given), this.#token)) this.#refuse(key);
@@ -54,7 +54,7 @@ export class AccessGate {
   #refuse(key: string): never {
     this.#failures.fail(key);
     this.#allFailures.fail(everybody);
-    fail(2011, 'access_token: is not that of this server', { path });
+    fail(2011, 'access_token: is wrong', { path });
   }
 
   #trust(key: string): void {

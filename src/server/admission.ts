@@ -72,7 +72,7 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
   const memory = services.memory.client((reason) => connection.expel(reason));
   const holding = memory.hold('connections');
   try {
-    holding.add(connectionBytes, 'the connection is not taken');
+    holding.add(connectionBytes, 'the connection was not accepted');
   } catch (error) {
     memory.close();
     return turnAway(socket, toServerError(error), services);

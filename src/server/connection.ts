@@ -315,7 +315,7 @@ export class Connection {
     let failure: unknown;
     try {
       if (frame.kind !== frameKind.json)
-        fail(1005, 'binary frames are not there yet', { feature: 'binary frames' });
+        fail(1005, 'binary frames are not supported yet', { feature: 'binary frames' });
       const ended = parser.parse(isDue);
       memory.parsed(parser.values);
       if (!ended) return;

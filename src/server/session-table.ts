@@ -68,12 +68,12 @@ export class SessionTable {
   #add(root: StorageRoot): Session {
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
-      fail(2003, `the connection has ${limit} sessions, as many as it may have; destroy one before`, {
+      fail(2003, `the connection has ${limit} sessions, the most that it may have; destroy one first`, {
         limit,
       });
     }
     const memory = this.#memory.hold('sessions');
-    memory.add(sessionBytes, 'the session is not made');
+    memory.add(sessionBytes, 'the session was not created');
     try {
       return this.#make(memory, root);
     } catch (error) {

@@ -125,7 +125,7 @@ export class Session {
       ? await this.#pending.track(planLargeGraph(graph, types, this.signal))
       : planGraph(graph, types);
     if (this.#agents.size + this.#agentsOpening >= maxAgents) {
-      fail(4013, `the session has ${maxAgents} agents, as many as it may have; destroy one before`, {
+      fail(4013, `the session has ${maxAgents} agents, the most that it may have; destroy one first`, {
         limit: maxAgents,
       });
     }
@@ -187,11 +187,11 @@ export class Session {
   startTurn(agentId: string, turn: TurnInput, outlet: TurnOutlet): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
-      const many = `the session has ${maxUnfinishedTurns} unfinished turns, as many as it may have`;
+      const many = `the session has ${maxUnfinishedTurns} unfinished turns, the most that it may have`;
       fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });
     }
     const memory = this.#memory.hold('turns');
-    memory.add(turnBytes, 'the turn is not taken');
+    memory.add(turnBytes, 'the turn was not accepted');
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
@@ -233,7 +233,7 @@ export class Session {
   ): Promise<string> {
     const id = `${this.id}.a${++this.#agentsMade}`;
     const memory = this.#memory.hold('agents');
-    memory.add(bytes, 'the agent is not made');
+    memory.add(bytes, 'the agent was not created');
     const resources = { ...this.#resources, memory, historyMemory: this.#memory.hold('agents') };
     const agent = await Agent.open(id, plan, resources, options, this.#log, history);
     if (this.signal.aborted) {

@@ -55,7 +55,7 @@ export async function createInlineStorage(
   { builders, memory }: { builders: SlotShare; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
-  memory.add(inlineStorageBytes(strings, model.dimension), 'strings: the storage is not made');
+  memory.add(inlineStorageBytes(strings, model.dimension), 'strings: the storage was not created');
   try {
     const turn = () => builders.enter(signal);
     const storage = await createStorage({ strings, model, tokenizer, signal }, turn);

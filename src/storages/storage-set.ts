@@ -113,7 +113,7 @@ export class StorageSet {
     if (this.#named.size >= maxStorages) {
       fail(
         8006,
-        `name: the session has ${maxStorages} storages, as many as it may have; destroy one before`,
+        `name: the session has ${maxStorages} storages, the most that it may have; destroy one first`,
         {
           path: 'name',
           limit: maxStorages,
@@ -125,7 +125,7 @@ export class StorageSet {
 
   async #create(name: string, make: () => Promise<Pin<SearchableStorage>>): Promise<StorageFacts> {
     const memory = this.#sources.memory.hold('storages');
-    memory.add(storageNameBytes, 'the storage is not made');
+    memory.add(storageNameBytes, 'the storage was not created');
     const making = this.#pending.track(make().then((pin) => releasing(pin, memory)));
     this.#named.set(name, making);
     try {

@@ -87,7 +87,7 @@ describe.runIf(dumpsExist)('lorekeep doctor --last-crash', () => {
       const { status, stderr } = await lorekeep(['doctor', '--last-crash', part]);
       expect({ status, length, stderr }).toMatchObject({
         status: 1,
-        stderr: expect.stringContaining('is no crash dump: it is'),
+        stderr: expect.stringContaining('is not a crash dump: it is'),
       });
     }
     const absent = await lorekeep(['doctor', '--last-crash', inFolder('absent.dmp')]);

@@ -45,8 +45,8 @@ describe('what is held', () => {
       .client()
       .hold('agents');
     const over = { heap: 12 * MiB, native: 0 };
-    expect(() => holding.add(over, 'the agent is not made')).toThrow(
-      "the agent is not made: 12.0 MiB of JavaScript memory would be in use, 10.0 MiB are allowed by this client's budget; ",
+    expect(() => holding.add(over, 'the agent was not created')).toThrow(
+      "the agent was not created: 12.0 MiB of JavaScript memory would be in use, 10.0 MiB are allowed by this client's budget; ",
     );
     expect(() => holding.add(native(21 * MiB), 'no')).toThrow('a larger max_client_memory_mb');
   });

@@ -169,8 +169,8 @@ describe('the parser of payloads', () => {
     ['{"a', 'payload: not valid JSON: it ends where a closing quote is expected'],
     ['{"a":1,}', 'payload: not valid JSON: a field name is expected at byte 7, not "}"'],
     ['[1 ß]', 'payload: not valid JSON: "," or a closing bracket is expected at byte 3, not "ß"'],
-    ['{"a":tru}', 'payload: not valid JSON: "tru", which begins at byte 5, is no JSON value'],
-    ['{"a":"\\x"}', 'payload: not valid JSON: "\\"\\\\x\\"", which begins at byte 5, is no JSON value'],
+    ['{"a":tru}', 'payload: not valid JSON: "tru", which begins at byte 5, is not a JSON value'],
+    ['{"a":"\\x"}', 'payload: not valid JSON: "\\"\\\\x\\"", which begins at byte 5, is not a JSON value'],
     ['["a\tb"]', 'payload: not valid JSON: a control character that is not escaped at byte 3'],
   ])('says what is wrong with %j', (text, message) => {
     expect(refusal(text)).toMatchObject({ code: 1001, message });

@@ -132,7 +132,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       raw.bytes(Buffer.from([2, 0, 0, 0, 0]));
       return raw.next((frame) => frame.type === 'Error' && frame.code === 1005);
     },
-    /^binary frames are not there yet$/,
+    /^binary frames are not supported yet$/,
   ],
   1006: [() => lost(Buffer.from([1])), /^a frame was begun and not finished within 50 ms/],
   1008: [
@@ -171,11 +171,11 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     },
     /^the session was destroyed$/,
   ],
-  2010: [() => sessionWith(undefined), /^access_token: is missing; the server wants one$/, 'access_token'],
-  2011: [() => sessionWith('wrong'), /^access_token: is not that of this server$/, 'access_token'],
+  2010: [() => sessionWith(undefined), /^access_token: is missing; the server requires one$/, 'access_token'],
+  2011: [() => sessionWith('wrong'), /^access_token: is wrong$/, 'access_token'],
   2012: [
     () => sessionWith(...Array(11).fill('wrong')),
-    /^access_token: too many wrong ones; the next is looked at in \d+ ms$/,
+    /^access_token: too many were wrong; the next one is checked in \d+ ms$/,
     'access_token',
   ],
   3009: [
@@ -224,7 +224,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   ],
   4006: [
     agentWith({ nodes: [guard], edges: [['guard', 'guard']] }),
-    /lead in a circle: guard -> guard$/,
+    /form a cycle: guard -> guard$/,
     'graph.edges',
   ],
   4007: [
@@ -248,7 +248,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       raw.send(...Array.from({ length: 1025 }, (_, index) => ({ ...turn, id: `turn ${index}` })));
       return raw.next(({ type }) => type === 'Error');
     },
-    /^the session has 1024 unfinished turns, as many as it may have; wait for a TurnComplete$/,
+    /^the session has 1024 unfinished turns, the most that it may have; wait for a TurnComplete$/,
   ],
   4010: [
     agentWith({ nodes: [{ ...guard, params: { string_storage: 'bad.txt' } }] }),

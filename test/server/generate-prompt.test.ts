@@ -197,7 +197,7 @@ describe('history', () => {
       );
     expect(refusing).toMatchObject({
       code: 6001,
-      message: expect.stringMatching(/^history: the agent is not made/),
+      message: expect.stringMatching(/^history: the agent was not created/),
     });
     await agentOf([talker()]);
   });

@@ -27,7 +27,7 @@ async function overfill(
 function expectOneRefused(replies: ServerFrame[], code: number, name: string, limit: number): void {
   const errors = replies.filter(({ type }) => type === 'Error');
   expect(errors).toMatchObject([{ code, name, details: { limit } }]);
-  expect(errors).toMatchObject([{ message: expect.stringMatching(`${limit} .*; destroy one before$`) }]);
+  expect(errors).toMatchObject([{ message: expect.stringMatching(`${limit} .*; destroy one first$`) }]);
 }
 
 it('a connection has so many sessions, and room again when one is destroyed', async () => {

@@ -26,7 +26,7 @@ it('a connection beyond max_connections, or max_connections_per_address, is told
       type: 'Error',
       code: 6003,
       reply_to: null,
-      message: expect.stringContaining(`2 connections, as many as it may have (limits.${field})`),
+      message: expect.stringContaining(`2 connections, the most that it may have (limits.${field})`),
       details: { field: `limits.${field}`, limit: 2 },
     });
     await third.closed;
@@ -116,7 +116,7 @@ it('agents count for their client until they are destroyed, whatever makes them 
   await expect(createMany()).rejects.toMatchObject({
     code: 6001,
     message: expect.stringMatching(
-      /^(graph\.nodes\[\d+\]: )?the agent is not made: .* are allowed by this client's budget/,
+      /^(graph\.nodes\[\d+\]: )?the agent was not created: .* are allowed by this client's budget/,
     ),
   });
   expect(agents.length).toBeGreaterThan(2);
@@ -133,7 +133,7 @@ it('inline storages are refused before they are built when they would not fit', 
   const fields = { name: 'many', strings: many, embeddingModel: 'tiny' };
   await expect(session.createEmbeddedStringStorage(fields)).rejects.toMatchObject({
     code: 6001,
-    message: expect.stringMatching(/^strings: the storage is not made: /),
+    message: expect.stringMatching(/^strings: the storage was not created: /),
   });
   await session.createEmbeddedStringStorage({ ...fields, strings });
 });

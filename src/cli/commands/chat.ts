@@ -21,7 +21,7 @@ export function addChat(program: Command): void {
     .option('--model <name>', "the language model (default: the first of the server's catalog)")
     .option('--system <text>', 'a Mustache template of the system text, or @FILE')
     .option('--top-k <n>', 'most records in a prompt, 1 to 1000', integer(1, 1000))
-    .option('--history <file>', 'continue the conversation of this file, and keep it there')
+    .option('--history <file>', 'continue the conversation in this file, and save it there')
     .option('--json', 'one JSON result per turn, a line each')
     .addHelpText('after', chatHelp)
     .action(async (kb: string | undefined, flags: ChatFlags) => {

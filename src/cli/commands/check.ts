@@ -5,7 +5,7 @@ import { addModelFlags } from '../flags/model.js';
 export function addCheck(program: Command): void {
   const command = program
     .command('check')
-    .description('Find the mistakes in a file that people write, without changing anything.')
+    .description('Find mistakes in a hand-written file, without changing anything.')
     .argument('<file>', 'knowledge base config, server-config.json, model catalog or records file');
   addModelFlags(command)
     .addOption(

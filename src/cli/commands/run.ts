@@ -24,7 +24,7 @@ export function addRun(program: Command): void {
     .option('--seed <n>', 'seed of the sampling', integer(0, 0xffff_fffe))
     .option('--threads <n>', 'threads; 0: all available processors', integer(0, 1024), 0)
     .addOption(
-      new Option('--runtime <runtime>', 'what computes')
+      new Option('--runtime <runtime>', 'runtime that computes')
         .choices(['auto', 'llama.cpp', 'decoder'])
         .default('auto'),
     )

@@ -47,7 +47,8 @@ function explain(path: string, symbols: Symbols | undefined): Explanation {
     if (facts.size > mostBytes) throw new NotADump('it is too large');
     return explainCrash(readMinidump(readFileSync(path)), symbols);
   } catch (error) {
-    const why = error instanceof NotADump ? `is no crash dump: ${error.message}` : (error as Error).message;
+    const why =
+      error instanceof NotADump ? `is not a crash dump: ${error.message}` : (error as Error).message;
     throw new CommandError('CORRUPT', `${path}: ${why}`);
   }
 }

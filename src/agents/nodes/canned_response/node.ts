@@ -16,7 +16,8 @@ export const node: NodeType = {
       open: async ({ lists, root, memory }) => {
         const path = `${where}.params.string_storage`;
         const responses = await lists.responses(string_storage, path, root);
-        if (string_storage !== undefined) memory.add(linesBytes(responses), `${path}: the agent is not made`);
+        if (string_storage !== undefined)
+          memory.add(linesBytes(responses), `${path}: the agent was not created`);
         return new CannedResponseNode(id, responses, new Dice(seed ?? randomInt(seeds)));
       },
     };

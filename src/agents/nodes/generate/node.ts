@@ -38,7 +38,7 @@ export const node: NodeType = {
       historyTurns: params.history.turns,
       open: async ({ languageModels, memory }) => {
         const texts = { heap: textHeap(grammar ?? ''), native: 0 };
-        for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent is not made`);
+        for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);

@@ -20,7 +20,7 @@ export const node: NodeType = {
       id,
       type: schema.type,
       open: async ({ rerankers, memory }) => {
-        memory.add(query.bytes, `${where}: the agent is not made`);
+        memory.add(query.bytes, `${where}: the agent was not created`);
         try {
           return new RerankNode(id, params, query, rerankers.find(params.model));
         } catch (error) {

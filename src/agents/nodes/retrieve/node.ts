@@ -21,7 +21,7 @@ export const node: NodeType = {
       id,
       type: schema.type,
       open: async ({ storages, threads, rerankers, memory }) => {
-        memory.add(query.bytes, `${where}: the agent is not made`);
+        memory.add(query.bytes, `${where}: the agent was not created`);
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`, {
           stale: checked.stale,
@@ -36,7 +36,7 @@ export const node: NodeType = {
           const search = new StorageSearch(pin, checked, places, { threads, rerankers });
           memory.add(
             filterBytes(checked.filter, pin.value.size),
-            `${places.fields}filter: the agent is not made`,
+            `${places.fields}filter: the agent was not created`,
           );
           const { emit } = checked;
           return new RetrieveNode(id, { storage, pin, query, search, emit });
