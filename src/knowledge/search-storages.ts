@@ -1,9 +1,24 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/index.js';
 import { rankedHits } from './result-options.js';
 import { grouped, withContext } from './results.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage, SearchHit, SearchOutcome } from './searchable.js';
+
+/** A search in one storage. Options that choose hits are the same for all searches that are merged. */
+export interface NamedSearch {
+  readonly storage: SearchableStorage;
+  /** Its name in the outcome. */
+  readonly name?: string | undefined;
+  readonly options: KnowledgeSearchOptions;
+}
+
+export type NamedHit = SearchHit & { storage?: string };
+
+/** As StoragesOutcome. */
+export interface NamedOutcome {
+  hits: NamedHit[];
+  outcomes: (Omit<SearchOutcome, 'hits'> & { storage?: string | undefined })[];
+}
 
 /** A hit of one of several storages. */
 export interface StoragesHit extends SearchHit {
@@ -33,32 +48,43 @@ export async function searchStorages(
   options: StoragesSearchOptions,
 ): Promise<StoragesOutcome> {
   const named = Object.entries(storages ?? {}).map(([name, storage]) => ({ name, storage, options }));
-  return searchNamed(named, nextTurnOfLoop);
+  const found = await searchNamed(named, ({ storage, options }) => storage.search(options));
+  return found as StoragesOutcome;
 }
 
-/** Like searchStorages(), with the options of each storage; those that choose hits are the same for all. */
-export async function searchNamed(
-  named: readonly { name: string; storage: SearchableStorage; options: StoragesSearchOptions }[],
-  turn: () => Promise<unknown>,
-): Promise<StoragesOutcome> {
-  if (named.length === 0 || named.length > mostStorages) {
-    const reason = `1 to ${mostStorages} storages are expected, not ${named.length}`;
+/** Runs each search by `run`, and merges the hits of several. @throws INVALID_ARGUMENT; errors of `run` */
+export async function searchNamed<Search extends NamedSearch>(
+  searches: readonly Search[],
+  run: (search: Search) => Promise<SearchOutcome>,
+): Promise<NamedOutcome> {
+  if (searches.length === 0 || searches.length > mostStorages) {
+    const reason = `1 to ${mostStorages} storages are expected, not ${searches.length}`;
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'storages', reason });
   }
-  const found: { name: string; storage: SearchableStorage; outcome: SearchOutcome }[] = [];
-  for (const { name, storage, options } of named) {
-    storage.checkResults(options);
-    const own = { ...options, ...ofEach(options) };
-    found.push({ name, storage, outcome: await storage.searchInTurns(own, turn) });
+  const [first] = searches as [Search];
+  const found: Found[] = [];
+  for (const search of searches) {
+    const { storage, name, options } = search;
+    if (searches.length > 1) storage.checkResults(options);
+    const own = searches.length === 1 ? search : { ...search, options: { ...options, ...ofEach(options) } };
+    const { hits, ...outcome } = await run(own);
+    found.push({ storage, hits: named(hits, name), outcome: { ...outcome, storage: name } });
   }
-  const [{ options }] = named as [(typeof named)[number]];
-  const hits = await chosen(found, options);
-  const outcomes = found.map(({ name, outcome: { hits: _, ...rest } }) => ({ ...rest, storage: name }));
-  return { hits, outcomes };
+  const hits = found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options);
+  return { hits, outcomes: found.map(({ outcome }) => outcome) };
 }
 
+interface Found {
+  readonly storage: SearchableStorage;
+  readonly hits: NamedHit[];
+  readonly outcome: NamedOutcome['outcomes'][number];
+}
+
+const named = (hits: SearchHit[], storage: string | undefined): NamedHit[] =>
+  storage === undefined ? hits : hits.map((hit) => ({ ...hit, storage }));
+
 /** The options of the search in each storage: it ranks what may be among the merged hits. */
-function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: StoragesSearchOptions) {
+function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: KnowledgeSearchOptions) {
   const longer = groupBy !== undefined || (dropDuplicates !== undefined && dropDuplicates !== false);
   const ranked = longer ? rankedHits : offset + topK;
   return {
@@ -72,22 +98,30 @@ function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: StoragesSearc
 }
 
 async function chosen(
-  found: readonly { name: string; storage: SearchableStorage; outcome: SearchOutcome }[],
-  { offset = 0, topK = 5, groupBy, groupSize = 1, dropDuplicates, signal, ...options }: StoragesSearchOptions,
-): Promise<StoragesHit[]> {
-  let hits = merged(found.map(({ name, outcome }) => outcome.hits.map((hit) => ({ ...hit, storage: name }))));
+  found: readonly Found[],
+  {
+    offset = 0,
+    topK = 5,
+    groupBy,
+    groupSize = 1,
+    dropDuplicates,
+    signal,
+    ...options
+  }: KnowledgeSearchOptions,
+): Promise<NamedHit[]> {
+  let hits = merged(found.map(({ hits }) => hits));
   if (dropDuplicates !== undefined && dropDuplicates !== false) hits = withoutRepeats(hits);
   if (groupBy !== undefined) hits = grouped(hits, groupBy, groupSize);
   const page = hits.slice(offset, offset + topK).map((hit, index) => ({ ...hit, rank: offset + index + 1 }));
   if (!options.context) return page;
-  const around = new Map<StoragesHit, StoragesHit>();
-  for (const { name, storage } of found) {
-    const own = page.filter((hit) => hit.storage === name);
+  const around = new Map<NamedHit, NamedHit>();
+  for (const { storage, outcome } of found) {
+    const own = page.filter((hit) => hit.storage === outcome.storage);
     const field = storage.contextField(options);
     const shown = await withContext(own, { records: options.context, field }, storage.storage, signal);
-    for (const [index, hit] of own.entries()) around.set(hit, shown[index] as StoragesHit);
+    for (const [index, hit] of own.entries()) around.set(hit, shown[index] as NamedHit);
   }
-  return page.map((hit) => around.get(hit) as StoragesHit);
+  return page.map((hit) => around.get(hit) as NamedHit);
 }
 
 /** Merges rankings: the next hit is the most relevant head; of equal ones, the earlier ranking's. Keeps their orders. */

@@ -14,7 +14,7 @@ import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
 import { mapInTurns } from '../lifecycle/loop-turn.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
-import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
+import type { Bytes } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { agentBytes, exportBytes, turnBytes } from '../limits/estimates.js';
 import { withLogContext } from '../log/context.js';
@@ -24,9 +24,9 @@ import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
-import { StorageSearch, type WireOutcome } from '../storages/search.js';
-import { searchTogether } from '../storages/search-together.js';
+import { type SearchedStorage, StorageSearch } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
+import type { WireOutcome } from '../storages/wire.js';
 import { SessionPulls } from './model-requests.js';
 
 /** Most turns of one session that have not ended: each holds its text. */
@@ -250,33 +250,23 @@ export class Session {
     places: Omit<SearchPlaces, 'storage'>,
     outlet: SearchOutlet,
   ): Promise<void> {
+    const { stale, names, text = '', variables, similar_to } = request;
     const releases: (() => unknown)[] = [];
     try {
-      const searches: { name: string; search: StorageSearch }[] = [];
-      for (const storage of named) {
-        const { value: name, where } = storage;
-        const pin = await this.storages.pin(name, where, { unknown: 8005, stale: request.stale });
+      const storages: SearchedStorage[] = [];
+      for (const place of named) {
+        const { value, where } = place;
+        const pin = await this.storages.pin(value, where, { unknown: 8005, stale });
         releases.push(() => pin.release());
-        const search = new StorageSearch(pin, request, { ...places, storage }, this.#resources);
-        searches.push({ name, search });
+        storages.push({ storage: pin.value, place, name: names && value });
       }
+      const search = new StorageSearch(storages as [SearchedStorage], request, places, this.#resources);
       releases.push(await outlet.waitForOutput(this.signal));
-      // All at once: requests that wait for parts of their memory could wait for each other.
-      const bytes = searches.map(({ search }) => search.resultBytes).reduce(sumOf, noBytes);
-      releases.push(await outlet.reserve(bytes, this.signal));
-      outlet.send(await this.#run(searches, request));
+      releases.push(await outlet.reserve(search.resultBytes, this.signal));
+      outlet.send(await search.run(text, variables, this.signal, similar_to));
     } finally {
       for (const release of releases.reverse()) await release();
     }
-  }
-
-  #run(
-    searches: readonly { name: string; search: StorageSearch }[],
-    { names, text = '', similar_to, variables }: SearchRequest,
-  ): Promise<WireOutcome> {
-    const [first] = searches as [(typeof searches)[number]];
-    if (names === undefined) return first.search.run(text, variables, this.signal, similar_to);
-    return searchTogether(searches, text, variables, this.signal, this.#resources.threads);
   }
 
   #refuseTurn(id: string): never {

@@ -17,7 +17,10 @@ export function checkQueryLength(text: string, path: string): void {
 }
 
 /** @throws `places.invalid` */
-export function checkFilterSize(filter: unknown, { fields, invalid }: SearchPlaces): void {
+export function checkFilterSize(
+  filter: unknown,
+  { fields, invalid }: Pick<SearchPlaces, 'fields' | 'invalid'>,
+): void {
   const path = `${fields}filter`;
   const { values, objects } = filterLimits;
   const counted = countValues(filter, values);

@@ -1,14 +1,14 @@
 import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
 import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
-import type { RerankOptions, StoragesSearchOptions } from '../knowledge/index.js';
+import type { KnowledgeSearchOptions, RerankOptions } from '../knowledge/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 
+/** The options of a search that do not change from text to text. */
+export type LibraryOptions = Omit<KnowledgeSearchOptions, 'text' | 'rerank'> & { topK: number };
+
 /** Returns the fields of a request as options of the library; `configured` is the fusion of the storage's config. */
-export function libraryOptions(
-  retrieval: Retrieval,
-  configured: FusionMethod | undefined,
-): Omit<StoragesSearchOptions, 'text'> & { topK: number } {
+export function libraryOptions(retrieval: Retrieval, configured: FusionMethod | undefined): LibraryOptions {
   const { mode, threshold, rrf, scores, lexical, highlight, filter, offset, context } = retrieval;
   return {
     mode,

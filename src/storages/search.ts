@@ -1,27 +1,23 @@
 import type { Filter } from '../../lib/index.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
-import type { Pin, SearchableStorage, SearchOutcome, StoragesSearchOptions } from '../knowledge/index.js';
+import type { SearchableStorage } from '../knowledge/index.js';
 import { mostHits } from '../knowledge/most-hits.js';
+import { searchNamed } from '../knowledge/search-storages.js';
 import { inSlot, type SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInTurns } from '../lifecycle/loop-turn.js';
-import type { Bytes } from '../limits/bytes.js';
+import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
 import { hitsBytes } from '../limits/estimates.js';
-import type { Hit, Retrieval, RetrievalPlan } from '../protocol/retrieval.js';
+import type { Retrieval } from '../protocol/retrieval.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
-import { libraryOptions, type Reranking, rerankingOf, usedVariables } from './search-options.js';
+import {
+  type LibraryOptions,
+  libraryOptions,
+  type Reranking,
+  rerankingOf,
+  usedVariables,
+} from './search-options.js';
 import { textBytes } from './text-bytes.js';
-import { wireHit, wireRerank } from './wire.js';
-
-/** The outcome of a search, with hits in protocol form. */
-export interface WireOutcome extends Omit<SearchOutcome, 'hits' | 'plan' | 'rerank'> {
-  hits: Hit[];
-  /** Whether the request wants to know that the storage's files have changed, and they have. */
-  stale: boolean;
-  plan: RetrievalPlan;
-  /** Of a search of several storages. */
-  plans?: { storage: string; plan: RetrievalPlan }[];
-}
+import { type WireOutcome, wireOutcome } from './wire.js';
 
 /** What a client's searches share. */
 export interface SearchResources {
@@ -30,41 +26,48 @@ export interface SearchResources {
   readonly rerankers: Rerankers;
 }
 
-/** A client's search in one storage, checked before it runs. */
-export class StorageSearch {
+/** A storage to search. The caller keeps it pinned. */
+export interface SearchedStorage {
   readonly storage: SearchableStorage;
-  readonly #options: Omit<StoragesSearchOptions, 'text'> & { topK: number; filter: Filter | undefined };
-  readonly #rerank: Reranking | undefined;
-  readonly #stale: Retrieval['stale'];
-  readonly #places: SearchPlaces;
+  readonly place: SearchPlaces['storage'];
+  /** Its name in the outcome; absent for the only storage. */
+  readonly name?: string | undefined;
+}
+
+interface PreparedSearch extends SearchedStorage {
+  readonly places: SearchPlaces;
+  readonly options: LibraryOptions & { filter: Filter | undefined; rerank: Reranking | undefined };
+}
+
+/** A client's search in one storage or in several, checked before it runs. */
+export class StorageSearch {
+  readonly #searches: readonly PreparedSearch[];
+  readonly #first: PreparedSearch;
+  readonly #tellsStale: boolean;
   readonly #threads: SlotShare;
 
-  /** Uses the pin, which the caller keeps. @throws `places.invalid` for the filter, the fusion and the reranker */
+  /** @throws `places.invalid` for the filter, the fusion and the reranker */
   constructor(
-    { value: storage }: Pin<SearchableStorage>,
+    storages: readonly [SearchedStorage, ...SearchedStorage[]],
     retrieval: Retrieval,
-    places: SearchPlaces,
+    places: Omit<SearchPlaces, 'storage'>,
     { threads, rerankers }: SearchResources,
   ) {
     checkFilterSize(retrieval.filter, places);
-    this.storage = storage;
-    this.#stale = retrieval.stale;
-    this.#places = places;
+    const prepare = (searched: SearchedStorage) => prepared(searched, retrieval, places, rerankers);
+    this.#searches = storages.map(prepare);
+    this.#first = this.#searches[0] as PreparedSearch;
+    this.#tellsStale = retrieval.stale === 'serve';
     this.#threads = threads;
-    try {
-      const options = libraryOptions(retrieval, storage.fusion);
-      // Keeps only the compiled filter: its JSON may be large.
-      this.#options = { ...options, filter: storage.check(options) };
-      this.#rerank = rerankingOf(retrieval, rerankers);
-    } catch (error) {
-      throw this.wireError(error);
-    }
   }
 
   /** Largest memory of its results. */
   get resultBytes(): Bytes {
-    const hits = mostHits({ ...this.#options, rerank: this.#rerank });
-    return hitsBytes(hits, textBytes(this.storage, hits));
+    const bytes = this.#searches.map(({ storage, options }) => {
+      const hits = mostHits(options);
+      return hitsBytes(hits, textBytes(storage, hits));
+    });
+    return bytes.reduce(sumOf, noBytes);
   }
 
   /** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed; `places.invalid` for a variable of the filter; the signal's reason */
@@ -74,40 +77,41 @@ export class StorageSearch {
     signal: AbortSignal,
     similarTo?: string,
   ): Promise<WireOutcome> {
-    const options = { ...this.options(text, variables, signal), rerank: this.#rerank, similarTo };
+    const { places, options } = this.#first;
+    checkQueryLength(text, places.text);
+    const searches = this.#searches.map(({ options, ...search }) => {
+      const used = usedVariables(options.filter, variables);
+      return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
+    });
     try {
-      const { rerank, hits, plan, ...rest } = await inSlot(this.#threads, signal, (turn) =>
-        this.storage.searchInTurns(options, turn),
+      const found = await searchNamed(searches, ({ storage, options, places }) =>
+        inSlot(this.#threads, signal, (turn) => storage.searchInTurns(options, turn)).catch((error) => {
+          throw searchError(error, places);
+        }),
       );
-      const reranked = rerank && { rerank: wireRerank(this.#rerank, rerank) };
-      return {
-        ...rest,
-        stale: this.outdated,
-        hits: await mapInTurns(hits, wireHit),
-        plan: { ...plan, ...reranked },
-      };
+      const stale = this.#tellsStale && searches.some(({ storage }) => storage.outdated);
+      return { ...(await wireOutcome(found, options.rerank)), stale };
     } catch (error) {
-      throw this.wireError(error);
+      throw searchError(error, places);
     }
   }
+}
 
-  /** Whether the request wants to know that the storage's files have changed, and they have. */
-  get outdated(): boolean {
-    return this.#stale === 'serve' && this.storage.outdated;
-  }
-
-  wireError(error: unknown): unknown {
-    return searchError(error, this.#places);
-  }
-
-  /** The options of the library's search. @throws TextTooLong; `places.invalid` */
-  options(
-    text: string,
-    variables: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): StoragesSearchOptions {
-    checkQueryLength(text, this.#places.text);
-    const options = this.#options;
-    return { ...options, text, variables: usedVariables(options.filter, variables), signal };
+function prepared(
+  searched: SearchedStorage,
+  retrieval: Retrieval,
+  shared: Omit<SearchPlaces, 'storage'>,
+  rerankers: Rerankers,
+): PreparedSearch {
+  const { storage, place } = searched;
+  const places = { ...shared, storage: place };
+  try {
+    const options = libraryOptions(retrieval, storage.fusion);
+    // Keeps only the compiled filter: its JSON may be large.
+    const filter = storage.check(options);
+    const rerank = rerankingOf(retrieval, rerankers);
+    return { ...searched, places, options: { ...options, filter, rerank } };
+  } catch (error) {
+    throw searchError(error, places);
   }
 }

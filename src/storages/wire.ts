@@ -1,6 +1,45 @@
 import type { MetadataValue } from '../../lib/index.js';
-import type { RerankFacts, SearchHit } from '../knowledge/index.js';
+import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
+import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';
+import { mapInTurns } from '../lifecycle/loop-turn.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
+import type { Reranking } from './search-options.js';
+
+/** The outcome of a search in protocol form. Times are those of all storages together. */
+export interface WireOutcome extends Pick<SearchOutcome, 'embedMs' | 'searchMs' | 'times' | 'embedding'> {
+  hits: Hit[];
+  /** Whether the request wants to know that a storage's files have changed, and they have. */
+  stale: boolean;
+  /** Of the first storage. */
+  plan: RetrievalPlan;
+  /** Of each storage, if they are named. */
+  plans?: { storage: string; plan: RetrievalPlan }[];
+}
+
+/** Converts the outcome of a search. */
+export async function wireOutcome(
+  { hits, outcomes }: NamedOutcome,
+  reranking: Reranking | undefined,
+): Promise<Omit<WireOutcome, 'stale'>> {
+  const [{ plan, rerank, embedding }] = outcomes as [(typeof outcomes)[number]];
+  const sum = (of: (outcome: (typeof outcomes)[number]) => number) =>
+    outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const plans = outcomes.flatMap(({ storage, plan }) => (storage === undefined ? [] : { storage, plan }));
+  return {
+    hits: await mapInTurns(hits, wireHit),
+    plan: { ...plan, ...(rerank && { rerank: wireRerank(reranking, rerank) }) },
+    ...(plans.length > 0 && { plans }),
+    ...(embedding && { embedding }),
+    embedMs: sum(({ embedMs }) => embedMs),
+    searchMs: sum(({ searchMs }) => searchMs),
+    times: {
+      filter: sum(({ times }) => times.filter),
+      dense: sum(({ times }) => times.dense),
+      lexical: sum(({ times }) => times.lexical),
+      fusion: sum(({ times }) => times.fusion),
+    },
+  };
+}
 
 /** Returns what reranking did, in protocol form. */
 export function wireRerank(
@@ -11,7 +50,7 @@ export function wireRerank(
 }
 
 /** Converts a hit to its protocol form. */
-export function wireHit(hit: SearchHit & { storage?: string }): Hit {
+export function wireHit(hit: NamedHit): Hit {
   const { id, text, metadata, rank, score, distance, bm25Score, denseRank, lexicalRank, snippet } = hit;
   const { storage, denseScore, lexicalScore, relevance, rerankScore, context } = hit;
   return {

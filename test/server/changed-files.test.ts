@@ -80,5 +80,12 @@ it('an index that is changed in place is an error of the next search, and the se
     message: expect.stringMatching(/^graph\.nodes\[0\]\.params\.embedded_string_storage: "kb": a file /),
   });
   expect(JSON.stringify(reply)).not.toContain(file());
+  const strings = { strings: ['bees'], embedding_model: 'tiny' };
+  await client.request({ ...create, id: 'notes', name: 'notes', ...strings });
+  const { name: _, ...unnamed } = search;
+  expect(await client.request({ ...unnamed, id: 'both', names: ['notes', 'kb'] })).toMatchObject({
+    code: 8003,
+    details: { path: 'names[1]', storage: 'kb' },
+  });
   expect(await client.request({ type: 'Ping', id: 'ping' })).toMatchObject({ type: 'Pong' });
 });

@@ -1,6 +1,6 @@
 import { backends } from '../../../../lib/index.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
-import type { WireOutcome } from '../../../storages/search.js';
+import type { WireOutcome } from '../../../storages/wire.js';
 import { milliseconds } from '../../node.js';
 import type { RetrievalDiagnostics } from './schema.js';
 

@@ -27,13 +27,10 @@ export const node: NodeType = {
           stale: checked.stale,
         });
         try {
-          const places = {
-            storage: { where: `${where}.params.embedded_string_storage`, value: storage },
-            text: query.origin,
-            fields: `${where}.params.`,
-            invalid: 4003,
-          } as const;
-          const search = new StorageSearch(pin, checked, places, { threads, rerankers });
+          const places = { text: query.origin, fields: `${where}.params.`, invalid: 4003 } as const;
+          const place = { where: `${where}.params.embedded_string_storage`, value: storage };
+          const searched = { storage: pin.value, place };
+          const search = new StorageSearch([searched], checked, places, { threads, rerankers });
           memory.add(
             filterBytes(checked.filter, pin.value.size),
             `${places.fields}filter: the agent was not created`,
