@@ -1,6 +1,11 @@
 import { LorekeepError } from './errors.js';
 import { describe } from './native-call.js';
 
+/** @throws INVALID_ARGUMENT */
+export function refuse(field: string, reason: string): never {
+  throw LorekeepError.about('INVALID_ARGUMENT', { field, reason });
+}
+
 /** Returns an integer in [min, max], or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function integerArgument(
   name: string,
@@ -11,11 +16,8 @@ export function integerArgument(
 ): number {
   if (value === undefined) return fallback;
   if (!Number.isInteger(value) || value < min || value > max) {
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `${name}: an integer from ${min} to ${max} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
-      { field: name },
-    );
+    const found = typeof value === 'number' ? value : describe(value);
+    refuse(name, `an integer from ${min} to ${max} is expected, not ${found}`);
   }
   return value;
 }
@@ -50,11 +52,7 @@ export function numberArgument(
   if (value === undefined) return fallback;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
     const range = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `${name}: a number ${range} is expected, not ${typeof value === 'number' ? value : describe(value)}`,
-      { field: name },
-    );
+    refuse(name, `a number ${range} is expected, not ${typeof value === 'number' ? value : describe(value)}`);
   }
   return value;
 }
@@ -68,11 +66,8 @@ export function choiceArgument<T extends string>(
 ): T {
   if (value === undefined) return fallback;
   if (!choices.includes(value)) {
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `${name}: one of ${choices.join(', ')} is expected, not ${JSON.stringify(value) ?? describe(value)}`,
-      { field: name },
-    );
+    const found = JSON.stringify(value) ?? describe(value);
+    refuse(name, `one of ${choices.join(', ')} is expected, not ${found}`);
   }
   return value;
 }
@@ -80,10 +75,7 @@ export function choiceArgument<T extends string>(
 /** Returns a boolean, or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function booleanArgument(name: string, value: boolean | undefined, fallback: boolean): boolean {
   if (value === undefined) return fallback;
-  if (typeof value !== 'boolean') {
-    const message = `${name}: true or false is expected, not ${describe(value)}`;
-    throw new LorekeepError('INVALID_ARGUMENT', message, { field: name });
-  }
+  if (typeof value !== 'boolean') refuse(name, `true or false is expected, not ${describe(value)}`);
   return value;
 }
 
@@ -96,38 +88,22 @@ export function isPlainObject(value: unknown): value is object {
 
 /** Refuses an object with a field that is not a name of `known`. `where`: the object's name. @throws INVALID_ARGUMENT */
 export function refuseUnknownFields(where: string, given: object, known: object): void {
-  if (typeof given !== 'object' || given === null) {
-    const message = `${where}: an object is expected, not ${describe(given)}`;
-    throw new LorekeepError('INVALID_ARGUMENT', message, { field: where });
-  }
+  if (typeof given !== 'object' || given === null)
+    refuse(where, `an object is expected, not ${describe(given)}`);
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
-  const field = `${where}.${unknown}`;
-  const message = `${field}: is not a known field; there are ${Object.keys(known).join(', ')}`;
-  throw new LorekeepError('INVALID_ARGUMENT', message, { field });
+  refuse(`${where}.${unknown}`, `is not a known field; there are ${Object.keys(known).join(', ')}`);
 }
 
 /** Returns a non-empty string. @throws INVALID_ARGUMENT */
 export function stringArgument(name: string, value: string): string {
-  if (typeof value !== 'string' || value === '') {
-    throw new LorekeepError('INVALID_ARGUMENT', `${name}: a non-empty string is expected`, {
-      field: name,
-    });
-  }
+  if (typeof value !== 'string' || value === '') refuse(name, 'a non-empty string is expected');
   return value;
 }
 
 /** Returns row-major vectors whose length is a multiple of `dimension`. */
 export function vectorsArgument(name: string, value: Float32Array, dimension: number): Float32Array {
-  if (!(value instanceof Float32Array)) {
-    throw new LorekeepError(
-      'INVALID_ARGUMENT',
-      `${name}: a Float32Array is expected, not ${describe(value)}`,
-      {
-        field: name,
-      },
-    );
-  }
+  if (!(value instanceof Float32Array)) refuse(name, `a Float32Array is expected, not ${describe(value)}`);
   if (value.length % dimension !== 0) {
     throw new LorekeepError(
       'DIMENSION_MISMATCH',

@@ -1,4 +1,5 @@
 import { LorekeepError, type Ranking } from '../../lib/index.js';
+import { integerArgument, refuse } from '../../lib/internal.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 
@@ -39,18 +40,13 @@ const mostCandidates = 1000;
 /** Returns the number of hits to search for. @throws INVALID_ARGUMENT for wrong options */
 export function rerankCandidates(options: RerankOptions, topK: number): number {
   checkOptionNames(options, known, 'a search', 'rerank.');
-  const refuse = (field: string, reason: string) =>
-    LorekeepError.about('INVALID_ARGUMENT', { field: `rerank.${field}`, reason });
   const { model, candidates, deadlineMs } = options;
-  if (typeof model?.rank !== 'function') throw refuse('model', 'a Reranker is expected');
-  if (
-    candidates !== undefined &&
-    !(Number.isInteger(candidates) && candidates >= 1 && candidates <= mostCandidates)
-  )
-    throw refuse('candidates', `an integer from 1 to ${mostCandidates} is expected`);
+  if (typeof model?.rank !== 'function') refuse('rerank.model', 'a Reranker is expected');
+  const usual = Math.min(mostCandidates, Math.max(leastCandidates, 4 * topK));
+  const wanted = integerArgument('rerank.candidates', candidates, usual, 1, mostCandidates);
   if (deadlineMs !== undefined && !(deadlineMs > 0))
-    throw refuse('deadlineMs', 'a number above 0 is expected');
-  return Math.max(topK, candidates ?? Math.min(mostCandidates, Math.max(leastCandidates, 4 * topK)));
+    refuse('rerank.deadlineMs', 'a number above 0 is expected');
+  return Math.max(topK, wanted);
 }
 
 /** An item with its place and score after reranking. */

@@ -1,4 +1,5 @@
-import { LorekeepError, type SearchMode, type Storage } from '../../lib/index.js';
+import type { SearchMode, Storage } from '../../lib/index.js';
+import { integerArgument, refuse } from '../../lib/internal.js';
 
 /** How the hits of a search are chosen from its ranking, and what is beside them. */
 export interface ResultOptions {
@@ -46,22 +47,22 @@ export function resultChoice(
   storage: Storage,
 ): ResultChoice | undefined {
   const { groupBy, groupSize, dropDuplicates = false, context = 0, contextField, similarTo } = options;
-  const topK = integer('topK', options.topK ?? 5, 1, rankedHits);
-  const offset = integer('offset', options.offset ?? 0, 0, rankedHits);
-  integer('context', context, 0, mostContext);
+  const topK = integerArgument('topK', options.topK, 5, 1, rankedHits);
+  const offset = integerArgument('offset', options.offset, 0, 0, rankedHits);
+  integerArgument('context', context, 0, 0, mostContext);
   if (groupBy === undefined && groupSize !== undefined)
-    throw refuse('groupSize', 'it has no effect without a field to group by');
+    refuse('groupSize', 'it has no effect without a field to group by');
   if (context === 0 && contextField !== undefined)
-    throw refuse('contextField', 'it has no effect without records around the hits');
+    refuse('contextField', 'it has no effect without records around the hits');
   if (offset + topK > rankedHits)
-    throw refuse(
+    refuse(
       'offset',
       `the skipped and the wanted hits are at most ${rankedHits} together, and these are ${offset + topK}`,
     );
   if (similarTo !== undefined) checkSimilar(options);
   const distance = dropDuplicates === true ? defaultDistance : dropDuplicates || undefined;
   if (distance !== undefined && !(typeof distance === 'number' && distance >= 0 && distance <= 2))
-    throw refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
+    refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
   const group = groupBy === undefined ? undefined : groupOf(groupBy, groupSize, storage);
   const whole = options.offset !== undefined || group !== undefined || distance !== undefined;
   if (!whole && similarTo === undefined && context === 0) return undefined;
@@ -79,22 +80,21 @@ export function resultChoice(
 }
 
 function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: SearchMode }): void {
-  if (typeof similarTo !== 'string') throw refuse('similarTo', 'the id of a record is expected');
-  if (mode !== 'dense') throw refuse('mode', `a search with similarTo is dense, not ${mode}`);
+  if (typeof similarTo !== 'string') refuse('similarTo', 'the id of a record is expected');
+  if (mode !== 'dense') refuse('mode', `a search with similarTo is dense, not ${mode}`);
   const { text, vector, highlight, rerank } = rest as Record<string, unknown>;
-  if (text !== undefined && text !== '')
-    throw refuse('similarTo', 'it takes the place of text; give one of them');
-  if (vector !== undefined) throw refuse('similarTo', 'it takes the place of vector; give one of them');
+  if (text !== undefined && text !== '') refuse('similarTo', 'it takes the place of text; give one of them');
+  if (vector !== undefined) refuse('similarTo', 'it takes the place of vector; give one of them');
   const withoutText = 'it has no effect with similarTo, which has no text';
-  if (highlight) throw refuse('highlight', withoutText);
-  if (rerank !== undefined) throw refuse('rerank', withoutText);
+  if (highlight) refuse('highlight', withoutText);
+  if (rerank !== undefined) refuse('rerank', withoutText);
 }
 
 function groupOf(field: string, size: number | undefined, storage: Storage): { field: string; size: number } {
   const found = fieldOf('groupBy', field, storage);
   if (found.type === 'set<string>')
-    throw refuse('groupBy', `${JSON.stringify(field)} has several values per record`);
-  return { field, size: integer('groupSize', size ?? 1, 1, rankedHits) };
+    refuse('groupBy', `${JSON.stringify(field)} has several values per record`);
+  return { field, size: integerArgument('groupSize', size, 1, 1, rankedHits) };
 }
 
 /** The field that keeps the records around a hit together; undefined: any records. */
@@ -108,18 +108,8 @@ function fieldOf(option: string, field: string, storage: Storage) {
   const found = fields.find(({ name }) => name === field);
   if (found !== undefined) return found;
   const names = fields.map(({ name }) => name).join(', ');
-  throw refuse(
+  refuse(
     option,
     `the records have no field ${JSON.stringify(field)}; they have ${names === '' ? 'none' : names}`,
   );
-}
-
-function integer(name: string, value: unknown, least: number, most: number): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-    return value as number;
-  throw refuse(name, `an integer from ${least} to ${most} is expected`);
-}
-
-function refuse(field: string, reason: string): LorekeepError {
-  return LorekeepError.about('INVALID_ARGUMENT', { field, reason });
 }

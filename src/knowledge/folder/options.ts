@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../lib/index.js';
+import { booleanArgument, integerArgument, refuse } from '../../../lib/internal.js';
 import type { WalkOptions } from '../../documents/files/walk.js';
 import { columnTypes, type TableMapping } from '../../documents/tables/mapping.js';
 import type { KnowledgeLog } from '../log.js';
@@ -60,12 +60,10 @@ export function checkIndexOptions(options: IndexFolderOptions): void {
   for (const [field, value] of Object.entries({ include, exclude })) {
     const ok =
       value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
-    if (!ok) throw refused(field, 'an array of patterns is expected');
+    if (!ok) refuse(field, 'an array of patterns is expected');
   }
-  if (gitignore !== undefined && typeof gitignore !== 'boolean')
-    throw refused('gitignore', 'true or false is expected');
-  if (chunkSize !== undefined && !(Number.isInteger(chunkSize) && chunkSize >= 200 && chunkSize <= 100_000))
-    throw refused('chunkSize', 'an integer from 200 to 100000 is expected');
+  booleanArgument('gitignore', gitignore, true);
+  integerArgument('chunkSize', chunkSize, chunking.size, 200, 100_000);
   if (mapping !== undefined) checkMapping(mapping);
 }
 
@@ -73,24 +71,21 @@ function checkMapping(mapping: TableMapping): void {
   checkOptionNames(mapping, knownMapping, 'a mapping', 'mapping.');
   const { text, title, id, fields = {} } = mapping;
   const texts = text === undefined ? [] : [text].flat();
-  if (text !== undefined && texts.length === 0)
-    throw refused('mapping.text', 'at least one column is expected');
+  if (text !== undefined && texts.length === 0) refuse('mapping.text', 'at least one column is expected');
   for (const name of texts) requireText('mapping.text', name);
   if (title !== undefined) requireText('mapping.title', title);
   if (id !== undefined) requireText('mapping.id', id);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw refused('mapping.fields', 'an object of columns and types is expected');
+    refuse('mapping.fields', 'an object of columns and types is expected');
   for (const [name, type] of Object.entries(fields)) {
     const field = `mapping.fields.${name}`;
     if ((ownFields as readonly string[]).includes(name))
-      throw refused(field, 'every chunk has a field of this name');
+      refuse(field, 'every chunk has a field of this name');
     if (!(columnTypes as readonly unknown[]).includes(type))
-      throw refused(field, `one of ${columnTypes.join(', ')} is expected, not ${JSON.stringify(type)}`);
+      refuse(field, `one of ${columnTypes.join(', ')} is expected, not ${JSON.stringify(type)}`);
   }
 }
 
 function requireText(field: string, value: unknown): void {
-  if (typeof value !== 'string' || value === '') throw refused(field, 'a text is expected');
+  if (typeof value !== 'string' || value === '') refuse(field, 'a text is expected');
 }
-
-const refused = (field: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { field, reason });
