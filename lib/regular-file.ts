@@ -8,11 +8,11 @@ import { makeFolder } from './make-folder.js';
 /** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
 
-/** Opens a file for reading. @throws system errors; an Error for a pipe, a device, a socket or a folder */
+/** Opens a file for reading. @throws system errors; INVALID_ARGUMENT for a pipe, a device, a socket or a folder */
 export async function openRegular(path: string, flags = 0): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | waitForNobody | flags);
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path}: not a regular file`);
+    if (!(await file.stat()).isFile()) throw refused(path, 'is not a regular file');
     return file;
   } catch (error) {
     await file.close();
@@ -20,13 +20,15 @@ export async function openRegular(path: string, flags = 0): Promise<FileHandle> 
   }
 }
 
-/** Reads the text of a regular file. @throws as openRegular(); an Error for more than `mostBytes` */
+/** Reads the text of a regular file. @throws as openRegular(), also for more than `mostBytes` */
 export async function readRegular(path: string, mostBytes: number, flags = 0): Promise<string> {
   await using file = await openRegular(path, flags);
   const { size } = await file.stat();
-  if (size > mostBytes) throw new Error(`${path}: is longer than ${mostBytes} bytes`);
+  if (size > mostBytes) throw refused(path, `is longer than ${mostBytes} bytes`);
   return await file.readFile('utf8');
 }
+
+const refused = (file: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { file, reason });
 
 /** Decides by content whether a file may be replaced. */
 export interface ReplaceRule {
@@ -38,7 +40,7 @@ export interface ReplaceRule {
 /**
  * Writes a file beside `path`, creating folders, and renames it into place. The existing file must be absent, empty, or a
  * regular file of ours. It is checked first, and again by device and inode just before the rename.
- * @throws system errors; an Error for a file that is not ours
+ * @throws system errors; INVALID_ARGUMENT for a file that is not ours; IO for one that others keep replacing
  */
 export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
@@ -77,7 +79,7 @@ export async function renameOver(from: string, to: string, check: () => Promise<
   throw LorekeepError.about('IO', { file: to, reason: 'is replaced again and again' });
 }
 
-/** @throws an Error for a file that is not ours */
+/** @throws INVALID_ARGUMENT for a file that is not ours */
 async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<void> {
   let file: FileHandle;
   try {
@@ -89,7 +91,7 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<v
   try {
     const { size } = await file.stat();
     const ours = size === 0 || (size <= most && isOurs(await file.readFile('utf8')));
-    if (!ours) throw new Error(`${path}: is not a file that lorekeep wrote, so it is left as it is`);
+    if (!ours) throw refused(path, 'is not a file that lorekeep wrote, so it is left as it is');
   } finally {
     await file.close();
   }

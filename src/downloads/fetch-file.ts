@@ -286,13 +286,13 @@ function retryAfter(header: string): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestRetryAfterMs);
 }
 
-/** Errors of certificates are not repeated: they do not go away. */
+/** Errors of certificates and redirects are not repeated: they do not go away. */
 function transient(error: Error & { code?: string }, stall: StallGuard): Error {
   if (stall.stalled) return new Retry('the server sent nothing for a while');
+  if (error instanceof LorekeepError) return error;
   const { code = '', message } = error;
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
     return new LorekeepError('IO', `the server's certificate is not accepted: ${code}`, { reason: code });
-  if (/redirects/.test(message)) return new LorekeepError('IO', message, { reason: message });
   return new Retry(`no connection: ${code || message}`);
 }
 

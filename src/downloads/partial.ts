@@ -49,11 +49,11 @@ export class Partial {
   async begin(file: FileHandle, state: PartialState): Promise<void> {
     await file.truncate(0);
     const isOurs = (text: string) => parse(text) !== undefined;
-    await replaceFile(this.#statePath, `${JSON.stringify(state)}\n`, { isOurs, most: mostBytes }).catch(
-      (error: NodeJS.ErrnoException) => {
-        throw error.code === undefined ? notOurs(this.#statePath) : error;
-      },
-    );
+    const text = `${JSON.stringify(state)}\n`;
+    await replaceFile(this.#statePath, text, { isOurs, most: mostBytes }).catch((error: unknown) => {
+      const foreign = error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT';
+      throw foreign ? notOurs(this.#statePath) : error;
+    });
   }
 
   async remove(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { LorekeepError } from '../../lib/errors.js';
 import { type Address, shownAddress } from './address.js';
 
 const mostRedirects = 8;
@@ -31,7 +32,10 @@ function connection() {
   return agent;
 }
 
-/** Follows redirects itself: the token goes to the first origin only, and hubs tell the checksum before they redirect. */
+/**
+ * Follows redirects itself: the token goes to the first origin only, and hubs tell the checksum before they redirect.
+ * @throws errors of the connection; IO for a redirect that is not followed
+ */
 export async function get(
   { url: first, token }: Address,
   headers: Readonly<Record<string, string>>,
@@ -67,11 +71,12 @@ export async function get(
         redirects,
       };
     answer.body.on('error', () => {}).destroy();
-    if (!URL.canParse(location, url.href))
-      throw new Error('it redirects to something that is not an address');
+    if (!URL.canParse(location, url.href)) throw refused('it redirects to something that is not an address');
     url = new URL(location, url);
     if (!/^https?:$/.test(url.protocol) || (first.protocol === 'https:' && url.protocol !== 'https:'))
-      throw new Error('it redirects to an address without encryption');
+      throw refused('it redirects to an address without encryption');
   }
-  throw new Error(`${shownAddress(first)} redirects more than ${mostRedirects} times`);
+  throw refused(`${shownAddress(first)} redirects more than ${mostRedirects} times`);
 }
+
+const refused = (reason: string) => new LorekeepError('IO', reason, { reason });

@@ -12,18 +12,13 @@ export async function replaceOwn(path: string, text: string, isOurs: ReplaceRule
   try {
     await replaceFile(path, text, { isOurs, most: mostBytes });
   } catch (cause) {
+    if (cause instanceof LorekeepError) throw cause;
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ELOOP') {
       const reason = 'is a symbolic link, so it is not replaced; choose another path';
       throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason }, { cause });
     }
-    const found = message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
-    const refused = code === undefined ? found : `cannot be written: ${found}`;
-    throw LorekeepError.about(
-      code === undefined ? 'INVALID_ARGUMENT' : 'IO',
-      { file: path, reason: refused },
-      { cause },
-    );
+    throw LorekeepError.about('IO', { file: path, reason: `cannot be written: ${message}` }, { cause });
   }
 }
 

@@ -87,6 +87,7 @@ async function checkConfig(config: string, recordsFile: string): Promise<void> {
   await checkOwnRecords(join(dirname(config), recordsFile));
   const text = await readRegular(config, largestConfigBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
+    if (error instanceof LorekeepError) throw error;
     throw LorekeepError.about('IO', { file: config, reason: error.message }, { cause: error });
   });
   if (text === undefined) return;

@@ -18,11 +18,17 @@ export function whyDisabled(
 }
 
 /** Returns the reason that this sink sends nothing, or undefined. */
-export function whySilent({ enabled, endpoint, project_api_key }: SinkConfig): string | undefined {
+export function whySilent(sink: SinkConfig): string | undefined {
+  const { enabled, endpoint, project_api_key } = sink;
   if (!enabled) return 'enabled is false';
   if (endpoint === '') return 'it has no endpoint';
   if (project_api_key === '') return 'it has no project_api_key';
-  return batchUrl(endpoint) === undefined ? 'its endpoint is not an http or https URL' : undefined;
+  return isMistaken(sink) ? 'its endpoint is not an http or https URL' : undefined;
+}
+
+/** Returns whether a sink is to send and its endpoint is not a URL of the web. */
+export function isMistaken({ enabled, endpoint, project_api_key }: SinkConfig): boolean {
+  return enabled && endpoint !== '' && project_api_key !== '' && batchUrl(endpoint) === undefined;
 }
 
 /** Returns the address that a sink posts to, or undefined if the endpoint is not a URL of the web. */

@@ -1,6 +1,6 @@
 import type { TurnFacts } from '../agents/turn-facts.js';
 import type { Log } from '../log/log.js';
-import { type TelemetryConfig, whyDisabled, whySilent } from './consent.js';
+import { isMistaken, type TelemetryConfig, whyDisabled, whySilent } from './consent.js';
 import { type EventSource, newEventSource, turnEvent } from './events.js';
 import { Sink } from './sink.js';
 
@@ -27,9 +27,9 @@ export class Telemetry {
   static open({ config, environment, version, log }: TelemetryOptions): Telemetry | undefined {
     const disabled = whyDisabled(config, environment);
     const silent = config.sinks.map(whySilent);
-    for (const [index, reason] of silent.entries()) {
-      if (disabled === undefined && reason?.includes('URL'))
-        log.warn(`telemetry.sinks[${index}]: ${reason}; it sends nothing`);
+    for (const [index, sink] of config.sinks.entries()) {
+      if (disabled === undefined && isMistaken(sink))
+        log.warn(`telemetry.sinks[${index}]: ${silent[index]}; it sends nothing`);
     }
     const reason = disabled ?? (silent.includes(undefined) ? undefined : `no sink may send: ${silent[0]}`);
     if (reason !== undefined) {

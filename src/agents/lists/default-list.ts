@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { LorekeepError } from '../../../lib/index.js';
 import { openRegular } from '../../../lib/regular-file.js';
 import { isOutOfDescriptors } from '../../failure/failure.js';
 import { fail } from '../../protocol/errors.js';
@@ -51,10 +52,8 @@ export class DefaultList<Item> {
     } catch (error) {
       if (isOutOfDescriptors(error)) throw error;
       const { code } = error as NodeJS.ErrnoException;
-      const state =
-        code === 'ENOENT'
-          ? 'does not exist'
-          : `cannot be read${code === undefined ? ': it is not a regular file' : ` (${code})`}`;
+      const reason = error instanceof LorekeepError ? error.detail.reason : `cannot be read (${code})`;
+      const state = code === 'ENOENT' ? 'does not exist' : reason;
       return fail(
         4011,
         `${where}: is missing, and the file of ${this.#field}, which would do instead, ${state}`,

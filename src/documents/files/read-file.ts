@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { getSystemErrorMap } from 'node:util';
+import { LorekeepError } from '../../../lib/errors.js';
 import { openRegular } from '../../../lib/regular-file.js';
 import { UnreadableDocument } from '../document.js';
 
@@ -15,15 +17,18 @@ export async function openDocument(path: string): Promise<FileHandle> {
   try {
     return await openRegular(path, constants.O_NOFOLLOW ?? 0);
   } catch (error) {
-    throw new UnreadableDocument(openReason(error as NodeJS.ErrnoException), { cause: error });
+    const reason =
+      error instanceof LorekeepError
+        ? String(error.detail.reason)
+        : openReason(error as NodeJS.ErrnoException);
+    throw new UnreadableDocument(reason, { cause: error });
   }
 }
 
-function openReason({ code, message }: NodeJS.ErrnoException): string {
-  if (code === undefined) return 'is not a regular file';
+function openReason({ code, errno = 0, message }: NodeJS.ErrnoException): string {
   if (code === 'ELOOP') return 'is a symbolic link; links are not followed';
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied';
-  return `cannot be read: ${message.replace(/, \w+ '.*$/s, '')}`;
+  return `cannot be read: ${getSystemErrorMap().get(errno)?.join(': ') ?? message}`;
 }
 
 /** Reads a file. @throws UnreadableDocument, also for one of more than mostFileBytes */
