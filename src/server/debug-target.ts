@@ -16,14 +16,14 @@ export async function openDebugChannel(
     log,
     scheduler: () => scheduler.stats(),
     languageModels: () => languageModels.states(),
-    storages: () => files.entries(),
+    storages: () => files.cache.entries(),
     budgets: () => ({
       limits: memory.limits,
       server: memory.ledger.status,
       kinds: memory.ledger.byKind,
       clients: [...connections].map(({ address, budget: memory }) => ({ address, memory })),
     }),
-    evict: () => files.evictIdle(),
+    evict: () => files.cache.evictIdle(),
     throttle: (level) => reports.report(level),
   });
 }

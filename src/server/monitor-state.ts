@@ -35,7 +35,7 @@ export async function monitorState(
     memory: memory.ledger.status,
     clients: clientStates(connections),
     clientCount: connections.size,
-    storages: files.entries(),
+    storages: files.cache.entries(),
     models: modelStates(services),
     backends: backendStates(services),
     modelMemory: services.modelMemory.use,
@@ -75,7 +75,7 @@ export function memorySample({ memory, files, modelMemory }: Services): MemorySa
     heap: heapUsed,
     external,
     clients: heldNow.total + passingNow.total,
-    storages: files.entries().reduce((sum, { bytes }) => sum + bytes, 0),
+    storages: files.cache.entries().reduce((sum, { bytes }) => sum + bytes, 0),
     models: modelMemory.use.find(({ device }) => device === 'CPU')?.used ?? 0,
   };
 }

@@ -98,7 +98,7 @@ export class Operations {
       state: () => monitorState(services, connections, configSources),
       sample: () => memorySample(services),
       pin: async (storage) => {
-        const pin = services.files.loaded(storage);
+        const pin = services.files.cache.loaded(storage);
         if (pin === undefined) throw new Error(`no loaded storage has the name ${storage}`);
         return pin;
       },
@@ -121,7 +121,7 @@ export class Operations {
       throttling: () => this.#services?.throttle.reporting ?? 0,
       languageModels: async () => (await this.#services?.languageModels.states()) ?? [],
       storages: () => {
-        const files = this.#services?.files;
+        const files = this.#services?.files.cache;
         const entries = files?.entries() ?? [];
         const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
         const { requests, loads } = files?.counts ?? { requests: 0, loads: 0 };

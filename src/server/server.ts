@@ -269,7 +269,7 @@ export class LorekeepServer {
 
   /** State, pins and bytes of the storages from files. */
   get storages(): EntryFacts[] {
-    return this.#services.files.entries();
+    return this.#services.files.cache.entries();
   }
 
   /**

@@ -1,7 +1,7 @@
 import { LorekeepError } from '../../lib/index.js';
 import type { CatalogModels } from '../catalog/catalog-models.js';
 import { configError } from '../failure/wire-errors.js';
-import { type EntryFacts, KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
+import { KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import type { StorageRoot } from './storage-root.js';
 
@@ -14,33 +14,14 @@ export interface KnowledgeBaseStoragesOptions {
   readOnly?: boolean | undefined;
 }
 
-/** The knowledge bases of all sessions in the process, with the states of KnowledgeBaseCache. */
+/** The knowledge bases of all sessions in the process. */
 export class KnowledgeBaseStorages {
-  readonly #cache: KnowledgeBaseCache;
+  readonly cache: KnowledgeBaseCache;
   readonly #log: Log;
 
   constructor({ models, log, maxBytes, readOnly }: KnowledgeBaseStoragesOptions) {
     this.#log = log;
-    this.#cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
-  }
-
-  /** Storages that are loaded or loading. */
-  entries(): EntryFacts[] {
-    return this.#cache.entries();
-  }
-
-  /** Returns a pin on a loaded storage by the name that entries() gives. */
-  loaded(name: string): Pin<SearchableStorage> | undefined {
-    return this.#cache.loaded(name);
-  }
-
-  /** Closes the storages that nobody pins. Returns their number. */
-  evictIdle(): Promise<number> {
-    return this.#cache.evictIdle();
-  }
-
-  get counts(): { requests: number; loads: number } {
-    return this.#cache.counts;
+    this.cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
   }
 
   /**
@@ -54,7 +35,7 @@ export class KnowledgeBaseStorages {
     { signal, stale }: { signal: AbortSignal; stale?: 'wait' | 'serve' | undefined },
   ): Promise<Pin<SearchableStorage>> {
     try {
-      return await this.#cache.openPlace(root.place(path, where), { signal, stale });
+      return await this.cache.openPlace(root.place(path, where), { signal, stale });
     } catch (error) {
       signal.throwIfAborted();
       this.#tellRemedy(error);
@@ -71,6 +52,6 @@ export class KnowledgeBaseStorages {
 
   /** Closes all. Precondition: the sessions that pinned them have ended. */
   close(): Promise<void> {
-    return this.#cache.close();
+    return this.cache.close();
   }
 }

@@ -271,7 +271,7 @@ describe('storages from files in one process', () => {
     return { files, models, pin };
   }
 
-  const states = (files: KnowledgeBaseStorages) => files.entries().map(({ state }) => state);
+  const states = (files: KnowledgeBaseStorages) => files.cache.entries().map(({ state }) => state);
 
   it('are loaded once for all that ask, and kept for the next when the last lets go', async () => {
     const { files, models, pin } = await storages();
