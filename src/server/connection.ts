@@ -11,6 +11,7 @@ import { type BudgetStatus, protocolVersion, type RequestId, type ServerFrame } 
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
 import { idOf, objectOf, parseRequest, payloadParser } from '../protocol/request.js';
+import { type DeadlineLimits, Deadlines } from './deadlines.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import type { LoopShare } from './loop-scheduler.js';
@@ -22,19 +23,13 @@ import type { ThrottleReports } from './throttle.js';
 import type { VideoMemoryWish } from './video-memory.js';
 
 /** Limits of one client: memory, concurrency and timeouts. */
-export interface ConnectionLimits {
+export interface ConnectionLimits extends DeadlineLimits {
   /** Bytes of unread replies above which no further request is accepted. */
   unsentBytes: number;
   /** Requests being served at once. */
   requests: number;
   /** Searches and turns that produce results at the same time. Results under way are not held back if the client stops reading. */
   producers: number;
-  /** Longest time from the first byte of a frame to the last, in ms. */
-  frameMs: number;
-  /** Longest time to read everything above `unsentBytes`, in ms, before the client is dropped. */
-  stallMs: number;
-  /** Longest silence of a connection without a session, in ms; 0: unlimited. */
-  idleMs: number;
   /** Longest time for a client to close after its framing was lost, in ms. */
   farewellMs: number;
 }
@@ -97,9 +92,7 @@ export class Connection {
   #countsLater = false;
   readonly #throttle: ThrottleReports;
   readonly #videoMemory: VideoMemoryWish;
-  #stall: NodeJS.Timeout | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #unfinishedFrame: NodeJS.Timeout | undefined;
+  readonly #deadlines: Deadlines;
   /** Resolves when the socket is closed and all sessions have released their resources. */
   readonly closed: Promise<void>;
 
@@ -124,6 +117,11 @@ export class Connection {
     this.#throttle = services.throttle.join();
     this.#videoMemory = services.videoMemory.join();
     this.#gate = new OutputGate(limits.producers, () => this.#clientLags());
+    this.#deadlines = new Deadlines(limits, {
+      stalled: () => this.#dropUnread(),
+      unfinished: () => this.#dropUnfinished(),
+      silent: () => this.#dropSilent(),
+    });
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
@@ -131,9 +129,7 @@ export class Connection {
         this.#videoMemory.end();
         this.#outbox.clear();
         this.#callAfterWriting();
-        clearTimeout(this.#stall);
-        clearTimeout(this.#idle);
-        clearTimeout(this.#unfinishedFrame);
+        this.#deadlines.end();
         this.#forgetReceived();
         this.#memory.close();
         this.#log.debug('disconnected');
@@ -188,21 +184,19 @@ export class Connection {
     socket.on('error', (error) => this.#log.debug({ err: error }, 'socket error'));
     socket.on('data', (chunk: Buffer) => {
       if (this.#ended) return;
-      this.#idle?.refresh();
+      this.#deadlines.heard();
       this.#throttle.heard();
       this.#decoder.push(chunk);
       if (this.#decoder.waitingBytes >= mostAhead) socket.pause();
       this.#share.request();
     });
     socket.on('drain', () => {
-      clearTimeout(this.#stall);
-      this.#stall = undefined;
+      this.#deadlines.read();
       this.#memory.unsent(socket.writableLength);
       this.#gate.admit();
       this.#share.request();
     });
     this.#log.debug('connected');
-    this.#watchIdleness();
     const { version } = this.#services;
     this.#send({ type: 'Hello', protocol: protocolVersion, server: 'lorekeep', version });
   }
@@ -253,7 +247,7 @@ export class Connection {
     this.#waiting ??= this.#nextFrame(isDue);
     const frame = this.#waiting;
     if (frame === undefined) return this.#decoder.joining;
-    this.#forgetFrameTimer();
+    this.#deadlines.frameEnded();
     this.#countReceived();
     const { length } = frame;
     const refusal = this.#memory.refusal(length);
@@ -291,7 +285,8 @@ export class Connection {
     const reading = this.#mayTake() && this.#waiting === undefined && this.#memory.mayRead();
     if (reading) this.#socket.resume();
     else this.#socket.pause();
-    this.#watchFrame(reading);
+    if (reading && this.#decoder.midFrame) this.#deadlines.frameBegun();
+    else this.#deadlines.frameEnded();
   }
 
   #countReceived(): void {
@@ -407,61 +402,33 @@ export class Connection {
   #countUnsent(): void {
     this.#callAfterWriting();
     this.#memory.unsent(this.#socket.writableLength);
-    this.#watchStall();
+    if (this.#isUnread()) this.#deadlines.unread();
   }
 
-  /** Drops the client unless it reads its replies in time. Meanwhile only replies under way are added. */
-  #watchStall(): void {
-    if (!this.#isUnread()) return;
-    this.#stall ??= setTimeout(() => {
-      this.#log.warn({ unsent: this.#socket.writableLength }, 'client dropped: it does not read');
-      this.#socket.destroy();
-    }, this.#limits.stallMs);
+  #dropUnread(): void {
+    this.#log.warn({ unsent: this.#socket.writableLength }, 'client dropped: it does not read');
+    this.#socket.destroy();
   }
 
-  /** Closes a silent connection without a session. */
-  #watchIdleness(): void {
+  /** Closes a silent connection, unless it has a session. */
+  #dropSilent(): boolean {
+    if (this.#sessions.size > 0 || this.#requests > 0) return true;
     const { idleMs } = this.#limits;
-    if (idleMs === 0) return;
-    this.#idle = setTimeout(() => {
-      if (this.#sessions.size > 0 || this.#requests > 0) {
-        this.#watchIdleness();
-        return;
-      }
-      const message = `no session and no request for ${idleMs} ms; the connection is closed`;
-      this.expel(serverError(6004, message, { limit_ms: idleMs }));
-    }, idleMs);
+    const message = `no session and no request for ${idleMs} ms; the connection is closed`;
+    this.expel(serverError(6004, message, { limit_ms: idleMs }));
+    return false;
   }
 
-  /**
-   * Drops a client that does not finish a frame. The time counts only while the server reads; there is no limit between
-   * frames.
-   */
-  #watchFrame(reading: boolean): void {
-    if (!reading || !this.#decoder.midFrame) {
-      this.#forgetFrameTimer();
+  #dropUnfinished(): void {
+    if (this.#ended) return;
+    if (this.#decoder.waitingBytes > 0) {
+      this.#share.request();
       return;
     }
     const { frameMs } = this.#limits;
-    this.#unfinishedFrame ??= setTimeout(() => {
-      // Data that arrived while the event loop was busy is read first.
-      setImmediate(() => {
-        if (this.#unfinishedFrame === undefined || this.#ended) return;
-        if (this.#decoder.waitingBytes > 0) {
-          this.#forgetFrameTimer();
-          this.#share.request();
-          return;
-        }
-        this.#log.warn({ frameMs }, 'client dropped: it does not finish a frame');
-        const message = `a frame was begun and not finished within ${frameMs} ms; the connection is closed`;
-        this.#loseFraming(serverError(1006, message, { limit_ms: frameMs }));
-      });
-    }, frameMs);
-  }
-
-  #forgetFrameTimer(): void {
-    clearTimeout(this.#unfinishedFrame);
-    this.#unfinishedFrame = undefined;
+    this.#log.warn({ frameMs }, 'client dropped: it does not finish a frame');
+    const message = `a frame was begun and not finished within ${frameMs} ms; the connection is closed`;
+    this.#loseFraming(serverError(1006, message, { limit_ms: frameMs }));
   }
 
   /** Drops received data that is not being served. */
