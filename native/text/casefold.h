@@ -31,7 +31,7 @@ inline std::size_t fold(char32_t code_point, FoldedCodePoint (&out)[kMaxFolding]
     out[0] = {static_cast<char32_t>(static_cast<std::int32_t>(code_point) + value), (record & 1) != 0};
     return 1;
   }
-  const std::uint32_t* expansion = unicode::kExpansions + (value >> 2);
+  const std::uint32_t* expansion = unicode::kExpansions.data() + (value >> 2);
   const std::size_t count = value & 3;
   for (std::size_t i = 0; i < count; ++i) out[i] = {expansion[i] >> 1, (expansion[i] & 1) != 0};
   return count;

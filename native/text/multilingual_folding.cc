@@ -1,6 +1,6 @@
 #include "text/multilingual_folding.h"
 
-#include <iterator>
+#include <span>
 
 #include "core/utf8.h"
 
@@ -28,14 +28,13 @@ FoldedPart part_of(char32_t code_point, std::uint32_t bits) noexcept {
 }
 
 // Binary search of an ascending table of triples by their first number, or first two if `two_keys`; null if not found.
-const std::uint32_t* find_triple(const std::uint32_t* table, std::size_t size, std::uint64_t key,
-                                 bool two_keys) noexcept {
+const std::uint32_t* find_triple(std::span<const std::uint32_t> table, std::uint64_t key, bool two_keys) noexcept {
   const auto key_at = [&](std::size_t row) {
     const std::uint64_t first = table[row * kTriple];
     return two_keys ? first << 32 | table[row * kTriple + 1] : first;
   };
   std::size_t low = 0;
-  std::size_t high = size / kTriple;
+  std::size_t high = table.size() / kTriple;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     if (key_at(middle) < key) {
@@ -44,7 +43,7 @@ const std::uint32_t* find_triple(const std::uint32_t* table, std::size_t size, s
       high = middle;
     }
   }
-  return low < size / kTriple && key_at(low) == key ? table + low * kTriple : nullptr;
+  return low < table.size() / kTriple && key_at(low) == key ? &table[low * kTriple] : nullptr;
 }
 
 char32_t compose_hangul(char32_t first, char32_t second) noexcept {
@@ -66,7 +65,7 @@ std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingua
     out[0] = part_of(static_cast<char32_t>(static_cast<std::int32_t>(code_point) + value), bits);
     return out[0].kind == CodePointClass::kIgnored ? 0 : 1;
   }
-  const std::uint32_t* expansion = tables::kExpansions + (value >> 5);
+  const std::uint32_t* expansion = tables::kExpansions.data() + (value >> 5);
   const auto count = static_cast<std::size_t>(value & 31);
   for (std::size_t i = 0; i < count; ++i) out[i] = part_of(expansion[i] >> 5, expansion[i] & 31);
   return count;
@@ -75,7 +74,7 @@ std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingua
 char32_t compose(char32_t first, char32_t second) noexcept {
   if (const char32_t syllable = compose_hangul(first, second)) return syllable;
   const std::uint64_t key = std::uint64_t{first} << 32 | second;
-  const auto* found = find_triple(tables::kCompositions, std::size(tables::kCompositions), key, true);
+  const auto* found = find_triple(tables::kCompositions, key, true);
   return found == nullptr ? 0 : found[2];
 }
 
@@ -91,9 +90,7 @@ std::string base_form(std::string_view token) {
     const char32_t code_point = decode_utf8(at, end);
     const auto bits = static_cast<std::uint32_t>(record_of(code_point));
     if (static_cast<CodePointClass>(bits & 7) == CodePointClass::kDiacritic) continue;
-    const auto* found = (bits & 16) == 0
-                            ? nullptr
-                            : find_triple(tables::kBases, std::size(tables::kBases), std::uint64_t{code_point}, false);
+    const auto* found = (bits & 16) == 0 ? nullptr : find_triple(tables::kBases, std::uint64_t{code_point}, false);
     append(found == nullptr ? code_point : found[1]);
     if (found != nullptr && found[2] != 0) append(found[2]);
   }

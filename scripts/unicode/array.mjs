@@ -1,13 +1,46 @@
-/** The C++ definition of an array of numbers, in lines of 120 columns. */
+/** The shortest series of equal steps that is written as one. */
+const shortestSeries = 4;
+
+/** The C++ definition of an array of numbers, as expand() of native/text/table_runs.h reads it, in lines of 120 columns. */
 export function array(type, name, values) {
-  const lines = [`const ${type} ${name}[${values.length}] = {`];
+  const size = `std::array<${type}, ${values.length}>`;
+  const lines = [`constinit const ${size} ${name} = expand<${type}, ${values.length}>({`];
   let line = '   ';
-  for (const value of values) {
-    if (line.length + String(value).length + 2 > 120) {
+  for (const number of runsOf(values)) {
+    if (line.length + String(number).length + 2 > 120) {
       lines.push(line);
       line = '   ';
     }
-    line += ` ${value},`;
+    line += ` ${number},`;
   }
-  return [...lines, line, '};', ''].join('\n');
+  return [...lines, line, '});', ''].join('\n');
+}
+
+/** The C++ declaration of such an array. */
+export function declaration(type, name, values) {
+  return `extern const std::array<${type}, ${values.length}> ${name};`;
+}
+
+function runsOf(values) {
+  const runs = [];
+  let others = [];
+  const flush = () => {
+    if (others.length > 0) runs.push(others.length, ...others);
+    others = [];
+  };
+  for (let at = 0; at < values.length; ) {
+    const step = values[at + 1] - values[at];
+    let end = at + 1;
+    while (end < values.length && values[end] - values[end - 1] === step) end++;
+    if (end - at >= shortestSeries) {
+      flush();
+      runs.push(at - end, values[at], step);
+    } else {
+      end = at + 1;
+      others.push(values[at]);
+    }
+    at = end;
+  }
+  flush();
+  return runs;
 }

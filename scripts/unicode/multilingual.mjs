@@ -1,6 +1,6 @@
 // The tables of the multilingual tokenizer: what each code point becomes (compatibility decomposition and full case
 // folding, composed again), its part in a word, which pairs compose, and which letters are a base with a diacritic.
-import { array } from './array.mjs';
+import { array, declaration } from './array.mjs';
 
 // Must match enum CodePointClass in native/text/multilingual_folding.h.
 const separator = 0;
@@ -266,11 +266,12 @@ function files(origin, { blockOf, recordNumbers, records, expansions, compositio
     ],
   ];
   const declarations = tables.map(
-    ([type, name, values, comment]) => `/// ${comment}\nextern const ${type} ${name}[${values.length}];`,
+    ([type, name, values, comment]) => `/// ${comment}\n${declaration(type, name, values)}`,
   );
   return {
     'multilingual_tables.gen.h': `${origin}#pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -286,6 +287,8 @@ ${declarations.join('\n')}
 }  // namespace lorekeep::text::multilingual
 `,
     'multilingual_tables.gen.cc': `${origin}#include "text/multilingual_tables.gen.h"
+
+#include "text/table_runs.h"
 
 namespace lorekeep::text::multilingual {
 
