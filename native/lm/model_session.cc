@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "lm/prompt_lookup.h"
 #include "lm/session_request.h"
-#include "lm/tokens.h"
 #include "scheduler/shared_prefix.h"
 
 namespace lorekeep::lm {
@@ -102,9 +101,7 @@ void ModelSession::reap(Clock::time_point now) {
   for (auto at = requests_.begin(); at != requests_.end();) {
     SessionRequest& running = **at;
     if (!running.request->ended() && running.expired(now)) {
-      publish(running);
-      running.request->add_text(running.filter.finish());
-      running.request->end(Finish::kDeadline);
+      running.finish(Finish::kDeadline);
     }
     if (!running.request->ended()) {
       ++at;
@@ -364,8 +361,12 @@ void ModelSession::advance(Part& part, Clock::time_point now) {
     prompt_tokens_ += running.numbers.prompt_tokens;
     cached_tokens_ += running.numbers.cached_tokens;
   }
-  if (running.input.max_tokens == 0) return finish(running, Finish::kLength);
+  if (running.input.max_tokens == 0) return running.finish(Finish::kLength);
   sample(running, part.last_row, now);
+}
+
+void ModelSession::sample(SessionRequest& running, std::size_t row, Clock::time_point now) {
+  running.sample(cache_.context().logits(row), model_->tokens(), now);
 }
 
 // Samples behind each row as long as the draft agrees, as steps of one row would, and forgets the rows behind.
@@ -383,58 +384,6 @@ void ModelSession::verify(Part& part, Clock::time_point now) {
   }
   cache_.context().remove(running.sequence, static_cast<std::int32_t>(running.computed));
   drafts_.learn_drafts(part.matched, part.draft.size(), part.accepted);
-}
-
-// An error of the request, as a grammar that became too ambiguous, ends this request only.
-void ModelSession::sample(SessionRequest& running, std::size_t row, Clock::time_point now) {
-  const std::span<float> logits = cache_.context().logits(row);
-  try {
-    std::vector<float> raw;
-    if (running.input.log_probabilities) raw.assign(logits.begin(), logits.end());
-    TokenConstraint* constraint = running.input.constraint.get();
-    const Token token = running.sampler.sample(logits, constraint);
-    if (token == Sampler::kNone) return finish(running, Finish::kStop);  // the constraint allows nothing more
-    running.sampler.accept(token);
-    if (constraint != nullptr) constraint->accept(token);
-    std::vector<LogProbability> log_probabilities;
-    if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *running.input.log_probabilities);
-    take_token(running, token, std::move(log_probabilities), now);
-  } catch (const Error&) {
-    running.request->fail(std::current_exception());
-  }
-}
-
-void ModelSession::take_token(SessionRequest& running, Token token, std::vector<LogProbability> log_probabilities,
-                              Clock::time_point now) {
-  GenerationNumbers& numbers = running.numbers;
-  if (running.generated() == 0) {
-    numbers.first_ms = milliseconds(now - running.request->arrived);
-  } else {
-    const double gap = milliseconds(now - running.last_token_at);
-    numbers.longest_gap_ms = std::max(numbers.longest_gap_ms, gap);
-    numbers.decode_ms += gap;
-  }
-  running.last_token_at = now;
-  if (model_->tokens().ends(token)) return finish(running, Finish::kStop);
-  running.tokens.push_back(token);
-  std::string bytes;
-  model_->tokens().append_piece(token, bytes);
-  const FilteredText text = running.filter.push(bytes);
-  running.request->add(token, text, std::move(log_probabilities));
-  if (text.stopped) return finish(running, Finish::kStopString);
-  if (running.generated() >= running.input.max_tokens) return finish(running, Finish::kLength);
-  if (running.tokens.size() > running.limit) return finish(running, Finish::kContext);
-  publish(running);
-}
-
-void ModelSession::publish(SessionRequest& running) {
-  running.request->set_numbers(running.numbers);
-}
-
-void ModelSession::finish(SessionRequest& running, Finish finish) {
-  running.request->add_text(running.filter.finish());
-  publish(running);
-  running.request->end(finish);
 }
 
 // Queues a request again, to be computed from its first token. Fails it if that happens too often.

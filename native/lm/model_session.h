@@ -83,13 +83,9 @@ class ModelSession {
   void advance(Part& part, Clock::time_point now);
   void verify(Part& part, Clock::time_point now);
   void sample(SessionRequest& running, std::size_t row, Clock::time_point now);
-  void take_token(SessionRequest& running, Token token, std::vector<LogProbability> log_probabilities,
-                  Clock::time_point now);
-  void finish(SessionRequest& running, Finish finish);
   void requeue(SessionRequest& running);
   void refuse(SessionRequest& running);
   void recover(std::exception_ptr error);
-  void publish(SessionRequest& running);
 
   const scheduler::ModelId id_;
   std::shared_ptr<const LanguageModel> model_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "scheduler/request.h"
 
 namespace lorekeep::lm {
+
+class Tokens;
 
 inline double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -35,6 +38,12 @@ struct SessionRequest {
   bool decoding() const noexcept { return generated() > 0 && left() == 1; }
   bool expired(Clock::time_point now) const noexcept { return input.deadline && now >= *input.deadline; }
 
+  /// Chooses the next token by the logits behind the last one, which it changes, and adds it to the reply. An error, as
+  /// of a grammar that became too ambiguous, ends this request only.
+  void sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now);
+  /// Publishes the numbers and ends the reply.
+  void finish(Finish finish);
+
   const scheduler::RequestId id;
   const std::shared_ptr<GenerationRequest> request;
   GenerationInput input;
@@ -51,6 +60,9 @@ struct SessionRequest {
   GenerationNumbers numbers;
   Clock::time_point admitted_at;
   Clock::time_point last_token_at;
+
+ private:
+  void add(Token token, std::vector<LogProbability> log_probabilities, const Tokens& vocabulary, Clock::time_point now);
 };
 
 }  // namespace lorekeep::lm

@@ -1,0 +1,57 @@
+#include "lm/session_request.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "core/error.h"
+#include "lm/tokens.h"
+
+namespace lorekeep::lm {
+
+void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now) {
+  try {
+    std::vector<float> raw;
+    if (input.log_probabilities) raw.assign(logits.begin(), logits.end());
+    TokenConstraint* constraint = input.constraint.get();
+    const Token token = sampler.sample(logits, constraint);
+    if (token == Sampler::kNone) return finish(Finish::kStop);  // the constraint allows nothing more
+    sampler.accept(token);
+    if (constraint != nullptr) constraint->accept(token);
+    std::vector<LogProbability> log_probabilities;
+    if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *input.log_probabilities);
+    add(token, std::move(log_probabilities), vocabulary, now);
+  } catch (const Error&) {
+    request->fail(std::current_exception());
+  }
+}
+
+void SessionRequest::add(Token token, std::vector<LogProbability> log_probabilities, const Tokens& vocabulary,
+                         Clock::time_point now) {
+  if (generated() == 0) {
+    numbers.first_ms = milliseconds(now - request->arrived);
+  } else {
+    const double gap = milliseconds(now - last_token_at);
+    numbers.longest_gap_ms = std::max(numbers.longest_gap_ms, gap);
+    numbers.decode_ms += gap;
+  }
+  last_token_at = now;
+  if (vocabulary.ends(token)) return finish(Finish::kStop);
+  tokens.push_back(token);
+  std::string bytes;
+  vocabulary.append_piece(token, bytes);
+  const FilteredText text = filter.push(bytes);
+  request->add(token, text, std::move(log_probabilities));
+  if (text.stopped) return finish(Finish::kStopString);
+  if (generated() >= input.max_tokens) return finish(Finish::kLength);
+  if (tokens.size() > limit) return finish(Finish::kContext);
+  request->set_numbers(numbers);
+}
+
+void SessionRequest::finish(Finish finish) {
+  request->add_text(filter.finish());
+  request->set_numbers(numbers);
+  request->end(finish);
+}
+
+}  // namespace lorekeep::lm
