@@ -3,7 +3,7 @@ import { choiceArgument, integerArgument, stringArgument, threadsArgument } from
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import { Handle } from './handle.js';
-import { placements } from './language-model.js';
+import { placements } from './layout.gen.js';
 import type {
   EmbedResult,
   ItemError,

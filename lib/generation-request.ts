@@ -5,9 +5,10 @@ import {
   integerArgument,
   isPlainObject,
   numberArgument,
+  refuse,
   refuseUnknownFields,
 } from './arguments.js';
-import { LorekeepError } from './errors.js';
+import { consumerClasses, roles, thinkingModes } from './layout.gen.js';
 import type { NativeGenerationRequest, NativeMessage } from './native.js';
 import { describe } from './native-call.js';
 import { Prefix } from './prefix.js';
@@ -105,8 +106,6 @@ export interface GenerateRequest {
   drafts?: boolean | undefined;
 }
 
-export const consumerClasses = ['interactive_visible', 'interactive_buffered', 'background'] as const;
-
 const defaults = {
   temperature: 0.8,
   topK: 40,
@@ -123,26 +122,10 @@ const mostTokens = 1 << 24;
 const mostAlternatives = 100;
 const mostPenalty = 100;
 
-function refuse(field: string, reason: string): never {
-  throw new LorekeepError('INVALID_ARGUMENT', `${field}: ${reason}`, { field });
-}
-
-function limitedNumber(
-  name: string,
-  value: number | undefined,
-  fallback: number,
-  min: number,
-  max: number,
-): number {
-  const number = numberArgument(name, value, fallback, min);
-  if (number > max) refuse(name, `a number from ${min} to ${max} is expected, not ${number}`);
-  return number;
-}
-
 function samplingArgument(sampling: Sampling = {}) {
   refuseUnknownFields('sampling', sampling, defaults);
   const number = (name: keyof Sampling, min: number, max: number) =>
-    limitedNumber(`sampling.${name}`, sampling[name], defaults[name], min, max);
+    numberArgument(`sampling.${name}`, sampling[name], defaults[name], min, max);
   const integer = (name: 'topK' | 'penaltyLastN') =>
     integerArgument(`sampling.${name}`, sampling[name], defaults[name], 0, mostTokens);
   return {
@@ -180,9 +163,6 @@ function biasArgument(bias: Readonly<Record<number, number>> = {}, vocabularySiz
     biasValues: Float32Array.from(entries, ([, value]) => value),
   };
 }
-
-const roles = ['system', 'user', 'assistant'] as const;
-const thinkingModes = ['default', 'on', 'off'] as const;
 
 export function messagesArgument(messages: readonly ChatMessage[]): NativeMessage[] {
   if (!Array.isArray(messages)) refuse('messages', `an array is expected, not ${describe(messages)}`);

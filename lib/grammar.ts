@@ -1,12 +1,11 @@
 import { stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
+import { grammarMatches } from './layout.gen.js';
 import { type CallOptions, callNative } from './native-call.js';
 
-const matches = ['refused', 'beginning', 'conforms'] as const;
-
 /** How a text stands to a grammar: `beginning` may become conforming by more text. */
-export type GrammarMatch = (typeof matches)[number];
+export type GrammarMatch = (typeof grammarMatches)[number];
 
 /**
  * Checks a GBNF grammar before use.
@@ -26,5 +25,5 @@ export async function matchGrammar(
   const source = stringArgument('grammar', grammar);
   if (typeof text !== 'string') throw new LorekeepError('INVALID_ARGUMENT', 'text: a string is expected');
   const match = await callNative(signal, () => binding.matchGrammar(source, text));
-  return matches[match] as GrammarMatch;
+  return grammarMatches[match] as GrammarMatch;
 }

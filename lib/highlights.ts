@@ -1,4 +1,5 @@
 /** Shows where a text matches a query. */
+import { highlight as at } from './layout.gen.js';
 
 /** A part of a snippet. */
 export interface SnippetPart {
@@ -20,13 +21,17 @@ const snippetLength = 240;
 const leadIn = 40;
 const omitted = '…';
 
-/** Reads the addon's numbers: of each text the number of matches, then begin, end and clause of each. */
+/** Reads the addon's numbers. */
 export function readMatches(numbers: Uint32Array, texts: number): Match[][] {
   const all: Match[][] = [];
   let next = 0;
-  const number = () => numbers[next++] as number;
+  const number = (position: number) => numbers[next + position] as number;
   for (let text = 0; text < texts; text++) {
-    all.push(Array.from({ length: number() }, () => ({ begin: number(), end: number(), clause: number() })));
+    const matches: Match[] = [];
+    const end = next + 1 + number(0) * at.numbers;
+    for (next++; next < end; next += at.numbers)
+      matches.push({ begin: number(at.begin), end: number(at.end), clause: number(at.clause) });
+    all.push(matches);
   }
   return all;
 }

@@ -22,6 +22,7 @@ import {
 } from './generation.js';
 import { messagesArgument, thinkingArgument } from './generation-request.js';
 import { Handle } from './handle.js';
+import { kvCacheTypes, placements, runtimes } from './layout.gen.js';
 import type {
   LanguageModelFacts,
   LanguageModelNumbers,
@@ -35,9 +36,6 @@ import { ComputeSettingsCache } from './settings-cache.js';
 
 export type { LanguageModelFacts, LanguageModelNumbers, PrefixPart } from './native.js';
 
-export const placements = ['ram', 'vram', 'auto'] as const;
-const kvCacheTypes = ['f16', 'q8_0'] as const;
-export const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
 /** Tokens of the prompt that a measurement computes. */
 const measuredTokens = 128;
 const mostContext = 1 << 24;

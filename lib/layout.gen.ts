@@ -12,6 +12,27 @@ export const fusionMethods = ['rrf', 'scores'] as const;
 // Search paths by number.
 export const searchPaths = ['exact', 'graph', 'cells'] as const;
 
+// Placements of a model by number.
+export const placements = ['ram', 'vram', 'auto'] as const;
+
+// Runtimes of a language model by number.
+export const runtimes = ['auto', 'llama.cpp', 'decoder'] as const;
+
+// Number formats of a KV cache by number.
+export const kvCacheTypes = ['f16', 'q8_0'] as const;
+
+// Roles of chat messages by number.
+export const roles = ['system', 'user', 'assistant'] as const;
+
+// Settings of a model's switch for thinking by number.
+export const thinkingModes = ['default', 'on', 'off'] as const;
+
+// Consumer classes by number.
+export const consumerClasses = ['interactive_visible', 'interactive_buffered', 'background'] as const;
+
+// Results of matching a text with a grammar by number.
+export const grammarMatches = ['refused', 'beginning', 'conforms'] as const;
+
 // The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are 0
 // for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
 export const storageRequest = {
@@ -106,4 +127,12 @@ export const indexHit = {
   ordinal: 0,
   value: 1,
   numbers: 2,
+} as const;
+
+// A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.
+export const highlight = {
+  begin: 0,
+  end: 1,
+  clause: 2,
+  numbers: 3,
 } as const;

@@ -110,7 +110,7 @@ export interface NativeBinding {
       pooling: string | undefined;
       threads: number;
       runtime: string | undefined;
-      /** 0 ram, 1 vram, 2 auto. */
+      /** Index into placements. */
       placement: number;
       known: NativeKnownSettings[];
     },
@@ -134,7 +134,7 @@ export interface NativeBinding {
     options: NativeLanguageModelOptions,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeDeviceMemory[]>;
-  /** 0 refused, 1 a beginning, 2 conforms. */
+  /** Index into grammarMatches. */
   matchGrammar(grammar: string, text: string): Promise<number>;
   /** See native/lm/vocabulary_probe.h. */
   probeVocabulary(

@@ -1,5 +1,5 @@
-// Writes native/binding/layout.gen.h and lib/layout.gen.ts: where each number lies in the arrays that cross between C++
-// and TypeScript. Change the table below, then run
+// Writes native/binding/layout.gen.{h,cc} and lib/layout.gen.ts: where each number lies in the arrays that cross between C++
+// and TypeScript, and the numbers of enumerators. The compiler checks layout.gen.cc. Change the tables below, then run
 //
 //   node scripts/generate-layouts.mjs           writes the files
 //   node scripts/generate-layouts.mjs --check   exit status 1 when a file differs from what would be written
@@ -7,15 +7,79 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './tool/project.mjs';
 
-/** Names whose positions are the values. */
+/**
+ * Names of TypeScript whose positions are the values of a C++ enumeration: `type`, in `header`. `enumerators`: those that
+ * are not spelled like the names.
+ */
 const enumerations = {
-  SearchMode: { comment: 'Search modes by number.', names: ['dense', 'lexical', 'hybrid'] },
-  TriedFilter: {
+  searchModes: {
+    comment: 'Search modes by number.',
+    type: 'store::Mode',
+    header: 'store/search.h',
+    names: ['dense', 'lexical', 'hybrid'],
+  },
+  triedFilters: {
     comment: 'Filters of a measurement of recall by number.',
+    type: 'vector::TriedFilter',
+    header: 'vector/recall_report.h',
     names: ['none', 'random', 'near', 'far'],
   },
-  FusionMethod: { comment: 'Fusions of a hybrid search by number.', names: ['rrf', 'scores'] },
-  SearchPath: { comment: 'Search paths by number.', names: ['exact', 'graph', 'cells'] },
+  fusionMethods: {
+    comment: 'Fusions of a hybrid search by number.',
+    type: 'store::Fusion',
+    header: 'store/search.h',
+    names: ['rrf', 'scores'],
+  },
+  searchPaths: {
+    comment: 'Search paths by number.',
+    type: 'vector::SearchPath',
+    header: 'vector/vector_index.h',
+    names: ['exact', 'graph', 'cells'],
+  },
+  placements: {
+    comment: 'Placements of a model by number.',
+    type: 'engine::Placement',
+    header: 'engine/placement.h',
+    names: ['ram', 'vram', 'auto'],
+  },
+  runtimes: {
+    comment: 'Runtimes of a language model by number.',
+    type: 'lm::Runtime',
+    header: 'lm/language_model.h',
+    names: ['auto', 'llama.cpp', 'decoder'],
+    enumerators: { 'llama.cpp': 'kLlama' },
+  },
+  kvCacheTypes: {
+    comment: 'Number formats of a KV cache by number.',
+    type: 'lm::CacheType',
+    header: 'lm/language_model.h',
+    names: ['f16', 'q8_0'],
+    enumerators: { q8_0: 'kQ8_0' },
+  },
+  roles: {
+    comment: 'Roles of chat messages by number.',
+    type: 'lm::Role',
+    header: 'lm/chat_template.h',
+    names: ['system', 'user', 'assistant'],
+  },
+  thinkingModes: {
+    comment: "Settings of a model's switch for thinking by number.",
+    type: 'lm::Thinking',
+    header: 'lm/chat_template.h',
+    names: ['default', 'on', 'off'],
+  },
+  consumerClasses: {
+    comment: 'Consumer classes by number.',
+    type: 'scheduler::ConsumerClass',
+    header: 'scheduler/consumer_class.h',
+    names: ['interactive_visible', 'interactive_buffered', 'background'],
+  },
+  grammarMatches: {
+    comment: 'Results of matching a text with a grammar by number.',
+    type: 'lm::GrammarMatch',
+    header: 'lm/grammar.h',
+    names: ['refused', 'beginning', 'conforms'],
+  },
 };
 
 /** Names in the order in which their numbers lie one after another. */
@@ -94,6 +158,10 @@ const layouts = {
     comment: 'A hit of a vector or text index. value: distance or score.',
     names: ['ordinal', 'value'],
   },
+  Highlight: {
+    comment: 'A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.',
+    names: ['begin', 'end', 'clause'],
+  },
 };
 
 const origin = 'Written by scripts/generate-layouts.mjs.';
@@ -112,7 +180,20 @@ function wrapped(text, prefix) {
   return lines.map((line) => `${prefix}${line}\n`).join('');
 }
 
-const cppEnum = ([name, { comment, names }]) =>
+const enumeratorOf = ({ enumerators = {} }, name) =>
+  enumerators[name] ?? `k${name.split('_').map(capital).join('')}`;
+
+const cppCount = ([name, { names }]) => `inline constexpr std::size_t k${capital(name)} = ${names.length};\n`;
+
+const cppChecks = ([, enumeration]) =>
+  enumeration.names
+    .map((name, number) => {
+      const enumerator = `${enumeration.type}::${enumeratorOf(enumeration, name)}`;
+      return `static_assert(static_cast<std::size_t>(${enumerator}) == ${number});\n`;
+    })
+    .join('');
+
+const cppLayout = ([name, { comment, names }]) =>
   `${wrapped(comment, '/// ')}namespace ${snake(name)} {
 enum : std::size_t { ${names.map((entry) => `k${capital(entry)}`).join(', ')}, kNumbers };
 }  // namespace ${snake(name)}
@@ -125,10 +206,22 @@ const header = `// ${origin} Positions in the arrays that cross to and from Type
 
 namespace lorekeep::binding::layout {
 
-${Object.entries({ ...enumerations, ...layouts })
-  .map(cppEnum)
-  .join('\n')}
+// Number of enumerators.
+${Object.entries(enumerations).map(cppCount).join('')}
+${Object.entries(layouts).map(cppLayout).join('\n')}
 }  // namespace lorekeep::binding::layout
+`;
+
+const headers = [...new Set(Object.values(enumerations).map(({ header }) => header))].sort();
+
+const checks = `// ${origin} Compares the enumerators with their numbers in lib/layout.gen.ts.
+#include <cstddef>
+
+${headers.map((header) => `#include "${header}"\n`).join('')}
+namespace lorekeep::binding {
+
+${Object.entries(enumerations).map(cppChecks).join('\n')}
+}  // namespace lorekeep::binding
 `;
 
 const tsLayout = ([name, { comment, names }]) =>
@@ -138,7 +231,7 @@ ${[...names.map((entry, position) => `  ${entry}: ${position},`), `  numbers: ${
 `;
 
 const tsEnumeration = ([name, { comment, names }]) =>
-  `${wrapped(comment, '// ')}export const ${small(name)}s = [${names.map((entry) => `'${entry}'`).join(', ')}] as const;
+  `${wrapped(comment, '// ')}export const ${name} = [${names.map((entry) => `'${entry}'`).join(', ')}] as const;
 `;
 
 const module = `// ${origin} Positions in the arrays that cross to and from C++.
@@ -147,6 +240,7 @@ ${[...Object.entries(enumerations).map(tsEnumeration), ...Object.entries(layouts
 
 const files = [
   [join(root, 'native', 'binding', 'layout.gen.h'), header],
+  [join(root, 'native', 'binding', 'layout.gen.cc'), checks],
   [join(root, 'lib', 'layout.gen.ts'), module],
 ];
 for (const [file, content] of files) {

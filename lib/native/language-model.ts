@@ -38,11 +38,11 @@ export interface NativeLanguageModelOptions {
   batchSize: number;
   threads: number;
   batchThreads: number;
-  /** 0 f16, 1 q8_0. */
+  /** Index into kvCacheTypes. */
   kvCacheType: number;
-  /** 0 ram, 1 vram, 2 auto. */
+  /** Index into placements. */
   placement: number;
-  /** 0 auto, 1 llama.cpp, 2 decoder. */
+  /** Index into runtimes. */
   runtime: number;
   offloadKqv: boolean;
   known: NativeKnownSettings[];
@@ -89,7 +89,7 @@ export interface PrefixPart {
 }
 
 export interface NativeMessage {
-  /** 0 system, 1 user, 2 assistant. */
+  /** Index into roles. */
   role: number;
   content: string;
 }
@@ -101,7 +101,7 @@ export interface NativeGenerationRequest {
   messages: readonly NativeMessage[] | undefined;
   /** Of a rendered prompt. */
   parts: readonly { text: string; input: boolean }[] | undefined;
-  /** 0 as the template has it, 1 on, 2 off. */
+  /** Index into thinkingModes. */
   thinking: number;
   thinkingBudget: number | undefined;
   /** GBNF. */

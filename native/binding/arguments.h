@@ -30,6 +30,11 @@ std::string string_argument(const Napi::Value& value, const char* name);
 std::filesystem::path path_argument(const Napi::Value& value);
 /// Reads an integer in [min, max].
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max);
+/// Reads an enumerator by its number in lib/layout.gen.ts. `count`: of layout.gen.h.
+template <class Enumeration>
+Enumeration enumerator_argument(const Napi::Value& value, const char* name, std::size_t count) {
+  return static_cast<Enumeration>(integer_argument(value, name, 0, count - 1));
+}
 /// Copies the values, because the caller's buffer may be detached or changed while a worker reads.
 std::vector<float> floats_argument(const Napi::Value& value, const char* name);
 /// Returns the caller's memory, valid until JavaScript runs again.

@@ -5,6 +5,7 @@
 
 #include "binding/buffers_binding.h"
 #include "binding/known_settings.h"
+#include "binding/layout.gen.h"
 #include "binding/model_load.h"
 
 namespace lorekeep::binding {
@@ -125,7 +126,7 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
     }
     if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
     load.known = known_settings_argument(given.Get("known"));
-    load.placement = static_cast<engine::Placement>(integer_argument(given.Get("placement"), "placement", 0, 2));
+    load.placement = enumerator_argument<engine::Placement>(given.Get("placement"), "placement", layout::kPlacements);
     return load_model<EmbeddingModelBinding, engine::EmbeddingModel>(
         info, &Environment::Constructors::embedding_model,
         [load](const LoadContext& context) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "binding/arguments.h"
+#include "binding/layout.gen.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -58,7 +59,8 @@ lm::SamplingOptions sampling_argument(const Napi::Object& request) {
 
 lm::GenerationInput input_argument(const Napi::Object& request) {
   lm::GenerationInput input;
-  input.consumer_class = static_cast<scheduler::ConsumerClass>(integer_argument(request.Get("class"), "class", 0, 2));
+  input.consumer_class =
+      enumerator_argument<scheduler::ConsumerClass>(request.Get("class"), "class", layout::kConsumerClasses);
   input.max_tokens =
       static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMostTokens));
   input.sampling = sampling_argument(request);
@@ -116,7 +118,7 @@ lm::PromptSource prompt_argument(const Napi::Object& request) {
 }  // namespace
 
 lm::Thinking thinking_argument(const Napi::Value& value) {
-  return static_cast<lm::Thinking>(integer_argument(value, "thinking", 0, 2));
+  return enumerator_argument<lm::Thinking>(value, "thinking", layout::kThinkingModes);
 }
 
 std::vector<lm::ChatMessage> messages_argument(const Napi::Value& value) {
@@ -126,7 +128,7 @@ std::vector<lm::ChatMessage> messages_argument(const Napi::Value& value) {
   for (std::uint32_t i = 0; i < array.Length(); ++i) {
     Napi::HandleScope scope(value.Env());
     const Napi::Object message = object_argument(array.Get(i), "messages");
-    messages.push_back({static_cast<lm::Role>(integer_argument(message.Get("role"), "role", 0, 2)),
+    messages.push_back({enumerator_argument<lm::Role>(message.Get("role"), "role", layout::kRoles),
                         string_argument(message.Get("content"), "content")});
   }
   return messages;

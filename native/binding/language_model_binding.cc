@@ -5,6 +5,7 @@
 #include "binding/generation_task.h"
 #include "binding/inference_question.h"
 #include "binding/known_settings.h"
+#include "binding/layout.gen.h"
 #include "binding/model_load.h"
 #include "core/utf8_path.h"
 #include "lm/memory_estimate.h"
@@ -94,9 +95,10 @@ lm::LanguageModelOptions options_argument(const Napi::Object& given) {
   options.batch_size = number("batchSize", kMostBatch);
   options.threads = number("threads", kMostThreads);
   options.batch_threads = number("batchThreads", kMostThreads);
-  options.placement = static_cast<lm::Placement>(number("placement", 2));
-  options.runtime = static_cast<lm::Runtime>(number("runtime", 2));
-  options.cache_type = static_cast<lm::CacheType>(number("kvCacheType", 1));
+  options.placement = enumerator_argument<lm::Placement>(given.Get("placement"), "placement", layout::kPlacements);
+  options.runtime = enumerator_argument<lm::Runtime>(given.Get("runtime"), "runtime", layout::kRuntimes);
+  options.cache_type =
+      enumerator_argument<lm::CacheType>(given.Get("kvCacheType"), "kvCacheType", layout::kKvCacheTypes);
   options.offload_kqv = given.Get("offloadKqv").ToBoolean();
   options.known = known_settings_argument(given.Get("known"));
   options.deterministic = given.Get("deterministic").ToBoolean();

@@ -5,25 +5,18 @@
 
 namespace lorekeep::binding::layout {
 
-/// Search modes by number.
-namespace search_mode {
-enum : std::size_t { kDense, kLexical, kHybrid, kNumbers };
-}  // namespace search_mode
-
-/// Filters of a measurement of recall by number.
-namespace tried_filter {
-enum : std::size_t { kNone, kRandom, kNear, kFar, kNumbers };
-}  // namespace tried_filter
-
-/// Fusions of a hybrid search by number.
-namespace fusion_method {
-enum : std::size_t { kRrf, kScores, kNumbers };
-}  // namespace fusion_method
-
-/// Search paths by number.
-namespace search_path {
-enum : std::size_t { kExact, kGraph, kCells, kNumbers };
-}  // namespace search_path
+// Number of enumerators.
+inline constexpr std::size_t kSearchModes = 3;
+inline constexpr std::size_t kTriedFilters = 4;
+inline constexpr std::size_t kFusionMethods = 2;
+inline constexpr std::size_t kSearchPaths = 3;
+inline constexpr std::size_t kPlacements = 3;
+inline constexpr std::size_t kRuntimes = 3;
+inline constexpr std::size_t kKvCacheTypes = 2;
+inline constexpr std::size_t kRoles = 3;
+inline constexpr std::size_t kThinkingModes = 3;
+inline constexpr std::size_t kConsumerClasses = 3;
+inline constexpr std::size_t kGrammarMatches = 3;
 
 /// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are
 /// 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
@@ -67,5 +60,10 @@ enum : std::size_t { kFilter, kShare, kRecall, kEnough, kEf, kNumbers };
 namespace index_hit {
 enum : std::size_t { kOrdinal, kValue, kNumbers };
 }  // namespace index_hit
+
+/// A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.
+namespace highlight {
+enum : std::size_t { kBegin, kEnd, kClause, kNumbers };
+}  // namespace highlight
 
 }  // namespace lorekeep::binding::layout

@@ -97,7 +97,7 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
   });
 }
 
-// highlight(text, lexical, ordinals, cancel): of each record, the number of matches, then begin, end and clause of
+// highlight(text, lexical, ordinals, cancel): of each record the number of matches, then a Highlight of layout.gen.h of
 // each.
 Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
@@ -112,7 +112,13 @@ Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
           std::vector<std::uint32_t> numbers;
           for (const auto& found : store::highlights(*storage, text, *lexical, asked, runtime->work(task.cancel))) {
             numbers.push_back(static_cast<std::uint32_t>(found.size()));
-            for (const text::Highlight& one : found) numbers.insert(numbers.end(), {one.begin, one.end, one.clause});
+            for (const text::Highlight& one : found) {
+              namespace at = layout::highlight;
+              std::uint32_t* const to = &*numbers.insert(numbers.end(), at::kNumbers, 0);
+              to[at::kBegin] = one.begin;
+              to[at::kEnd] = one.end;
+              to[at::kClause] = one.clause;
+            }
           }
           return numbers;
         },

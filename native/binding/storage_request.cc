@@ -1,6 +1,5 @@
 #include "binding/storage_request.h"
 
-#include <array>
 #include <cmath>
 
 #include "binding/arguments.h"
@@ -10,10 +9,6 @@
 
 namespace lorekeep::binding {
 namespace {
-
-constexpr std::array<store::Mode, 3> kModes = {store::Mode::kDense, store::Mode::kLexical, store::Mode::kHybrid};
-
-constexpr std::array<store::Fusion, 2> kFusions = {store::Fusion::kRrf, store::Fusion::kScores};
 
 double finite(double value, const char* name) {
   if (!std::isfinite(value)) fail(Code::kInvalidArgument, std::string(name) + ": a number is expected");
@@ -34,7 +29,7 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
   namespace at = layout::storage_request;
   const std::span<const double> numbers = doubles_argument(info[0], "request");
   if (numbers.size() < at::kNumbers) fail(Code::kInvalidArgument, "request: too few numbers");
-  request_.mode = kModes[whole(numbers[at::kMode], "mode", 0, kModes.size() - 1)];
+  request_.mode = static_cast<store::Mode>(whole(numbers[at::kMode], "mode", 0, layout::kSearchModes - 1));
   request_.top_k = whole(numbers[at::kTopK], "topK", 1, kMostHits);
   request_.ef = whole(numbers[at::kEf], "ef", 0, vector::kMaxEf);
   const double threshold = numbers[at::kThreshold];
@@ -43,7 +38,7 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
   request_.rrf.dense_weight = finite(numbers[at::kDenseWeight], "denseWeight");
   request_.rrf.lexical_weight = finite(numbers[at::kLexicalWeight], "lexicalWeight");
   request_.rrf.candidates = whole(numbers[at::kCandidates], "candidates", 0, kMostHits);
-  request_.fusion = kFusions[whole(numbers[at::kFusion], "fusion", 0, kFusions.size() - 1)];
+  request_.fusion = static_cast<store::Fusion>(whole(numbers[at::kFusion], "fusion", 0, layout::kFusionMethods - 1));
   request_.dense_weight = finite(numbers[at::kScoreWeight], "scoreWeight");
   request_.adapt_weight = numbers[at::kAdapt] == 1;
   const double min_score = numbers[at::kMinScore];

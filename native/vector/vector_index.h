@@ -15,7 +15,6 @@
 
 namespace lorekeep::vector {
 
-/// The first three match lib/result-numbers.ts.
 enum class SearchPath {
   kExact,  // scan every matching row
   kGraph,  // search the graph
