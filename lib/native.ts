@@ -60,6 +60,8 @@ export interface NativeBinding {
   setSearchThreads(count: number): void;
   /** Returns free memory to the system, on another thread. */
   releaseFreeMemory(): void;
+  /** Number of threads, at most `most`, that the system lets the process start. The command's launcher calls it. */
+  startableThreads(most: number): number;
 
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
@@ -230,6 +232,7 @@ export const nativeExports = [
   'stop',
   'setSearchThreads',
   'releaseFreeMemory',
+  'startableThreads',
   'CancelToken',
   'TextArena',
   'RowBuffer',

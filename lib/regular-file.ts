@@ -20,12 +20,17 @@ export async function openRegular(path: string, flags = 0): Promise<FileHandle> 
   }
 }
 
-/** Reads the text of a regular file. @throws as openRegular(), also for more than `mostBytes` */
+/** Reads the text of a regular file. @throws as readRegularBytes() */
 export async function readRegular(path: string, mostBytes: number, flags = 0): Promise<string> {
+  return (await readRegularBytes(path, mostBytes, flags)).toString('utf8');
+}
+
+/** Reads a regular file. @throws as openRegular(), also for more than `mostBytes` */
+export async function readRegularBytes(path: string, mostBytes: number, flags = 0): Promise<Buffer> {
   await using file = await openRegular(path, flags);
   const { size } = await file.stat();
   if (size > mostBytes) throw refused(path, `is longer than ${mostBytes} bytes`);
-  return await file.readFile('utf8');
+  return await file.readFile();
 }
 
 const refused = (file: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { file, reason });

@@ -31,6 +31,31 @@ export function refuse(pointer: string, problem: string): never {
   throw LorekeepError.about('INVALID_ARGUMENT', { field: 'schema', reason, pointer });
 }
 
+/** Most values of a schema, itself included, most characters of its keys and strings, and deepest nesting of its values. */
+const mostValues = 100_000;
+const mostCharacters = 1_000_000;
+const deepestValue = 256;
+
+/** Refuses a schema whose conversion would take long, before it begins. Looks at no more values than that. */
+export function checkSize(schema: unknown): void {
+  const pending: { value: object; depth: number }[] = [];
+  let values = 0;
+  let characters = 0;
+  const add = (value: unknown, depth: number, key = '') => {
+    characters += key.length + (typeof value === 'string' ? value.length : 0);
+    if (++values > mostValues) refuse('', `has more than ${mostValues} values`);
+    if (characters > mostCharacters) refuse('', `has more than ${mostCharacters} characters`);
+    if (depth > deepestValue) refuse('', `its values are nested deeper than ${deepestValue}`);
+    if (typeof value === 'object' && value !== null) pending.push({ value, depth });
+  };
+  add(schema, 0);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth } = next;
+    if (Array.isArray(value)) for (const item of value) add(item, depth + 1);
+    else for (const key in value) add((value as Schema)[key], depth + 1, key);
+  }
+}
+
 /** Refuses keywords beside those named and annotations: the grammar could not enforce both. */
 export function only(schema: Schema, keywords: readonly string[], at: string): void {
   for (const keyword of Object.keys(schema)) {

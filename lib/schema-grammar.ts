@@ -3,6 +3,7 @@ import { patternGrammar } from './pattern-grammar.js';
 import {
   annotations,
   bounds,
+  checkSize,
   escapePointer,
   hasType,
   keywordsOf,
@@ -32,8 +33,9 @@ const knownKeywords: ReadonlySet<string> = new Set([
   ...Object.keys(unenforced),
 ]);
 
-/** Most subschemas of one schema and within each other, and most characters of its grammar. */
+/** Most subschemas of one schema and within each other, constants of all of them, and characters of its grammar. */
 const mostSchemas = 5000;
+const mostConstants = 20_000;
 const deepest = 100;
 const mostCharacters = 1_000_000;
 
@@ -61,9 +63,11 @@ const formats: Readonly<Record<string, string>> = {
 /**
  * Returns a GBNF grammar whose texts are JSON values that the schema allows. Properties come in the order of the schema, and
  * only named ones. Rule names begin with `name`, which is the start rule.
- * @throws INVALID_ARGUMENT with `detail.pointer` (JSON pointer) for a keyword that the grammar cannot enforce
+ * @throws INVALID_ARGUMENT with `detail.pointer` (JSON pointer) for a keyword that the grammar cannot enforce, and for more than
+ * 5000 subschemas, 20,000 constants, 100,000 values or 1,000,000 characters
  */
 export function schemaGrammar(schema: unknown, name = 'root'): string {
+  checkSize(schema);
   const converter = new Converter(schema, name);
   return converter.grammar();
 }
@@ -78,6 +82,7 @@ class Converter {
   /** Expressions of shared rules, with the names of this grammar. */
   readonly #used = new Map<string, string>();
   #schemas = 0;
+  #constantsSeen = 0;
   #depth = 0;
   #characters = 0;
 
@@ -187,15 +192,17 @@ class Converter {
     if (schema.enum !== undefined && (!Array.isArray(schema.enum) || schema.enum.length === 0))
       refuse(`${at}/enum`, 'a non-empty array is expected');
     const all = schema.const === undefined ? (schema.enum as unknown[]) : [schema.const];
+    this.#constantsSeen += all.length;
+    if (this.#constantsSeen > mostConstants) refuse(at, `more than ${mostConstants} constants in the schema`);
     const wanted = schema.type === undefined ? undefined : typesOf(schema, at);
-    const listed = new Set((schema.enum as unknown[] | undefined)?.map((value) => JSON.stringify(value)));
-    const values = all.filter(
-      (value) =>
-        (wanted === undefined || wanted.some((type) => hasType(value, type))) &&
-        (schema.enum === undefined || listed.has(JSON.stringify(value))),
-    );
+    const texts = all
+      .filter((value) => wanted === undefined || wanted.some((type) => hasType(value, type)))
+      .map((value) => JSON.stringify(value));
+    const both = schema.const !== undefined && schema.enum !== undefined;
+    const listed = both ? (schema.enum as unknown[]).map((value) => JSON.stringify(value)) : texts;
+    const values = both ? texts.filter((text) => listed.includes(text)) : texts;
     if (values.length === 0) refuse(at, 'no value is allowed');
-    return group(values.map((value) => literal(JSON.stringify(value))));
+    return group(values.map(literal));
   }
 
   #typed(schema: Schema, at: string): string {

@@ -8,10 +8,11 @@
 //     Each crash, hang, read outside and starved client is a problem, too; the others are wrong answers or wrong states.
 import { attacks } from './attacks/attacks.mjs';
 import { escapes } from './escapes/escapes.mjs';
+import { fields } from './fields/fields.mjs';
 import { files } from './files/files.mjs';
 import { frames } from './frames/frames.mjs';
 import { kills } from './kills/kills.mjs';
 import { machine } from './machine/machine.mjs';
 
-export const kinds = [kills, files, frames, escapes, attacks, machine];
+export const kinds = [kills, files, frames, fields, escapes, attacks, machine];
 export const kindNames = kinds.map(({ name }) => name);

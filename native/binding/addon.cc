@@ -25,6 +25,7 @@
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
 #include "core/free_memory.h"
+#include "core/startable_threads.h"
 #include "lm/inference_thread.h"
 
 namespace lorekeep::binding {
@@ -52,6 +53,14 @@ void set_search_threads(const Napi::CallbackInfo& info) {
 // releaseFreeMemory(): on a pool thread; returns at once.
 void release_free_memory_later(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
+}
+
+// startableThreads(most): see core/startable_threads.h.
+Napi::Value startable_threads_now(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const std::size_t most = integer_argument(info[0], "most", 1, kMostThreads);
+    return Napi::Number::New(info.Env(), static_cast<double>(startable_threads(most)));
+  });
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
@@ -83,6 +92,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("stop", Napi::Function::New(env, stop, "stop"));
   exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
   exports.Set("releaseFreeMemory", Napi::Function::New(env, release_free_memory_later, "releaseFreeMemory"));
+  function("startableThreads", startable_threads_now);
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);
   function("importHnswlib", import_hnswlib);

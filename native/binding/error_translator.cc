@@ -9,6 +9,11 @@
 namespace lorekeep::binding {
 namespace {
 
+constexpr const char* kNoThread =
+    "the system refuses the process a further thread: raise its limit of processes and threads (ulimit -u, or pids.max "
+    "of "
+    "its control group)";
+
 Napi::Error make(Napi::Env env, Code code, const std::string& message, const Details& details) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("code", Napi::String::New(env, std::string(code_name(code))));
@@ -38,8 +43,8 @@ Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
   } catch (const std::length_error&) {
     return make(env, Code::kOutOfMemory, "more elements than memory can hold", {});
   } catch (const std::system_error& error) {
-    const bool lacking = error.code() == std::errc::not_enough_memory ||
-                         error.code() == std::errc::resource_unavailable_try_again;  // no more threads
+    if (error.code() == std::errc::resource_unavailable_try_again) return make(env, Code::kOutOfMemory, kNoThread, {});
+    const bool lacking = error.code() == std::errc::not_enough_memory;
     return make(env, lacking ? Code::kOutOfMemory : Code::kInternal, error.what(), {});
   } catch (const std::exception& error) {
     return make(env, Code::kInternal, error.what(), {});

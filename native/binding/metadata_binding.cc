@@ -71,10 +71,10 @@ Napi::Value FilterBinding::variables(const Napi::CallbackInfo& info) {
 std::vector<filter::Variable> variables_argument(const Napi::Value& value) {
   std::vector<filter::Variable> variables;
   if (value.IsUndefined()) return variables;
-  const filter::Value given = to_value(object_argument(value, "variables"), "variables");
-  const auto* members = given.as<filter::Object>();
+  filter::Value given = to_value(object_argument(value, "variables"), "variables", filter::kMaxPredicateElements);
+  auto* members = std::get_if<filter::Object>(&given.data);
   if (members == nullptr) fail(Code::kInvalidArgument, "variables: an object is expected");
-  for (const filter::Member& member : *members) variables.push_back({member.key, member.value});
+  for (filter::Member& member : *members) variables.push_back({std::move(member.key), std::move(member.value)});
   return variables;
 }
 

@@ -165,7 +165,7 @@ Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
     const auto storage = use();
     static const auto kNoFields = std::make_shared<const filter::Schema>();
     const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
-    auto predicate = filter::Predicate::compile(to_value(info[0], "filter"), schema);
+    auto predicate = filter::Predicate::compile(to_value(info[0], "filter", filter::kMaxPredicateElements), schema);
     return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter,
                                std::make_shared<store::CompiledFilter>(std::move(predicate)), 0);
   });

@@ -1,5 +1,6 @@
 #include "binding/value_conversion.h"
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -11,7 +12,13 @@ namespace {
 constexpr int kMostDepth = 256;
 constexpr double kInt64End = 9223372036854775808.0;  // 2^63
 
-filter::Value convert(const Napi::Value& value, const char* name, int depth);
+// The name of the converted value in errors, and the longest array in it.
+struct Bounds {
+  const char* name;
+  std::size_t most_elements;
+};
+
+filter::Value convert(const Napi::Value& value, const Bounds& bounds, int depth);
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
   fail(Code::kInvalidArgument, name + ": " + reason, {{"field", name}, {"reason", reason}});
@@ -29,17 +36,33 @@ filter::Value convert_bigint(const Napi::BigInt& value, const char* name) {
   return filter::Value(whole);
 }
 
-filter::Value convert_array(const Napi::Array& array, const char* name, int depth) {
+// Most strings are short: they are copied in one call, which tells their length, too.
+std::string convert_string(const Napi::String& value) {
+  constexpr std::size_t kLongestCharacter = 4;
+  std::array<char, 128> text;
+  std::size_t length = 0;
+  const napi_status status = napi_get_value_string_utf8(value.Env(), value, text.data(), text.size(), &length);
+  if (status != napi_ok) throw Napi::Error::New(value.Env());
+  // A longer one is cut between two characters.
+  return length + kLongestCharacter < text.size() ? std::string(text.data(), length) : value.Utf8Value();
+}
+
+filter::Value convert_array(const Napi::Array& array, const Bounds& bounds, int depth) {
+  const std::uint32_t length = array.Length();
+  if (length > bounds.most_elements) {
+    refuse(bounds.name, "an array in it has " + std::to_string(length) + " elements, and at most " +
+                            std::to_string(bounds.most_elements) + " are expected");
+  }
   filter::Array elements;
-  elements.reserve(array.Length());
-  for (std::uint32_t i = 0; i < array.Length(); ++i) {
+  elements.reserve(length);
+  for (std::uint32_t i = 0; i < length; ++i) {
     Napi::HandleScope scope(array.Env());
-    elements.push_back(convert(array.Get(i), name, depth));
+    elements.push_back(convert(array.Get(i), bounds, depth));
   }
   return filter::Value(std::move(elements));
 }
 
-filter::Value convert_object(const Napi::Object& object, const char* name, int depth) {
+filter::Value convert_object(const Napi::Object& object, const Bounds& bounds, int depth) {
   const Napi::Array keys = object.GetPropertyNames();
   filter::Object members;
   members.reserve(keys.Length());
@@ -48,27 +71,31 @@ filter::Value convert_object(const Napi::Object& object, const char* name, int d
     const Napi::Value key = keys.Get(i);
     const Napi::Value member = object.Get(key);
     if (member.IsUndefined()) continue;  // as JSON.stringify does
-    members.push_back({key.ToString().Utf8Value(), convert(member, name, depth)});
+    members.push_back({key.ToString().Utf8Value(), convert(member, bounds, depth)});
   }
   return filter::Value(std::move(members));
 }
 
-filter::Value convert(const Napi::Value& value, const char* name, int depth) {
-  if (depth > kMostDepth) refuse(name, "nested too deeply, or a cycle");
-  if (value.IsNull()) return filter::Value(nullptr);
-  if (value.IsBoolean()) return filter::Value(value.As<Napi::Boolean>().Value());
-  if (value.IsNumber()) return convert_number(value.As<Napi::Number>().DoubleValue());
-  if (value.IsBigInt()) return convert_bigint(value.As<Napi::BigInt>(), name);
-  if (value.IsString()) return filter::Value(value.As<Napi::String>().Utf8Value());
-  if (value.IsArray()) return convert_array(value.As<Napi::Array>(), name, depth + 1);
-  if (value.IsObject() && !value.IsFunction()) return convert_object(value.As<Napi::Object>(), name, depth + 1);
-  refuse(name, "only what JSON can hold is expected");
+filter::Value convert(const Napi::Value& value, const Bounds& bounds, int depth) {
+  if (depth > kMostDepth) refuse(bounds.name, "nested too deeply, or a cycle");
+  switch (value.Type()) {
+    case napi_null: return filter::Value(nullptr);
+    case napi_boolean: return filter::Value(value.As<Napi::Boolean>().Value());
+    case napi_number: return convert_number(value.As<Napi::Number>().DoubleValue());
+    case napi_bigint: return convert_bigint(value.As<Napi::BigInt>(), bounds.name);
+    case napi_string: return filter::Value(convert_string(value.As<Napi::String>()));
+    case napi_object:
+      if (value.IsArray()) return convert_array(value.As<Napi::Array>(), bounds, depth + 1);
+      return convert_object(value.As<Napi::Object>(), bounds, depth + 1);
+    default: break;
+  }
+  refuse(bounds.name, "only what JSON can hold is expected");
 }
 
 }  // namespace
 
-filter::Value to_value(const Napi::Value& value, const char* name) {
-  return convert(value, name, 0);
+filter::Value to_value(const Napi::Value& value, const char* name, std::size_t most_elements) {
+  return convert(value, {name, most_elements}, 0);
 }
 
 Napi::String to_js_text(Napi::Env env, std::string_view text) {

@@ -4,6 +4,8 @@
 
 #include <napi.h>
 
+#include <cstddef>
+#include <limits>
 #include <string_view>
 
 #include "filter/schema.h"
@@ -14,9 +16,10 @@ namespace lorekeep::binding {
 /// JavaScript numbers cannot represent all larger integers.
 inline constexpr std::int64_t kMostExactInteger = (std::int64_t{1} << 53) - 1;
 
-/// Throws Error(kInvalidArgument) for values that are not JSON (functions, symbols, cycles, nesting deeper than 256).
-/// `name` is the value's name in errors.
-filter::Value to_value(const Napi::Value& value, const char* name);
+/// Throws Error(kInvalidArgument) for values that are not JSON (functions, symbols, cycles, nesting deeper than 256),
+/// and for arrays of more than `most_elements`. `name` is the value's name in errors.
+filter::Value to_value(const Napi::Value& value, const char* name,
+                       std::size_t most_elements = std::numeric_limits<std::size_t>::max());
 /// Converts UTF-8 to a string. Copies plain ASCII, which most texts are, without decoding.
 Napi::String to_js_text(Napi::Env env, std::string_view text);
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value);

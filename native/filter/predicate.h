@@ -27,9 +27,9 @@
 namespace lorekeep::filter {
 
 // Limits that turn a hostile filter into an error instead of a stack overflow or a minute of work.
-inline constexpr std::size_t kMaxPredicateDepth = 64;            // nested operators
-inline constexpr std::size_t kMaxPredicateOperators = 10'000;    // operators in all
-inline constexpr std::size_t kMaxPredicateElements = 1'000'000;  // in all array literals together, and in one variable
+inline constexpr std::size_t kMaxPredicateDepth = 64;          // nested operators
+inline constexpr std::size_t kMaxPredicateOperators = 10'000;  // operators in all
+inline constexpr std::size_t kMaxPredicateElements = 100'000;  // in all array literals together, and in one variable
 
 enum class Comparison { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 

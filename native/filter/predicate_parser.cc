@@ -333,13 +333,14 @@ Operand PredicateParser::list_operand(const Side& side, Expected expected) {
     if (elements_ > kMaxPredicateElements) {
       refuse(side.path, "at most " + std::to_string(kMaxPredicateElements) + " elements in all arrays", "more");
     }
+    list.reserve(elements.size());
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto scalar = to_scalar(elements[i], expected.format);
+      auto scalar = to_scalar(elements[i], expected.format);
       if (!scalar || type_class(*scalar) != expected.type) {
         refuse(side.path + "[" + std::to_string(i) + "]", comparable_values(expected.type, expected.format),
                describe(elements[i]));
       }
-      list.push_back(*scalar);
+      list.push_back(*std::move(scalar));
     }
   }
   predicate_->constants_.emplace_back(std::move(list));

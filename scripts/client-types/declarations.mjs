@@ -118,6 +118,7 @@ export class Declarations {
       case 'pipe':
         return this.#type(def.out, context, indent);
       case 'array':
+        if (schema.meta?.()?.items !== undefined) return customType(schema);
         return listOf(this.#type(def.element, context, indent), context.as);
       case 'tuple':
         return `${context.as === 'input' ? 'readonly ' : ''}[${def.items.map((item) => this.#type(item, context, indent)).join(', ')}]`;
@@ -149,11 +150,12 @@ const listOf = (item, as) => {
 const propertyName = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const literal = (value) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** Schemas of any object, and of arrays of strings: src/schema/bounded.ts. */
+/** Schemas of any object, of arrays of strings, and of arrays of those: src/schema/bounded.ts. */
 function customType(schema) {
   const { type, items } = schema.meta?.() ?? {};
   if (type === 'object') return 'Record<string, unknown>';
   if (type === 'array' && items?.type === 'string') return 'readonly string[]';
+  if (type === 'array' && items?.items?.type === 'string') return 'readonly (readonly string[])[]';
   return 'unknown';
 }
 

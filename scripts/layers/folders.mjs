@@ -6,7 +6,7 @@ export const folders = {
   schema: [],
   lifecycle: [],
   fusion: [],
-  lexical: [],
+  lexical: ['schema'],
   files: ['schema'],
   documents: ['files'],
   protocol: ['schema', 'fusion', 'lexical'],

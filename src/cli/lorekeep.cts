@@ -3,8 +3,11 @@
 // then on: `thread_count` has to be known before. Old Node.js reads it, too, and says that it is too old.
 import fs = require('node:fs');
 import path = require('node:path');
+import threadRoom = require('./thread-room.cjs');
 
 const mostThreads = 1024;
+/** Threads of libuv's pool, unless UV_THREADPOOL_SIZE says otherwise. */
+const usualPool = 4;
 const root = path.join(__dirname, '..', '..', '..');
 
 /** Why the package cannot run on this Node.js; undefined if it can. */
@@ -37,18 +40,51 @@ function threadCount(file: string): number | undefined {
   }
 }
 
+/** A server that is still starting is neither ended by SIGHUP nor opens a debugger for SIGUSR1. */
+function ignoreSignals(): void {
+  for (const signal of ['SIGHUP', 'SIGUSR1'] as const) {
+    try {
+      process.on(signal, () => {});
+    } catch {
+      // This system has no such signal.
+    }
+  }
+}
+
 function run(args: readonly string[]): void {
   const [command = 'serve'] = args;
-  if ((command === 'serve' || command.startsWith('-')) && process.env.UV_THREADPOOL_SIZE === undefined) {
+  const serves = command === 'serve' || command.startsWith('-');
+  if (serves) ignoreSignals();
+  if (serves && process.env.UV_THREADPOOL_SIZE === undefined) {
     const count = threadCount(configFile(args, process.env));
     if (count !== undefined) process.env.UV_THREADPOOL_SIZE = String(count);
   }
-  void import('./main.js');
+  const refusal = leaveRoom(threadRoom(root));
+  if (refusal === undefined) void import('./main.js');
+  else fail(refusal);
+}
+
+/**
+ * Makes libuv's pool small where the system allows few threads: Node.js aborts if the pool gets fewer than it wants. Half of
+ * them are for computing. Returns why the process cannot work; undefined if it can.
+ */
+function leaveRoom(room: ReturnType<typeof threadRoom>): string | undefined {
+  const wanted = Number(process.env.UV_THREADPOOL_SIZE) || usualPool;
+  if (room === undefined || room.threads >= 2 * wanted) return undefined;
+  const { threads, limits } = room;
+  const by = `the limit of ${limits.join(', and of ')}`;
+  if (threads === 0) return `the system refuses further threads, by ${by}; raise it`;
+  const found = `the system allows only ${threads} more ${threads === 1 ? 'thread' : 'threads'}, by ${by}`;
+  process.env.UV_THREADPOOL_SIZE = String(Math.max(1, Math.floor(threads / 2)));
+  console.error(`lorekeep: warning: ${found}; lorekeep works more slowly with few`);
+  return undefined;
+}
+
+function fail(problem: string): void {
+  console.error(`lorekeep: ${problem}`);
+  process.exitCode = 1;
 }
 
 const problem = whyTooOld();
 if (problem === undefined) run(process.argv.slice(2));
-else {
-  console.error(`lorekeep: ${problem}`);
-  process.exitCode = 1;
-}
+else fail(problem);

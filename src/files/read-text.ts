@@ -8,11 +8,15 @@ export const largestConfigBytes = 4 * 1024 * 1024;
 /** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** The text of a file that people write: a config, a catalog. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */
-export async function readText(path: string, mostBytes = largestConfigBytes): Promise<string> {
+/** The text of a file that people write: a config, a catalog. `what`: its kind, for errors. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */
+export async function readText(
+  path: string,
+  mostBytes = largestConfigBytes,
+  what = 'config file',
+): Promise<string> {
   const bytes = await readBytes(path, mostBytes);
   if (bytes.length > mostBytes) {
-    const reason = `is longer than ${mostBytes} bytes, so it is no config file`;
+    const reason = `is longer than ${mostBytes} bytes, so it is no ${what}`;
     throw LorekeepError.about('CORRUPT', { file: path, reason });
   }
   try {

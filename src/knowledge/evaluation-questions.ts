@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/index.js';
+import { readText } from '../files/read-text.js';
+import { checkJsonShape } from '../schema/json-shape.js';
 import { plainMessage } from '../schema/messages.js';
 
 /** A question with the records that answer it. */
@@ -25,15 +26,15 @@ const lineSchema = z.strictObject({
 const expected =
   'expected {"question": "...", "relevant": ["id", ...]}, or gains above 0 by id: "relevant": {"id": 2, ...}';
 
+/** Longest file of questions, in bytes. */
+const mostBytes = 64 * 1024 * 1024;
+
 /**
- * Reads questions from JSON lines. Blank lines are skipped.
- * @throws NOT_FOUND, IO; INVALID_ARGUMENT naming the line
+ * Reads questions from JSON lines of a regular file. Blank lines are skipped.
+ * @throws NOT_FOUND, IO, CORRUPT (not UTF-8, longer than 64 MiB); INVALID_ARGUMENT naming the line
  */
 export async function readQuestions(path: string): Promise<EvaluationQuestion[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const code = error.code === 'ENOENT' ? 'NOT_FOUND' : 'IO';
-    throw LorekeepError.about(code, { file: path, reason: `cannot be read: ${error.message}` });
-  });
+  const text = await readText(path, mostBytes, 'list of questions');
   const questions = withoutByteOrderMark(text)
     .split('\n')
     .flatMap((line, index) => {
@@ -58,6 +59,8 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
   } catch {
     return refuse('not a JSON object');
   }
+  const problem = checkJsonShape(line);
+  if (problem !== undefined) return refuse(problem.what);
   const { success, data, error } = lineSchema.safeParse(value, { error: plainMessage });
   if (!success) {
     const [issue] = error.issues;

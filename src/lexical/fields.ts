@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { LexicalOptions } from '../../lib/index.js';
+import { stringArray, stringArrays } from '../schema/bounded.js';
 
 // The limits of lib/lexical-options.ts, which a client cannot import: it has no addon.
 const querySyntaxes = ['words', 'extended'] as const;
 const mostBoosts = 16;
 const mostWords = 10_000;
 
-const words = () => z.array(z.string().min(1).max(256)).max(mostWords);
+const words = { most: mostWords, shortest: 1, longest: 256 };
 
 /** How the lexical leg reads a query: fields of requests, of the Retrieve node's params and of a knowledge base's config. */
 export const lexicalSchema = z.strictObject({
@@ -29,10 +30,10 @@ export const lexicalSchema = z.strictObject({
     })
     .optional()
     .describe('String fields whose words count too, with the factor of their BM25 score.'),
-  stopwords: words()
+  stopwords: stringArray(words)
     .optional()
     .describe('Words of queries that are ignored, besides those of the tokenizer.'),
-  synonyms: z.array(words()).max(mostWords).optional().describe('Groups of words that count as one.'),
+  synonyms: stringArrays(mostWords, words).optional().describe('Groups of words that count as one.'),
 });
 
 /** Returns the fields as options of the library. */

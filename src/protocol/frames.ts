@@ -23,6 +23,9 @@ export const requestIdSchema = z.union(
   badId,
 );
 
+/** Most characters of a folder's path: no system opens longer ones. */
+const longestFolder = 32_767;
+
 /** Without the value: it may be a secret. */
 const badToken = { error: 'a string of 1 to 4096 characters is expected' };
 
@@ -83,6 +86,7 @@ export const requestSchemas = {
   CreateSessionRequest: request('CreateSessionRequest', {
     storage_data_folder: z
       .string()
+      .max(longestFolder)
       .refine((path) => !path.includes('\0'), 'a path without NUL is expected')
       .optional()
       .describe(

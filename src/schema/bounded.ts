@@ -102,22 +102,72 @@ export function anyObject() {
     .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
 }
 
-/** Any number of strings. Only the first item that is not a string is reported. */
-export function stringArray() {
-  const documented = z.custom<string[]>().meta({ type: 'array', items: { type: 'string' } });
-  return documented.check((context) => {
-    const { value } = context;
-    if (!Array.isArray(value)) {
-      context.issues.push({ code: 'custom', message: 'an array of strings is expected', input: value });
-      return;
+/** Bounds of an array of strings. */
+export interface StringBounds {
+  /** Most strings. */
+  readonly most?: number;
+  /** Fewest and most characters of each. */
+  readonly shortest?: number;
+  readonly longest?: number;
+}
+
+/** Strings. Only the first mistake is reported: a hostile array has millions. */
+export function stringArray(bounds: StringBounds = {}) {
+  return listWith((value) => mistakeIn(value, bounds), stringsInDocs(bounds)) as unknown as Strings<string>;
+}
+
+/** Arrays of strings, at most `most` of them, with as many strings in all as `bounds` says. Only the first mistake is reported. */
+export function stringArrays(most: number, bounds: StringBounds & { readonly most: number }) {
+  const find = (groups: readonly unknown[]): Mistake | undefined => {
+    if (groups.length > most) return { message: `an array of at most ${most} is expected` };
+    let strings = 0;
+    for (const [index, group] of groups.entries()) {
+      const mistake = mistakeIn(group, bounds);
+      if (mistake !== undefined) return { ...mistake, path: [index, ...(mistake.path ?? [])] };
+      strings += (group as string[]).length;
+      if (strings > bounds.most) return { message: `at most ${bounds.most} strings in all are expected` };
     }
-    const index = value.findIndex((item) => typeof item !== 'string');
-    if (index < 0) return;
-    context.issues.push({
-      code: 'custom',
-      message: 'a string is expected',
-      path: [index],
-      input: value[index],
-    });
-  });
+    return undefined;
+  };
+  const docs = { type: 'array' as const, items: stringsInDocs(bounds), maxItems: most };
+  return listWith(find, docs) as unknown as Strings<string[]>;
+}
+
+type Strings<Item> = z.ZodType<Item[], Item[]>;
+
+function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: z.core.GlobalMeta) {
+  return z
+    .array(z.unknown())
+    .check(({ value, issues }) => {
+      const mistake = find(value);
+      if (mistake !== undefined) issues.push({ code: 'custom', input: value, ...mistake });
+    })
+    .meta(docs);
+}
+
+interface Mistake {
+  message: string;
+  path?: number[];
+}
+
+function mistakeIn(value: unknown, bounds: StringBounds): Mistake | undefined {
+  const { most = Number.POSITIVE_INFINITY, shortest = 0, longest = Number.POSITIVE_INFINITY } = bounds;
+  if (!Array.isArray(value)) return { message: 'an array of strings is expected' };
+  if (value.length > most)
+    return { message: `an array of at most ${most} is expected, not an array of ${value.length}` };
+  const index = value.findIndex(
+    (item) => typeof item !== 'string' || item.length < shortest || item.length > longest,
+  );
+  if (index < 0) return undefined;
+  const length = Number.isFinite(longest) ? ` of ${shortest} to ${longest} characters` : '';
+  return { message: `a string${length} is expected`, path: [index] };
+}
+
+function stringsInDocs({ most, shortest, longest }: StringBounds) {
+  const items = {
+    type: 'string' as const,
+    ...(shortest !== undefined && { minLength: shortest }),
+    ...(longest !== undefined && { maxLength: longest }),
+  };
+  return { type: 'array' as const, items, ...(most !== undefined && { maxItems: most }) };
 }

@@ -110,6 +110,22 @@ describe('lorekeep chat', () => {
       expect(stderr).toContain(reason);
     }
     expect(readFileSync(file, 'utf8')).toBe(kept);
+    // Nor one that could not be written back as it was.
+    for (const [content, reason] of [
+      ['{"version":1,"turns":[{"text":"a","text":"b","reply":""}]}', ':1:35: turns[0].text: occurs twice'],
+      [Buffer.from('{"version":1,"turns":[{"text":"\xe9","reply":""}]}', 'latin1'), ': is not UTF-8'],
+      ['{"version":1,', ': not a JSON file'],
+    ] as const) {
+      writeFileSync(other, content);
+      const { status, stderr } = await running('chat', ['--history', other], { stdin: 'three\n' });
+      expect(status).toBe(1);
+      expect(stderr).toContain(`${other}${reason}`);
+      expect(readFileSync(other)).toEqual(Buffer.from(content));
+    }
+    writeFileSync(other, '');
+    const { status, stderr } = await running('chat', ['--history', other], { stdin: 'three\n' });
+    expect(status, stderr).toBe(0);
+    expect(JSON.parse(readFileSync(other, 'utf8')).turns).toHaveLength(1);
   });
 
   it('answers from a knowledge base, with citations', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -5,6 +6,7 @@ import { lorekeep } from './command.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const long = temporaryFolder();
 let kb = '';
 beforeAll(() => {
   kb = writeSample(inFolder, { index_file: undefined });
@@ -67,5 +69,44 @@ describe('lorekeep eval', () => {
     const wrong = await lorekeep(['eval', kb, questions({ question: 'x' })]);
     expect(wrong.status).toBe(1);
     expect(wrong.stderr).toContain('questions.jsonl:1');
+  });
+
+  it('refuses files that are no questions, by their place', async () => {
+    const path = inFolder('hostile.jsonl');
+    const line = '{"question": "x", "relevant": ["a"], "relevant": ["b"]}';
+    for (const [content, reason] of [
+      [`\n${line}\n`, 'hostile.jsonl:2: relevant: occurs twice'],
+      [`{"question": "x", "relevant": ${'['.repeat(100)}${']'.repeat(100)}}`, 'nested deeper than 64 levels'],
+      [Buffer.from('{"question": "\xe9", "relevant": ["a"]}', 'latin1'), 'is not UTF-8'],
+    ] as const) {
+      writeFileSync(path, content);
+      const { status, stderr } = await lorekeep(['eval', kb, path]);
+      expect(status).toBe(1);
+      expect(stderr).toContain(reason);
+    }
+    const folder = await lorekeep(['eval', kb, inFolder()]);
+    expect(folder.stderr).toContain('is a folder; a file is expected');
+  });
+
+  it.skipIf(process.platform === 'win32')('refuses a pipe of questions at once', async () => {
+    const pipe = inFolder('questions.pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const { status, stderr } = await lorekeep(['eval', kb, pipe]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('not a regular file');
+  });
+
+  it('drafts questions of records files of any length', async () => {
+    const records = Array.from({ length: 500 }, (_, n) => ({
+      id: `r${n}`,
+      text: `Bees number ${n} find flowers. They fly far.`,
+      metadata: { topic: 'x'.repeat(10_000) },
+    }));
+    const config = writeSample(long, { index_file: undefined });
+    writeFileSync(long('records.json'), JSON.stringify(records));
+    const { status, stderr } = await lorekeep(['eval', config, long('drafts.jsonl'), '--draft', '2']);
+    expect(status, stderr).toBe(0);
+    const lines = readFileSync(long('drafts.jsonl'), 'utf8').trimEnd().split('\n');
+    expect(lines.map((one) => JSON.parse(one).relevant)).toEqual([['r0'], ['r250']]);
   });
 });

@@ -192,8 +192,17 @@ describe('lorekeep search', () => {
   it('names what is wrong with filters, files and models, and the fix', async () => {
     const unknown = inFolder('unknown.json');
     writeFileSync(unknown, JSON.stringify({ embedding_model: 'lorekeep-mni', records_file: 'records.json' }));
+    const twice = inFolder('twice.json');
+    writeFileSync(twice, '{"topic": {"==": "a"},\n "topic": {"==": "b"}}');
+    const latin = inFolder('latin.json');
+    writeFileSync(latin, Buffer.from('{"topic": {"==": "\xe9"}}', 'latin1'));
+    const deep = `{"and":${'['.repeat(100)}${']'.repeat(100)}}`;
     const cases: [string[], number, string][] = [
       [[kb, 'x', '--filter', '{"=="'], 2, '--filter: not valid JSON'],
+      [[kb, 'x', '--filter', `@${twice}`], 2, 'twice.json:2:2: topic: occurs twice'],
+      [[kb, 'x', '--filter', '{"topic":{"==":"a","==":"b"}}'], 2, '--filter:1:20: topic.==: occurs twice'],
+      [[kb, 'x', '--filter', deep], 2, '--filter: nested deeper than 64 levels'],
+      [[kb, 'x', '--filter', `@${latin}`], 2, 'latin.json: is not UTF-8'],
       [[kb, 'x', '--group-by', 'z'], 2, '--group-by: the records have no field "z"; they have'],
       [[kb, 'x', '--filter', '@absent'], 2, '--filter: absent: the file does not exist'],
       [[kb, 'x', '--filter', '{"==":[{"knowledge":"topik"},1]}'], 2, 'did you mean "topic"?'],
@@ -204,6 +213,8 @@ describe('lorekeep search', () => {
       [[kb, 'x', '--catalog', inFolder('.')], 2, 'is a folder; a model catalog is expected'],
       [[kb, 'x', '--config', inFolder('none.json')], 2, 'none.json: the file does not exist'],
     ];
+    if (process.platform !== 'win32')
+      cases.push([[kb, 'x', '--filter', '@/dev/zero'], 2, '/dev/zero: is longer than 16777216 bytes']);
     const results = await Promise.all(cases.map(([args]) => lorekeep(['search', ...args])));
     for (const [index, { status, stderr }] of results.entries()) {
       expect(stderr).toContain(cases[index]?.[2]);

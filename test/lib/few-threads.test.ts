@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 /** A user that has no other processes: the limit counts all threads of a user. */
-const user = 64321;
+const user = 100_000 + process.pid;
 const children = join(import.meta.dirname, 'children');
 const searching = join(children, 'search-with-few-threads.mjs');
 const generating = join(children, 'generate-with-few-threads.mjs');

@@ -99,6 +99,51 @@ describe('a filter', () => {
     expect(error.message).toContain('$.or[0].author.starts_with.variable');
   });
 
+  test('takes lists of at most 100,000 elements, in itself and in variables', async () => {
+    const list = (count: number) => Array.from({ length: count }, (_, n) => (n === 7 ? 'Bo' : `n${n}`));
+    const variable: FilterExpression = { in: [field('author'), { variable: 'list' }] };
+    expect(await found({ in: [field('author'), list(100_000)] })).toEqual(['c']);
+    expect(await found(variable, { list: list(100_000) })).toEqual(['c']);
+    for (const [filter, variables, name] of [
+      [{ in: [field('author'), list(100_001)] }, {}, 'filter'],
+      [variable, { list: list(100_001) }, 'variables'],
+    ] as const) {
+      const search = storage.search({ vector, filter: filter as FilterExpression, variables });
+      const { message } = await rejection(search, 'INVALID_ARGUMENT');
+      expect(message).toContain(
+        `${name}: an array in it has 100001 elements, and at most 100000 are expected`,
+      );
+    }
+  });
+
+  test('keeps strings of every length and script as they are', async () => {
+    const names = [
+      '',
+      'ä',
+      'x'.repeat(123),
+      'x'.repeat(124),
+      'x'.repeat(127),
+      'x'.repeat(128),
+      'é'.repeat(62),
+    ];
+    names.push(
+      'é'.repeat(63),
+      'é'.repeat(64),
+      '蜜'.repeat(41),
+      '蜜'.repeat(42),
+      '𝄞'.repeat(31),
+      '𝄞'.repeat(32),
+    );
+    names.push('x'.repeat(5000), 'a\0b', '\ud800');
+    const all = names.map((name, n) => ({ id: `${n}`, text: 'words', metadata: { author: name } }));
+    const vectors = new Float32Array(2 * all.length).fill(1);
+    await using many = await Storage.build(all, vectors, 2, { fields });
+    for (const [n, name] of names.entries()) {
+      const { hits } = await many.search({ vector, filter: { author: { '==': name } } });
+      expect(hits.map(({ id }) => id)).toEqual([`${n}`]);
+    }
+  });
+
   test('says in the plan how many records it let through', async () => {
     const { plan } = await storage.search({ vector, filter: { in: ['sea', field('tags')] } });
     expect(plan.dense).toMatchObject({ matched: 1, exact: true });

@@ -275,6 +275,16 @@ describe('the grammar of a JSON Schema', () => {
     expect(() => schemaGrammar(deep)).toThrow(/nested deeper/);
     const long = { enum: Array.from({ length: 3000 }, (_, i) => `${i}${'x'.repeat(500)}`) };
     expect(() => schemaGrammar(long)).toThrow(/characters/);
+    const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+    expect(schemaGrammar({ enum: numbers(20_000) })).toContain('"19999"');
+    expect(() => schemaGrammar({ enum: numbers(20_001) })).toThrow(/20000 constants/);
+    expect(() => schemaGrammar({ anyOf: [{ enum: numbers(15_000) }, { enum: numbers(15_000) }] })).toThrow(
+      /20000 constants/,
+    );
+    expect(() => schemaGrammar({ const: { values: numbers(100_000) } })).toThrow(/100000 values/);
+    let nested: unknown = 1;
+    for (let i = 0; i < 300; i++) nested = [nested];
+    expect(() => schemaGrammar({ const: nested })).toThrow(/nested deeper than 256/);
     // References that lead to each other on every way through a net.
     const net = Object.fromEntries(
       Array.from({ length: 50 * 20 }, (_, n) => {

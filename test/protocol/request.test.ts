@@ -152,6 +152,32 @@ describe('a request', () => {
       parse({ type: 'CreateAgentRequest', id: 1, session_id: 's', graph: { nodes } }),
     );
     expect(error).toMatchObject({ code: 1004, details: { path: 'graph.nodes' } });
+    const search = (lexical: object) =>
+      refused(() =>
+        parse({
+          ...{ type: 'SearchEmbeddedStringStorageRequest', id: 1, session_id: 's', name: 'n', text: 't' },
+          ...{ mode: 'lexical', lexical },
+        }),
+      );
+    const many = Array.from({ length: 500_000 }, () => 1);
+    for (const [lexical, path, message] of [
+      [{ stopwords: many }, 'lexical.stopwords', 'at most 10000 is expected, not an array of 500000'],
+      [{ stopwords: ['a', '', 1] }, 'lexical.stopwords[1]', 'a string of 1 to 256 characters is expected'],
+      [{ synonyms: [many] }, 'lexical.synonyms[0]', 'at most 10000 is expected'],
+      [{ synonyms: many }, 'lexical.synonyms', 'at most 10000 is expected'],
+      [
+        { synonyms: [['a'], ['b', 7]] },
+        'lexical.synonyms[1][1]',
+        'a string of 1 to 256 characters is expected',
+      ],
+      [{ synonyms: ['ab'] }, 'lexical.synonyms[0]', 'an array of strings is expected'],
+    ] as const) {
+      const { code, details, message: told } = search(lexical);
+      expect([code, details]).toEqual([1004, { path }]);
+      expect(told).toContain(message);
+    }
+    const words = Array.from({ length: 6000 }, (_, n) => `w${n}`);
+    expect(search({ synonyms: [words, words] }).message).toContain('at most 10000 strings in all');
   });
 
   it('is parsed or refused with a code, and never anything else, however mutated', () => {

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { readRegular } from '../../../lib/regular-file.js';
+import { readRegularBytes } from '../../../lib/regular-file.js';
 import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
+import { checkJsonShape } from '../../schema/json-shape.js';
 import { findAccessToken } from '../ask/access-token.js';
 import { answeringGraph, storageName } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
@@ -79,18 +81,30 @@ const mostHistoryBytes = 256 * 1024 * 1024;
 async function readHistory(file: string): Promise<History | undefined> {
   // It is written again: no link may lead to another file.
   const flags = constants.O_NOFOLLOW ?? 0;
-  const text = await readRegular(file, mostHistoryBytes, flags).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    const reason = error.code === 'ELOOP' ? `${file}: is a symbolic link` : error.message;
-    throw new CommandError('IO', `--history: ${reason}`, { cause: error });
-  });
-  if (text === undefined) return undefined;
+  const bytes = await readRegularBytes(file, mostHistoryBytes, flags).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      const reason = error.code === 'ELOOP' ? `${file}: is a symbolic link` : error.message;
+      throw new CommandError('IO', `--history: ${reason}`, { cause: error });
+    },
+  );
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  const refuse = (reason: string, cause?: unknown): never => {
+    throw new CommandError('CORRUPT', `${file}${reason}`, { cause });
+  };
+  // The file is written again: what cannot be read exactly would be lost.
+  if (!isUtf8(bytes)) refuse(': is not UTF-8');
+  const text = bytes.toString('utf8');
+  let history: History | undefined;
   try {
     // The server checks it.
-    return JSON.parse(text) as History;
+    history = JSON.parse(text) as History;
   } catch (cause) {
-    throw new CommandError('CORRUPT', `${file}: not a JSON file: ${(cause as Error).message}`, { cause });
+    refuse(`: not a JSON file: ${(cause as Error).message}`, cause);
   }
+  const problem = checkJsonShape(text);
+  if (problem !== undefined) refuse(`${problem.place}: ${problem.what}`);
+  return history;
 }
 
 /** Answers the lines of a conversation. */

@@ -1,13 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { LorekeepError } from '../../../lib/index.js';
-import { readJson } from '../../files/read-json.js';
+import { LorekeepError, type StoredRecord } from '../../../lib/index.js';
 import {
-  type DraftSource,
   draftQuestions,
   type EvaluationQuestion,
   evaluate,
-  type KnowledgeBaseConfig,
+  type KnowledgeBase,
   openKnowledgeBase,
   questionLine,
   readQuestions,
@@ -34,6 +31,9 @@ export interface EvalFlags extends ModelFlags {
 
 const quietMs = 1000;
 
+/** Records read at once for drafts. */
+const recordsAtOnce = 10_000;
+
 /** `lorekeep eval`: drafts questions if asked to, measures every setting, prints the table, the worst questions and advice. */
 export async function evaluateCommand(given: string, questionsFile: string, flags: EvalFlags): Promise<void> {
   const file = await findKnowledgeBase(given);
@@ -45,9 +45,7 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const onProgress = view.update.bind(view);
     const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
     await using kb = await opening.finally(() => view.stop());
-    // Drafts come from records that opening has checked.
-    const questions =
-      given ?? (await writeDrafts(kb.config, { file, questionsFile, count: flags.draft ?? 0 }));
+    const questions = given ?? (await writeDrafts(kb, { file, questionsFile, count: flags.draft ?? 0 }));
     const { topK, worst } = flags;
     const asked = (done: number, total: number) => view.update({ phase: 'questions', done, total });
     const evaluating = evaluate(kb, questions, { topK, worst, signal, onProgress: asked });
@@ -66,15 +64,16 @@ interface DraftPlaces {
 
 /** Writes drafted questions to a new file, and returns them. */
 async function writeDrafts(
-  config: KnowledgeBaseConfig,
+  kb: KnowledgeBase,
   { file, questionsFile, count }: DraftPlaces,
 ): Promise<EvaluationQuestion[]> {
-  const records = resolve(dirname(file), config.records_file);
-  const { value } = await readJson(records);
-  const drafts = draftQuestions(value as DraftSource[], count);
+  const records: StoredRecord[] = [];
+  while (records.length < kb.size)
+    records.push(...(await kb.list({ offset: records.length, limit: recordsAtOnce })));
+  const drafts = draftQuestions(records, count);
   if (drafts.length === 0) {
     const reason = 'no record has a title or a second sentence, so no question can be drafted; write some';
-    throw LorekeepError.about('INVALID_ARGUMENT', { file: records, reason });
+    throw LorekeepError.about('INVALID_ARGUMENT', { file, reason });
   }
   const lines = drafts.map((draft) => `${questionLine(draft)}\n`).join('');
   await writeFile(questionsFile, lines, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {

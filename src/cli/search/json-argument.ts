@@ -1,6 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { checkJsonShape } from '../../schema/json-shape.js';
 import { parseWithWideIntegers } from '../../schema/wide-integers.js';
 import { UsageError } from '../failure.js';
+
+/** Longest file that a flag may name, in bytes. */
+const mostBytes = 16 * 1024 * 1024;
 
 /** The value of a flag that is JSON, or `@FILE` for a file of JSON. @throws UsageError */
 export async function jsonArgument(flag: string, given: string | undefined): Promise<unknown> {
@@ -36,20 +40,37 @@ export async function jsonObjectArgument(
   throw new UsageError(`${flag}: an object of names and values is expected, such as {"day": 3}`);
 }
 
-function parse(text: string, source: string, advice: string): unknown {
+function parse(given: string, source: string, advice: string): unknown {
+  const text = given.replace(/^\uFEFF/, '');
+  let value: unknown;
   try {
-    return parseWithWideIntegers(text.replace(/^\uFEFF/, ''));
+    value = parseWithWideIntegers(text);
   } catch (error) {
     throw new UsageError(`${source}: not valid JSON: ${(error as Error).message}${advice}`);
   }
+  const problem = checkJsonShape(text);
+  if (problem !== undefined) throw new UsageError(`${source}${problem.place}: ${problem.what}`);
+  return value;
 }
 
+/** A pipe is read to its end, so that a shell's <(...) works. */
 async function read(source: string, file: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
   try {
-    return await readFile(file, 'utf8');
+    for await (const chunk of createReadStream(file, { end: mostBytes })) {
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(`${source}: ${reasons.get(code) ?? message}`);
+  }
+  if (length > mostBytes) throw new UsageError(`${source}: is longer than ${mostBytes} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new UsageError(`${source}: is not UTF-8`);
   }
 }
 

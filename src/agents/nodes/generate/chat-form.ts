@@ -1,4 +1,5 @@
 import type { ChatMessage, GenerateRequest, TextModel } from '../../../catalog/text-model.js';
+import { countEach } from './count-each.js';
 
 /** A prompt in the form that a model takes, with its tokens counted. */
 export interface CountedPrompt {
@@ -26,7 +27,7 @@ async function countPlain(model: TextModel, messages: readonly ChatMessage[]): P
   const texts = messages.map(({ role, content }, index) =>
     index === 0 || role === 'assistant' ? content : plainSeparator + content,
   );
-  const messageTokens = await Promise.all(texts.map((text) => model.countTokens(text)));
+  const messageTokens = await countEach(model, texts);
   const prompt = texts.join('');
   // One for the token that many vocabularies begin a text with.
   const tokens = (await model.countTokens(prompt)) + 1;

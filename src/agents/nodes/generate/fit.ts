@@ -5,6 +5,7 @@ import { fail } from '../../../protocol/errors.js';
 import type { Interaction } from '../../interaction.js';
 import { interactionView } from '../../template.js';
 import { type CountedPrompt, countPrompt } from './chat-form.js';
+import { countEach } from './count-each.js';
 import { type Kept, leaveOut, withinBudget } from './overflow.js';
 import type { PromptBuilder, PromptMessages, PromptParts } from './prompt.js';
 
@@ -81,8 +82,8 @@ export class PromptFitter {
   ): Promise<DryRun['tokens']> {
     const { context, reserved } = this.#limits;
     const system = historyStart === 0 ? 0 : await this.#model.countTokens(messages[0]?.content ?? '');
-    const turns = messages.slice(historyStart, -1).map(({ content }) => this.#model.countTokens(content));
-    const history = sum(await Promise.all(turns));
+    const turns = messages.slice(historyStart, -1).map(({ content }) => content);
+    const history = sum(await countEach(this.#model, turns));
     const knowledge = sum(await this.#sizes(interaction, parts.knowledge));
     const last = await this.#model.countTokens(messages.at(-1)?.content ?? '');
     const inSystem = this.#builder.placement === 'system';
@@ -155,8 +156,8 @@ export class PromptFitter {
     const sizes: number[] = [];
     for (let at = 0; at < knowledge.length; at += countedAtOnce) {
       const items = await this.#builder.items(view, knowledge.slice(at, at + countedAtOnce), at + 1);
-      const counts = items.map((item) => this.#model.countTokens(`${item}\n\n`));
-      sizes.push(...(await Promise.all(counts)));
+      const texts = items.map((item) => `${item}\n\n`);
+      sizes.push(...(await countEach(this.#model, texts)));
     }
     return sizes;
   }
