@@ -17,6 +17,9 @@ const defaults = { starts: 10, rounds: 6, seconds: 1, clients: 16, records: 2000
 /** The most that the monitor may cost. */
 const limit = 0.03;
 
+/** Student's t for 95 %, by degrees of freedom from 1. */
+const students = [12.7, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13];
+
 const monitor = { enabled: true, port: 0, memory_tick_interval_ms: 1000 };
 
 await runTrial('monitor', defaults, async (options) => {
@@ -56,9 +59,6 @@ async function loadInTurns(servers, start, { rounds, seconds }, ask) {
     }
 }
 
-/** Student's t for 95 %, by degrees of freedom from 1. */
-const students = [12.7, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13];
-
 /** The mean of values, and its 95 % interval. */
 function meanOf(values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -68,7 +68,9 @@ function meanOf(values) {
   return { mean, low: mean - reach, high: mean + reach };
 }
 
-const percent = (share) => (Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : 'unknown');
+function percent(share) {
+  return Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : 'unknown';
+}
 
 function shown({ mean, low, high }) {
   return `${percent(mean)} (95 %: ${percent(low)} to ${percent(high)})`;

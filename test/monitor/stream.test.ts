@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { isLoopback } from '../../src/http/guard.js';
 import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
-import { LiveTurns } from '../../src/monitor/live-turns.js';
+import { LiveTurns, mostShown } from '../../src/monitor/live-turns.js';
 import { LogTail } from '../../src/monitor/log-tail.js';
 import type { TurnRecord } from '../../src/monitor/turn-record.js';
 import { leastKept, TurnRing } from '../../src/monitor/turn-ring.js';
@@ -299,16 +299,16 @@ it('a page gets turns several at a time, in order, and of too many the failed an
     live.added();
   };
   live.flush();
-  for (let n = 0; n < 50; n++) add({});
+  for (let n = 0; n < mostShown; n++) add({});
   expect(shown).toEqual([]);
   vi.advanceTimersToNextTimer();
-  expect(shown.at(-1)?.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, n) => n + 1));
+  expect(shown.at(-1)?.map(({ seq }) => seq)).toEqual(Array.from({ length: mostShown }, (_, n) => n + 1));
   add({ status: 'failed', durationMs: 0 });
   for (let n = 0; n < 1000; n++) add({ durationMs: 1, queuedMs: n });
   live.flush();
   expect(shown.at(-1)?.map(({ queuedMs }) => queuedMs)).toEqual([
     0,
-    ...Array.from({ length: 49 }, (_, n) => 951 + n),
+    ...Array.from({ length: mostShown - 1 }, (_, n) => 1001 - mostShown + n),
   ]);
   live.flush();
   expect(shown).toHaveLength(2);
@@ -325,7 +325,7 @@ it('a page gets turns without waiting once the ring might lose them', () => {
     ring.add(facts('t'));
     live.added();
   }
-  expect(shown[0]).toHaveLength(50);
+  expect(shown[0]).toHaveLength(mostShown);
   expect(shown[0]?.[0]?.turn).toBe('failed');
 });
 
