@@ -20,14 +20,18 @@ std::uint32_t within_segment(std::size_t position, std::size_t segment) noexcept
 Attention::Attention(const DecoderShape& shape, const DecoderKernels& kernels, KvCache& cache, Team& team)
     : shape_(shape), kernels_(kernels), cache_(cache), team_(team) {
   // Allocated here: computing must not fail.
-  const std::size_t floats = kTileQueries * (shape.head + kSegmentKeys) + 2 * state_floats();
-  const std::size_t cells =
-      cache.shape().format == CacheFormat::kF16 ? 0 : kSegmentKeys * (shape.head + padded(shape.head));
-  for (std::size_t worker = 0; worker < team.size(); ++worker) {
-    scratch_.emplace_back(floats);
-    expanded_.emplace_back(cells);
-  }
+  for (std::size_t worker = 0; worker < team.size(); ++worker) scratch_.emplace_back(shape, cache.shape().format);
 }
+
+Attention::Scratch::Scratch(const DecoderShape& shape, CacheFormat format)
+    : queries(pairs(shape.head) * 2 * kTileQueries),
+      query_scales(kTileQueries),
+      scores(kTileQueries * kSegmentKeys),
+      total(state_floats(shape)),
+      next(state_floats(shape)),
+      expanded(format == CacheFormat::kF16
+                   ? 0
+                   : kSegmentBlocks * (key_numbers(shape.head) + kBlockKeys * padded(shape.head))) {}
 
 void Attention::plan(std::span<const Part> parts) {
   tasks_.clear();
@@ -89,33 +93,34 @@ bool Attention::compute(std::size_t layer, std::size_t window, const float* quer
 }
 
 void Attention::run(const Task& task, const Layer& layer, std::size_t worker) {
-  float* const query = scratch_[worker].data();
-  const SegmentResults total = state_at(scores(worker) + kTileQueries * kSegmentKeys);
-  const SegmentResults next = state_at(total.largest + state_floats());
-  std::memset(query, 0, kTileQueries * shape_.head * sizeof(float));
+  Scratch& scratch = scratch_[worker];
+  const SegmentResults total = state_at(scratch.total.data());
+  const SegmentResults next = state_at(scratch.next.data());
+  std::memset(scratch.queries.data(), 0, scratch.queries.size() * sizeof(std::uint16_t));
   for (std::size_t i = 0; i < task.queries; ++i) {
     const std::size_t row = task.part.row + (task.query + i) / shape_.group();
     const std::size_t head = task.kv_head * shape_.group() + (task.query + i) % shape_.group();
     const float* from = layer.queries + row * layer.stride + head * shape_.head;
-    for (std::size_t d = 0; d < shape_.head; ++d) query[d * kTileQueries + i] = from[d] * shape_.attention_scale;
+    scratch.query_scales.data()[i] = shape_.attention_scale * kernels_.store_pairs(from, scratch.queries.data() + 2 * i,
+                                                                                   shape_.head, 2 * kTileQueries);
   }
   if (task.slot != kNoSlot) {
     for (std::size_t i = task.first; i < task.last; ++i) {
       float* const slot = partial_.data() + (task.slot + i - task.first) * state_floats();
-      segment(task, layer, i, query, worker, state_at(slot));
+      segment(task, layer, i, worker, state_at(slot));
     }
     return;
   }
-  segment(task, layer, 0, query, worker, total);
+  segment(task, layer, 0, worker, total);
   for (std::size_t i = 1; i < task.last && !team_.stopped(); ++i) {
-    segment(task, layer, i, query, worker, next);
+    segment(task, layer, i, worker, next);
     kernels_.merge(total, next, task.queries, padded(shape_.head));
   }
   finish(task, layer, total);
 }
 
-void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, const float* query,
-                        std::size_t worker, const SegmentResults& found) {
+void Attention::segment(const Task& task, const Layer& layer, std::size_t segment, std::size_t worker,
+                        const SegmentResults& found) {
   std::uint32_t begin[kTileQueries];
   std::uint32_t end[kTileQueries];
   SegmentAttention work{};
@@ -137,13 +142,14 @@ void Attention::segment(const Task& task, const Layer& layer, std::size_t segmen
   find_cells(task, layer.index, segment * kSegmentBlocks, blocks, worker, keys, values);
   work.head = shape_.head;
   work.queries = task.queries;
-  work.query = query;
+  work.query = scratch_[worker].queries.data();
+  work.query_scales = scratch_[worker].query_scales.data();
   work.begin = begin;
   work.end = end;
   work.keys = keys;
   work.values = values;
   work.softcap = shape_.attention_softcap;
-  work.scores = scores(worker);
+  work.scores = scratch_[worker].scores.data();
   work.largest = found.largest;
   work.sum = found.sum;
   work.weighted = found.weighted;
@@ -154,7 +160,7 @@ void Attention::find_cells(const Task& task, std::size_t layer, std::size_t firs
                            std::size_t worker, const std::uint16_t** keys, const std::uint16_t** values) {
   const std::size_t sequence = task.part.sequence;
   const bool expand = cache_.shape().format != CacheFormat::kF16;
-  std::uint16_t* to = expanded_[worker].data();
+  std::uint16_t* to = scratch_[worker].expanded.data();
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t block = first_block + i;
     keys[i] = cache_.keys(sequence, block, layer, task.kv_head);
@@ -164,7 +170,7 @@ void Attention::find_cells(const Task& task, std::size_t layer, std::size_t firs
     const EightBitCells value = cache_.eight_bit_values(sequence, block, layer, task.kv_head);
     kernels_.expand_keys(key.quants, key.scales, to, shape_.head);
     keys[i] = to;
-    to += kBlockKeys * shape_.head;
+    to += key_numbers(shape_.head);
     kernels_.expand_values(value.quants, value.scales, to, shape_.head);
     values[i] = to;
     to += kBlockKeys * padded(shape_.head);

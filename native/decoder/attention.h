@@ -54,12 +54,25 @@ class Attention {
     std::size_t stride;
   };
 
-  std::size_t state_floats() const noexcept { return kTileQueries * (2 + padded(shape_.head)); }
+  /// Memory of a worker.
+  struct Scratch {
+    explicit Scratch(const DecoderShape& shape, CacheFormat format);
+    Buffer<std::uint16_t> queries;
+    Buffer<float> query_scales;
+    Buffer<float> scores;
+    Buffer<float> total;  // results
+    Buffer<float> next;
+    Buffer<std::uint16_t> expanded;  // a segment of a cache of 8 bits in 16
+  };
+
+  static std::size_t state_floats(const DecoderShape& shape) noexcept {
+    return kTileQueries * (2 + padded(shape.head));
+  }
+  std::size_t state_floats() const noexcept { return state_floats(shape_); }
   SegmentResults state_at(float* from) const noexcept { return {from, from + kTileQueries, from + 2 * kTileQueries}; }
   void run(const Task& task, const Layer& layer, std::size_t worker);
-  void segment(const Task& task, const Layer& layer, std::size_t segment, const float* query, std::size_t worker,
+  void segment(const Task& task, const Layer& layer, std::size_t segment, std::size_t worker,
                const SegmentResults& found);
-  float* scores(std::size_t worker) noexcept { return scratch_[worker].data() + kTileQueries * shape_.head; }
   void find_cells(const Task& task, std::size_t layer, std::size_t first_block, std::size_t blocks, std::size_t worker,
                   const std::uint16_t** keys, const std::uint16_t** values);
   void finish(const Task& task, const Layer& layer, const SegmentResults& state) const;
@@ -71,8 +84,7 @@ class Attention {
   std::vector<Task> tasks_;
   std::vector<Task> split_;  // tiles whose segments are several tasks, to be merged
   Buffer<float> partial_;
-  std::vector<Buffer<float>> scratch_;           // of each worker
-  std::vector<Buffer<std::uint16_t>> expanded_;  // of each worker: a segment of a cache of 8 bits as f16
+  std::vector<Scratch> scratch_;  // of each worker
 };
 
 }  // namespace lorekeep::decoder

@@ -2,7 +2,9 @@
 // namespace of lorekeep::decoder, LOREKEEP_TARGET (attributes of every function), and
 //   struct Reg: kLanes; kQueries and kDimensions, the queries and registers of a tile that fit the processor; load,
 //   store, set, load_half, store_half (f16), load_bytes (signed), add, sub, mul, div, fma, min, max, round,
-//   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest.
+//   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest;
+//   Pairs and Sums, kLanes pairs of integers of 16 bits and kLanes sums of 32: load_pairs, same_pair, store_pairs (of
+//   floats, rounded), no_sums, add_products (of both numbers of a pair), from_sums.
 // Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
 #pragma once
 
@@ -17,6 +19,8 @@ namespace {
 
 using Value = Reg::Value;
 constexpr float kLargestHalf = 65504.0f;
+constexpr float kLargestInteger = 32767.0f;
+constexpr float kLog2E = 1.44269504f;
 
 // exp by 2^(x log2 e) with the polynomial of Cephes' expf (Moshier), accurate to 2 units in the last place; 0 below
 // -87.
@@ -33,6 +37,21 @@ LOREKEEP_TARGET inline Value exponential(Value x) {
   p = Reg::fma(p, r, Reg::set(1.6666665459e-1f));
   p = Reg::fma(p, r, Reg::set(5.0000001201e-1f));
   p = Reg::fma(p, Reg::mul(r, r), Reg::add(r, Reg::set(1.0f)));
+  return Reg::less(x, lowest, Reg::set(0.0f), Reg::times_two_to(p, power));
+}
+
+// 2^x by a polynomial for [-0.5, 0.5] with a relative error of 1e-7 (minimax); 0 below -126.
+LOREKEEP_TARGET inline Value power_of_two(Value x) {
+  const Value lowest = Reg::set(-126.0f);
+  const Value bounded = Reg::max(x, lowest);
+  const Value power = Reg::round(bounded);
+  const Value r = Reg::sub(bounded, power);
+  Value p = Reg::set(1.326472606e-3f);
+  p = Reg::fma(p, r, Reg::set(9.671513044e-3f));
+  p = Reg::fma(p, r, Reg::set(5.550733750e-2f));
+  p = Reg::fma(p, r, Reg::set(2.402224208e-1f));
+  p = Reg::fma(p, r, Reg::set(6.931469776e-1f));
+  p = Reg::fma(p, r, Reg::set(1.0f));
   return Reg::less(x, lowest, Reg::set(0.0f), Reg::times_two_to(p, power));
 }
 
@@ -122,24 +141,72 @@ LOREKEEP_TARGET void activate(float* gate, const float* up, std::size_t count) {
   if (rest > 0) store_some(gate + i, Reg::mul(kActivation(load_some(gate + i, rest)), load_some(up + i, rest)), rest);
 }
 
+LOREKEEP_TARGET inline Value bounded(Value value) {
+  // max() and min() return their second argument for a NaN.
+  return Reg::max(Reg::min(value, Reg::set(kLargestHalf)), Reg::set(-kLargestHalf));
+}
+
 LOREKEEP_TARGET void store_half(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride) {
   alignas(64) std::uint16_t halves[Reg::kLanes];
   for (std::size_t i = 0; i < count; i += Reg::kLanes) {
     const std::size_t some = count - i < Reg::kLanes ? count - i : Reg::kLanes;
-    // max() and min() return their second argument for a NaN.
-    const Value value = some == Reg::kLanes ? Reg::load(from + i) : load_some(from + i, some);
-    Reg::store_half(halves, Reg::max(Reg::min(value, Reg::set(kLargestHalf)), Reg::set(-kLargestHalf)));
+    Reg::store_half(halves, bounded(some == Reg::kLanes ? Reg::load(from + i) : load_some(from + i, some)));
     for (std::size_t j = 0; j < some; ++j) to[(i + j) * stride] = halves[j];
   }
 }
 
+LOREKEEP_TARGET float store_pairs(const float* from, std::uint16_t* to, std::size_t head, std::size_t stride) {
+  constexpr float kShortest = 1e-15f;  // whose square is a normal number
+  Value squares = Reg::set(0.0f);
+  Value largest = Reg::set(0.0f);
+  for (std::size_t i = 0; i < head; i += Reg::kLanes) {
+    const Value value = bounded(head - i < Reg::kLanes ? load_some(from + i, head - i) : Reg::load(from + i));
+    squares = Reg::fma(value, value, squares);
+    largest = Reg::max(largest, Reg::max(value, Reg::sub(Reg::set(0.0f), value)));
+  }
+  const float length = std::sqrt(Reg::sum(squares));
+  const float of_length = length / kLongestVector;
+  const float of_largest = Reg::largest(largest) / kLargestInteger;
+  const bool none = length < kShortest;
+  const float scale = none ? 1.0f : of_length > of_largest ? of_length : of_largest;
+  const Value inverse = Reg::set(none ? 0.0f : 1.0f / scale);
+  for (std::size_t i = 0; i < head; i += Reg::kLanes) {
+    const std::size_t some = head - i < Reg::kLanes ? head - i : Reg::kLanes;
+    const Value value = bounded(some < Reg::kLanes ? load_some(from + i, some) : Reg::load(from + i));
+    alignas(64) float integers[Reg::kLanes];
+    Reg::store(integers, Reg::round(Reg::mul(value, inverse)));
+    for (std::size_t j = 0; j < some; ++j)
+      to[(i + j) / 2 * stride + (i + j) % 2] = static_cast<std::uint16_t>(static_cast<int>(integers[j]));
+  }
+  return scale;
+}
+
+// The length of a key is at most that of one whose quants are all the largest.
 LOREKEEP_TARGET void expand_keys(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
                                  std::size_t head) {
-  for (std::size_t d = 0; d < head; ++d, quants += kBlockKeys, to += kBlockKeys) {
-    const std::uint16_t* group = scales + d / kScaleDimensions * kBlockKeys;
-    for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes)
-      Reg::store_half(to + key, Reg::mul(Reg::load_bytes(quants + key), Reg::load_half(group + key)));
+  constexpr float kLargestQuant = 128.0f;
+  constexpr float kSmallestScale = 1e-15f;
+  alignas(64) float of_keys[kBlockKeys];
+  for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes) {
+    Value squares = Reg::set(kSmallestScale * kSmallestScale);
+    for (std::size_t group = 0; group < scale_groups(head); ++group) {
+      const Value scale = Reg::load_half(scales + group * kBlockKeys + key);
+      squares = Reg::fma(scale, scale, squares);
+    }
+    Reg::store(of_keys + key, squares);
   }
+  const float factor = kLargestQuant * std::sqrt(static_cast<float>(kScaleDimensions)) / kLongestVector;
+  for (float& scale : of_keys) scale = factor * std::sqrt(scale);
+  for (std::size_t d = 0; d < head; d += 2, quants += 2 * kBlockKeys, to += 2 * kBlockKeys) {
+    const std::uint16_t* group = scales + d / kScaleDimensions * kBlockKeys;
+    for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes) {
+      const Value share = Reg::div(Reg::load_half(group + key), Reg::load(of_keys + key));
+      const Value even = Reg::mul(Reg::load_bytes(quants + key), share);
+      const Value odd = Reg::mul(Reg::load_bytes(quants + kBlockKeys + key), share);
+      Reg::store_pairs(to + 2 * key, even, odd);
+    }
+  }
+  std::memcpy(to, of_keys, sizeof of_keys);
 }
 
 LOREKEEP_TARGET void expand_values(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
@@ -160,26 +227,34 @@ LOREKEEP_TARGET void expand_values(const std::int8_t* quants, const std::uint16_
   }
 }
 
-/// Scores of kRows queries with 2 registers of keys.
+/// Scores of kRows queries with 2 registers of keys, without the scales of the queries.
 template <std::size_t kRows>
-LOREKEEP_TARGET void score(const float* query, const std::uint16_t* keys, std::size_t head, float* scores) {
-  Value sums[kRows][2];
+LOREKEEP_TARGET void score(const SegmentAttention& task, std::size_t query, std::size_t key) {
+  Reg::Sums sums[kRows][2];
 #pragma GCC unroll 12
-  for (std::size_t q = 0; q < kRows; ++q) sums[q][0] = sums[q][1] = Reg::set(0.0f);
-  for (std::size_t d = 0; d < head; ++d, query += kTileQueries, keys += kBlockKeys) {
-    const Value first = Reg::load_half(keys);
-    const Value second = Reg::load_half(keys + Reg::kLanes);
+  for (std::size_t q = 0; q < kRows; ++q) sums[q][0] = sums[q][1] = Reg::no_sums();
+  const std::uint16_t* queries = task.query + 2 * query;
+  const std::uint16_t* block = task.keys[key / kBlockKeys];
+  const std::uint16_t* keys = block + 2 * (key % kBlockKeys);
+  const std::size_t count = pairs(task.head);
+  for (std::size_t i = 0; i < count; ++i, queries += 2 * kTileQueries, keys += 2 * kBlockKeys) {
+    const Reg::Pairs first = Reg::load_pairs(keys);
+    const Reg::Pairs second = Reg::load_pairs(keys + 2 * Reg::kLanes);
 #pragma GCC unroll 12
     for (std::size_t q = 0; q < kRows; ++q) {
-      const Value value = Reg::set(query[q]);
-      sums[q][0] = Reg::fma(value, first, sums[q][0]);
-      sums[q][1] = Reg::fma(value, second, sums[q][1]);
+      const Reg::Pairs pair = Reg::same_pair(queries + 2 * q);
+      sums[q][0] = Reg::add_products(sums[q][0], first, pair);
+      sums[q][1] = Reg::add_products(sums[q][1], second, pair);
     }
   }
+  const float* scales = key_scales(block, task.head) + key % kBlockKeys;
+  const Value first = Reg::load(scales);
+  const Value second = Reg::load(scales + Reg::kLanes);
+  float* scores = task.scores + query * kSegmentKeys + key;
 #pragma GCC unroll 12
   for (std::size_t q = 0; q < kRows; ++q) {
-    Reg::store(scores + q * kSegmentKeys, sums[q][0]);
-    Reg::store(scores + q * kSegmentKeys + Reg::kLanes, sums[q][1]);
+    Reg::store(scores + q * kSegmentKeys, Reg::mul(Reg::from_sums(sums[q][0]), first));
+    Reg::store(scores + q * kSegmentKeys + Reg::kLanes, Reg::mul(Reg::from_sums(sums[q][1]), second));
   }
 }
 
@@ -233,14 +308,16 @@ LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) 
 LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::size_t count) {
   float* scores = task.scores + q * kSegmentKeys;
   const Value lowest = Reg::set(-std::numeric_limits<float>::infinity());
+  float scale = task.query_scales[q] * kLog2E;
   if (task.softcap > 0) {
     // tanh(x) = 1 - 2 / (1 + exp(2x))
     const Value one = Reg::set(1.0f);
+    const Value twice = Reg::set(2.0f * scale / task.softcap);
     for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-      const Value power = exponential(Reg::mul(Reg::load(scores + i), Reg::set(2.0f / task.softcap)));
-      const Value tanh = Reg::sub(one, Reg::div(Reg::set(2.0f), Reg::add(one, power)));
-      Reg::store(scores + i, Reg::mul(Reg::set(task.softcap), tanh));
+      const Value power = power_of_two(Reg::min(Reg::mul(Reg::load(scores + i), twice), Reg::set(126.0f)));
+      Reg::store(scores + i, Reg::sub(one, Reg::div(Reg::set(2.0f), Reg::add(one, power))));
     }
+    scale = task.softcap * kLog2E;
   }
   Value largest = lowest;
   if (task.begin[q] == 0 && task.end[q] >= count) {
@@ -257,11 +334,13 @@ LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::si
     }
   }
   const float found = Reg::largest(largest);
-  task.largest[q] = found;
-  const Value top = Reg::set(found == -std::numeric_limits<float>::infinity() ? 0.0f : found);
+  task.largest[q] = found * scale;
+  const bool none = found == -std::numeric_limits<float>::infinity();
+  const Value below = Reg::set(none ? 0.0f : -found * scale);
+  const Value factor = Reg::set(scale);
   Value sum = Reg::set(0.0f);
   for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-    const Value value = exponential(Reg::sub(Reg::load(scores + i), top));
+    const Value value = power_of_two(Reg::fma(Reg::load(scores + i), factor, below));
     sum = Reg::add(sum, value);
     Reg::store(scores + i, value);
   }
@@ -270,10 +349,7 @@ LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::si
 
 template <std::size_t kRows>
 LOREKEEP_TARGET void score_rows(const SegmentAttention& task, std::size_t query) {
-  for (std::size_t key = 0; key < task.most; key += 2 * Reg::kLanes) {
-    const std::uint16_t* keys = task.keys[key / kBlockKeys] + key % kBlockKeys;
-    score<kRows>(task.query + query, keys, task.head, task.scores + query * kSegmentKeys + key);
-  }
+  for (std::size_t key = 0; key < task.most; key += 2 * Reg::kLanes) score<kRows>(task, query, key);
 }
 
 LOREKEEP_TARGET void attend(const SegmentAttention& task) {
@@ -319,8 +395,8 @@ LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& fro
     const Value earlier = load_some(into.largest + i, some);
     const Value later = load_some(from.largest + i, some);
     const Value largest = Reg::max(earlier, later);
-    Reg::store(old_shares + i, exponential(Reg::sub(earlier, largest)));
-    Reg::store(new_shares + i, exponential(Reg::sub(later, largest)));
+    Reg::store(old_shares + i, power_of_two(Reg::sub(earlier, largest)));
+    Reg::store(new_shares + i, power_of_two(Reg::sub(later, largest)));
   }
   for (std::size_t i = 0; i < queries; ++i) {
     if (from.largest[i] == kNone) continue;
@@ -336,8 +412,8 @@ LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& fro
 }
 
 constexpr DecoderKernels kernel_set(const char* name) {
-  return {name,           rms_norm,   add,         scale,         rotate_pairs, rotate_halves, activate<silu>,
-          activate<gelu>, store_half, expand_keys, expand_values, attend,       merge};
+  return {name,           rms_norm,   add,         scale,       rotate_pairs,  rotate_halves, activate<silu>,
+          activate<gelu>, store_half, store_pairs, expand_keys, expand_values, attend,        merge};
 }
 
 }  // namespace

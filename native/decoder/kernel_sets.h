@@ -19,7 +19,9 @@ namespace lorekeep::decoder {
 extern const DecoderKernels kScalarKernels;
 #if LOREKEEP_X86_DECODER
 extern const DecoderKernels kAvx2Kernels;
+extern const DecoderKernels kAvxVnniKernels;
 extern const DecoderKernels kAvx512Kernels;
+extern const DecoderKernels kAvx512VnniKernels;
 #endif
 #if LOREKEEP_NEON_DECODER
 extern const DecoderKernels kNeonKernels;

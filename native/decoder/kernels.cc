@@ -6,12 +6,14 @@
 namespace lorekeep::decoder {
 
 std::span<const DecoderKernels* const> available_kernels() noexcept {
-  static const KernelSets<DecoderKernels, 3> sets(
+  static const KernelSets<DecoderKernels, 6> sets(
       {
           {&kScalarKernels, 0},
 #if LOREKEEP_X86_DECODER
           {&kAvx2Kernels, kAvx2},
+          {&kAvxVnniKernels, kAvx2 | kAvxVnni},
           {&kAvx512Kernels, kAvx512},
+          {&kAvx512VnniKernels, kAvx512 | kAvx512Vnni},
 #endif
 #if LOREKEEP_NEON_DECODER
           {&kNeonKernels, kNeon},

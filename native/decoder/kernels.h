@@ -8,8 +8,25 @@
 
 namespace lorekeep::decoder {
 
-/// Keys of a block of the KV cache. Within a block, keys are stored by dimension: [dimension][kBlockKeys].
+/// Keys of a block of the KV cache. Within a block, keys are stored by pairs of dimensions: [pair][kBlockKeys][2]
+/// integers of 16 bits, then an f32 scale for each key.
 inline constexpr std::size_t kBlockKeys = 32;
+constexpr std::size_t pairs(std::size_t head) noexcept {
+  return head / 2;
+}
+/// Numbers of 16 bits of the keys of a block, with their scales.
+constexpr std::size_t key_numbers(std::size_t head) noexcept {
+  return (pairs(head) + 1) * 2 * kBlockKeys;
+}
+inline float* key_scales(std::uint16_t* keys, std::size_t head) noexcept {
+  return reinterpret_cast<float*>(keys + pairs(head) * 2 * kBlockKeys);
+}
+inline const float* key_scales(const std::uint16_t* keys, std::size_t head) noexcept {
+  return reinterpret_cast<const float*>(keys + pairs(head) * 2 * kBlockKeys);
+}
+/// A vector of integers has at most this length. So the product of two has less than 32 bits, and so has every partial
+/// sum of it (Cauchy and Schwarz). Rounding may add half the root of the dimensions.
+inline constexpr float kLongestVector = 46000;
 /// Keys that a softmax covers at once. Segments begin at multiples of this position; their results are merged in order.
 inline constexpr std::size_t kSegmentKeys = 256;
 inline constexpr std::size_t kSegmentBlocks = kSegmentKeys / kBlockKeys;
@@ -30,20 +47,21 @@ constexpr std::size_t scale_groups(std::size_t head) noexcept {
 
 /// The queries of a tile and one segment of the keys and values of a key/value head.
 struct SegmentAttention {
-  std::size_t head;     // dimensions
+  std::size_t head;     // dimensions, even
   std::size_t queries;  // 1 to kTileQueries
-  /// Dimension d of query q: query[d * kTileQueries + q]; 0 for q >= queries. Scaled.
-  const float* query;
+  /// Integers: dimension d of query q is query[(d / 2 * kTileQueries + q) * 2 + d % 2]; 0 for q >= queries.
+  const std::uint16_t* query;
+  const float* query_scales;  // a score is the product of the integers, the key's scale and this one
   /// Query q sees keys begin[q] to end[q] of the segment; none if begin[q] >= end[q]. Both are at most kSegmentKeys.
   const std::uint32_t* begin;
   const std::uint32_t* end;
   std::uint32_t most;                  // the largest end
-  const std::uint16_t* const* keys;    // the blocks up to `most`, f16: [head][kBlockKeys]
+  const std::uint16_t* const* keys;    // the blocks up to `most`
   const std::uint16_t* const* values;  // f16: [kBlockKeys][padded(head)], finite
   float softcap;                       // scores become softcap * tanh(score / softcap); 0: unchanged
   float* scores;                       // scratch: kTileQueries x kSegmentKeys
   // Results: exp(score - largest), summed, and times the values. A query that sees no key has largest = -infinity.
-  float* largest;   // kTileQueries
+  float* largest;   // kTileQueries, times log2(e)
   float* sum;       // kTileQueries
   float* weighted;  // kTileQueries x padded(head)
 };
@@ -73,8 +91,12 @@ struct DecoderKernels {
   void (*gelu_times)(float* gate, const float* up, std::size_t count);
   /// Writes values as f16, value i to to[i * stride]. Values that f16 cannot hold become its largest.
   void (*store_half)(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride);
-  /// Writes a block of keys or values of 8 bits as f16, in the same order. Scales are [group][kBlockKeys].
+  /// Writes a key or a query as integers, dimension d to to[d / 2 * stride + d % 2]. Returns the scale. Values that f16
+  /// cannot hold become its largest.
+  float (*store_pairs)(const float* from, std::uint16_t* to, std::size_t head, std::size_t stride);
+  /// Writes a block of keys of 8 bits, [head][kBlockKeys], as one of 16 bits. Scales are [group][kBlockKeys].
   void (*expand_keys)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
+  /// Writes a block of values of 8 bits as f16, in the same order.
   void (*expand_values)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*attend)(const SegmentAttention& task);
   /// Adds the results of a later segment to those of earlier ones. Rows of `weighted` have `width` values, a multiple

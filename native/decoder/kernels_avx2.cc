@@ -1,64 +1,15 @@
 #include "decoder/kernel_sets.h"
 #if LOREKEEP_X86_DECODER
-#include <immintrin.h>
-
-#include <cstdint>
-
 #define LOREKEEP_TARGET __attribute__((target("avx2,fma,f16c")))
+
+#include "decoder/avx2_register.h"
 
 namespace lorekeep::decoder {
 namespace {
 
-struct Reg {
-  using Value = __m256;
-  static constexpr std::size_t kLanes = 8;
-  static constexpr std::size_t kQueries = 6;  // 12 sums, 2 registers of keys and a value in 16 registers
-
-  LOREKEEP_TARGET static Value load(const float* from) { return _mm256_loadu_ps(from); }
-  LOREKEEP_TARGET static void store(float* to, Value a) { _mm256_storeu_ps(to, a); }
-  LOREKEEP_TARGET static Value set(float value) { return _mm256_set1_ps(value); }
-  LOREKEEP_TARGET static Value load_half(const std::uint16_t* from) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  }
-  LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-  }
-  LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
-    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-  }
-  LOREKEEP_TARGET static Value add(Value a, Value b) { return _mm256_add_ps(a, b); }
-  LOREKEEP_TARGET static Value sub(Value a, Value b) { return _mm256_sub_ps(a, b); }
-  LOREKEEP_TARGET static Value mul(Value a, Value b) { return _mm256_mul_ps(a, b); }
-  LOREKEEP_TARGET static Value div(Value a, Value b) { return _mm256_div_ps(a, b); }
-  LOREKEEP_TARGET static Value fma(Value a, Value b, Value c) { return _mm256_fmadd_ps(a, b, c); }
-  LOREKEEP_TARGET static Value min(Value a, Value b) { return _mm256_min_ps(a, b); }
-  LOREKEEP_TARGET static Value max(Value a, Value b) { return _mm256_max_ps(a, b); }
-  LOREKEEP_TARGET static Value round(Value a) {
-    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  }
-  // Builds 2^b from its bits: b is between -126 and 127.
-  LOREKEEP_TARGET static Value times_two_to(Value a, Value b) {
-    constexpr int kBias = 127;
-    constexpr int kMantissa = 23;
-    const __m256i bits =
-        _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(b), _mm256_set1_epi32(kBias)), kMantissa);
-    return _mm256_mul_ps(a, _mm256_castsi256_ps(bits));
-  }
-  LOREKEEP_TARGET static Value less(Value a, Value b, Value x, Value y) {
-    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
-  }
-  LOREKEEP_TARGET static Value ordinals() { return _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7); }
-  LOREKEEP_TARGET static float sum(Value a) {
-    float each[kLanes];
-    _mm256_storeu_ps(each, a);
-    return ((each[0] + each[4]) + (each[1] + each[5])) + ((each[2] + each[6]) + (each[3] + each[7]));
-  }
-  LOREKEEP_TARGET static float largest(Value a) {
-    float each[kLanes];
-    _mm256_storeu_ps(each, a);
-    float found = each[0];
-    for (std::size_t i = 1; i < kLanes; ++i) found = each[i] > found ? each[i] : found;
-    return found;
+struct Reg : Avx2Register {
+  LOREKEEP_TARGET static Sums add_products(Sums sums, Pairs a, Pairs b) {
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
   }
 };
 

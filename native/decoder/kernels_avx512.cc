@@ -1,50 +1,16 @@
 #include "decoder/kernel_sets.h"
 #if LOREKEEP_X86_DECODER
-#include <immintrin.h>
-
-#include <cstdint>
-
 #define LOREKEEP_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+#include "decoder/avx512_register.h"
 
 namespace lorekeep::decoder {
 namespace {
 
-struct Reg {
-  using Value = __m512;
-  static constexpr std::size_t kLanes = 16;
-  static constexpr std::size_t kQueries = 12;  // 24 sums, 2 registers of keys and a value in 32 registers
-
-  LOREKEEP_TARGET static Value load(const float* from) { return _mm512_loadu_ps(from); }
-  LOREKEEP_TARGET static void store(float* to, Value a) { _mm512_storeu_ps(to, a); }
-  LOREKEEP_TARGET static Value set(float value) { return _mm512_set1_ps(value); }
-  LOREKEEP_TARGET static Value load_half(const std::uint16_t* from) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+struct Reg : Avx512Register {
+  LOREKEEP_TARGET static Sums add_products(Sums sums, Pairs a, Pairs b) {
+    return _mm512_add_epi32(sums, _mm512_madd_epi16(a, b));
   }
-  LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-  }
-  LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
-  }
-  LOREKEEP_TARGET static Value add(Value a, Value b) { return _mm512_add_ps(a, b); }
-  LOREKEEP_TARGET static Value sub(Value a, Value b) { return _mm512_sub_ps(a, b); }
-  LOREKEEP_TARGET static Value mul(Value a, Value b) { return _mm512_mul_ps(a, b); }
-  LOREKEEP_TARGET static Value div(Value a, Value b) { return _mm512_div_ps(a, b); }
-  LOREKEEP_TARGET static Value fma(Value a, Value b, Value c) { return _mm512_fmadd_ps(a, b, c); }
-  LOREKEEP_TARGET static Value min(Value a, Value b) { return _mm512_min_ps(a, b); }
-  LOREKEEP_TARGET static Value max(Value a, Value b) { return _mm512_max_ps(a, b); }
-  LOREKEEP_TARGET static Value round(Value a) {
-    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  }
-  LOREKEEP_TARGET static Value times_two_to(Value a, Value b) { return _mm512_scalef_ps(a, b); }
-  LOREKEEP_TARGET static Value less(Value a, Value b, Value x, Value y) {
-    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
-  }
-  LOREKEEP_TARGET static Value ordinals() {
-    return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  }
-  LOREKEEP_TARGET static float sum(Value a) { return _mm512_reduce_add_ps(a); }
-  LOREKEEP_TARGET static float largest(Value a) { return _mm512_reduce_max_ps(a); }
 };
 
 }  // namespace

@@ -47,6 +47,21 @@ struct Reg {
     constexpr float kOrdinals[kLanes] = {0, 1, 2, 3};
     return vld1q_f32(kOrdinals);
   }
+  using Pairs = int16x4x2_t;  // the first numbers of pairs, and the second ones
+  using Sums = int32x4_t;
+  static Pairs load_pairs(const std::uint16_t* from) { return vld2_s16(reinterpret_cast<const std::int16_t*>(from)); }
+  static Pairs same_pair(const std::uint16_t* from) {
+    return vld2_dup_s16(reinterpret_cast<const std::int16_t*>(from));
+  }
+  static void store_pairs(std::uint16_t* to, Value even, Value odd) {
+    const Pairs pairs{{vmovn_s32(vcvtnq_s32_f32(even)), vmovn_s32(vcvtnq_s32_f32(odd))}};
+    vst2_s16(reinterpret_cast<std::int16_t*>(to), pairs);
+  }
+  static Sums no_sums() { return vdupq_n_s32(0); }
+  static Sums add_products(Sums sums, Pairs a, Pairs b) {
+    return vmlal_s16(vmlal_s16(sums, a.val[0], b.val[0]), a.val[1], b.val[1]);
+  }
+  static Value from_sums(Sums sums) { return vcvtq_f32_s32(sums); }
   static float sum(Value a) { return vaddvq_f32(a); }
   static float largest(Value a) { return vmaxvq_f32(a); }
 };

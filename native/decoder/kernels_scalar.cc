@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "core/half.h"
 #include "decoder/kernel_sets.h"
@@ -74,6 +75,41 @@ struct Reg {
   }
   static Value ordinals() {
     return each([](std::size_t i) { return static_cast<float>(i); });
+  }
+  struct Pairs {
+    std::int16_t at[kLanes][2];
+  };
+  struct Sums {
+    std::int32_t at[kLanes];
+  };
+  static Pairs load_pairs(const std::uint16_t* from) {
+    Pairs found;
+    std::memcpy(found.at, from, sizeof found.at);
+    return found;
+  }
+  static Pairs same_pair(const std::uint16_t* from) {
+    Pairs found;
+    for (auto& pair : found.at) std::memcpy(pair, from, sizeof pair);
+    return found;
+  }
+  static void store_pairs(std::uint16_t* to, Value even, Value odd) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      to[2 * i] = static_cast<std::uint16_t>(static_cast<int>(std::nearbyint(even.at[i])));
+      to[2 * i + 1] = static_cast<std::uint16_t>(static_cast<int>(std::nearbyint(odd.at[i])));
+    }
+  }
+  static Sums no_sums() { return {}; }
+  // Wraps for cells that no key gave, which nobody sees.
+  static Sums add_products(Sums sums, Pairs a, Pairs b) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const auto first = static_cast<std::uint32_t>(a.at[i][0] * b.at[i][0]);
+      const auto second = static_cast<std::uint32_t>(a.at[i][1] * b.at[i][1]);
+      sums.at[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sums.at[i]) + first + second);
+    }
+    return sums;
+  }
+  static Value from_sums(Sums sums) {
+    return each([&](std::size_t i) { return static_cast<float>(sums.at[i]); });
   }
   static float sum(Value a) {
     float found = 0;

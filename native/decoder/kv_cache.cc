@@ -16,6 +16,7 @@ constexpr std::uint16_t kHalfExponent = 0x7c00;  // all ones: infinite or not a 
 
 constexpr float kLargestHalf = 65504;
 constexpr float kMostQuant = 127;
+constexpr std::size_t kLine = 64;
 
 bool is_finite(std::uint16_t half) noexcept {
   return (half & kHalfExponent) != kHalfExponent;
@@ -61,12 +62,16 @@ KvCache::KvCache(CacheShape shape, std::size_t cells, std::size_t sequences) : s
   free_.resize(blocks);
   for (std::size_t i = 0; i < blocks; ++i) free_[i] = static_cast<Block>(blocks - 1 - i);
   // Zeros, which the system maps when they are first written: values of unused cells are finite.
-  numbers_ = static_cast<std::uint16_t*>(std::calloc(blocks, shape.block_numbers() * sizeof(std::uint16_t)));
-  if (numbers_ == nullptr) throw std::bad_alloc();
+  const std::size_t block_bytes = shape.block_numbers() * sizeof(std::uint16_t);
+  memory_ = std::calloc(blocks + (kLine + block_bytes - 1) / block_bytes, block_bytes);
+  if (memory_ == nullptr) throw std::bad_alloc();
+  void* first = memory_;
+  std::size_t space = blocks * block_bytes + kLine;
+  numbers_ = static_cast<std::uint16_t*>(std::align(kLine, blocks * block_bytes, first, space));
 }
 
 KvCache::~KvCache() {
-  std::free(numbers_);
+  std::free(memory_);
 }
 
 std::optional<KvCache::Block> KvCache::take() {
@@ -131,7 +136,8 @@ void KvCache::store(std::size_t sequence, std::size_t cell, std::size_t layer, s
   const std::size_t block = cell / kBlockKeys;
   const std::size_t at = cell % kBlockKeys;
   if (shape_.format == CacheFormat::kF16) {
-    kernels.store_half(key, keys(sequence, block, layer, kv_head) + at, shape_.head, kBlockKeys);
+    std::uint16_t* to = keys(sequence, block, layer, kv_head);
+    key_scales(to, shape_.head)[at] = kernels.store_pairs(key, to + 2 * at, shape_.head, 2 * kBlockKeys);
     kernels.store_half(value, values(sequence, block, layer, kv_head) + at * padded(shape_.head), shape_.head, 1);
     return;
   }
@@ -141,14 +147,19 @@ void KvCache::store(std::size_t sequence, std::size_t cell, std::size_t layer, s
   quantize(value, shape_.head, to_values.quants + at * padded(shape_.head), 1, to_values.scales + at);
 }
 
-// Quants are always finite.
+// Integers are always finite.
 bool KvCache::all_finite(Block block) const noexcept {
   const std::uint16_t* numbers = block_at(block);
-  const bool scales_only = shape_.format != CacheFormat::kF16;
+  const bool halves = shape_.format == CacheFormat::kF16;
   for (std::size_t head = 0; head < 2 * shape_.layers * shape_.kv_heads; ++head) {
     const bool is_key = head / shape_.kv_heads % 2 == 0;
     const std::size_t count = is_key ? shape_.head_keys() : shape_.head_values();
-    if (!std::all_of(numbers + (scales_only ? count - shape_.scales() : 0), numbers + count, is_finite)) return false;
+    if (halves && is_key) {
+      const float* scales = key_scales(numbers, shape_.head);
+      if (!std::all_of(scales, scales + kBlockKeys, [](float scale) { return std::isfinite(scale); })) return false;
+    } else if (!std::all_of(numbers + (halves ? 0 : count - shape_.scales()), numbers + count, is_finite)) {
+      return false;
+    }
     numbers += count;
   }
   return true;

@@ -1,4 +1,4 @@
-// The keys and values of the tokens of sequences, in f16 or in 8 bits. A sequence is a list of blocks of kBlockKeys
+// The keys and values of the tokens of sequences, in 16 or in 8 bits. A sequence is a list of blocks of kBlockKeys
 // cells; sequences with a common prefix share its blocks, and a block is copied before a sequence appends to it that
 // does not own it alone. Cells never move. Used by one thread at a time.
 #pragma once
@@ -15,7 +15,7 @@
 namespace lorekeep::decoder {
 
 enum class CacheFormat {
-  kF16,
+  kF16,   // values in f16, keys as integers of 16 bits with a scale for each, which are more precise
   kQ8_0,  // a byte for each number, and an f16 scale for every 32 dimensions of a cell
 };
 
@@ -26,17 +26,17 @@ struct CacheShape {
   CacheFormat format = CacheFormat::kF16;
 
   /// Numbers of 16 bits of a head of a block. With kQ8_0, quants come first, then the scales: [group][kBlockKeys].
-  std::size_t head_keys() const noexcept { return numbers(head); }
-  std::size_t head_values() const noexcept { return numbers(padded(head)); }
+  std::size_t head_keys() const noexcept { return format == CacheFormat::kF16 ? key_numbers(head) : eight_bit(head); }
+  std::size_t head_values() const noexcept {
+    return format == CacheFormat::kF16 ? padded(head) * kBlockKeys : eight_bit(padded(head));
+  }
   std::size_t layer_numbers() const noexcept { return kv_heads * (head_keys() + head_values()); }
   std::size_t block_numbers() const noexcept { return layers * layer_numbers(); }
   /// Scales of a block's head; 0 without scales.
   std::size_t scales() const noexcept { return format == CacheFormat::kF16 ? 0 : scale_groups(head) * kBlockKeys; }
 
  private:
-  std::size_t numbers(std::size_t width) const noexcept {
-    return format == CacheFormat::kF16 ? width * kBlockKeys : width * kBlockKeys / 2 + scales();
-  }
+  std::size_t eight_bit(std::size_t width) const noexcept { return width * kBlockKeys / 2 + scales(); }
 };
 
 /// A head of a block in kQ8_0.
@@ -117,7 +117,8 @@ class KvCache {
   bool own_last(Sequence& sequence);
 
   CacheShape shape_;
-  std::uint16_t* numbers_ = nullptr;
+  void* memory_ = nullptr;
+  std::uint16_t* numbers_ = nullptr;   // in it, aligned to cache lines
   std::vector<std::uint32_t> owners_;  // of each block
   std::vector<Block> free_;            // blocks that were used before come last
   std::vector<Sequence> sequences_;

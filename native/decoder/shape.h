@@ -21,7 +21,7 @@ struct DecoderShape {
   std::size_t width;  // of the embeddings
   std::size_t heads;
   std::size_t kv_heads;  // divides heads
-  std::size_t head;      // dimensions of a head
+  std::size_t head;      // dimensions of a head, even
   std::size_t hidden;    // of the feed-forward network
   std::size_t vocabulary;
   float epsilon;  // of the norms

@@ -123,7 +123,39 @@ TEST("decoder kernels: stored halves are rounded, and finite whatever comes") {
   }
 }
 
-TEST("decoder kernels: cells of 8 bits become halves") {
+TEST("decoder kernels: queries and keys become integers whose products fit into 32 bits") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const DecoderKernels* set : available_kernels()) {
+    for (const std::size_t head : {2u, 8u, 10u, 40u, 64u, 80u, 256u, 4096u}) {
+      for (const float size : {0.0f, 1e-30f, 1e-16f, 1e-10f, 1.0f, 1e4f, 1e30f, kInfinity}) {
+        for (const bool spike : {false, true}) {
+          std::vector<float> from = numbers(head, 1, 9);
+          for (float& value : from) value *= size;
+          if (spike) from[head / 2] = 1000 * size;
+          const std::size_t stride = 6;
+          std::vector<std::uint16_t> to(head / 2 * stride, 0x1234);
+          const float scale = set->store_pairs(from.data(), to.data(), head, stride);
+          REQUIRE(std::isfinite(scale) && scale > 0);
+          double squares = 0;
+          bool near = true;
+          for (std::size_t d = 0; d < head; ++d) {
+            const auto integer = static_cast<std::int16_t>(to[d / 2 * stride + d % 2]);
+            const float bounded = from[d] < 65504 ? std::max(from[d], -65504.0f) : 65504.0f;  // also for NaN
+            squares += static_cast<double>(integer) * integer;
+            near = near && integer != -32768;
+            near = near && std::abs(static_cast<double>(integer) * scale - bounded) <= 0.51 * scale + 1e-15;
+          }
+          CHECK(near);
+          CHECK(squares < 2147483647.0);
+          if (size == 1.0f) CHECK(squares > 32000.0 * 32000.0);
+          CHECK_EQ(to[2], 0x1234);
+        }
+      }
+    }
+  }
+}
+
+TEST("decoder kernels: cells of 8 bits become cells of 16") {
   std::mt19937_64 random(test::seed());
   for (const DecoderKernels* set : available_kernels()) {
     for (const std::size_t head : {2u, 8u, 10u, 32u, 40u, 64u, 80u, 128u}) {
@@ -131,19 +163,25 @@ TEST("decoder kernels: cells of 8 bits become halves") {
       for (std::int8_t& quant : quants) quant = static_cast<std::int8_t>(random());
       std::vector<std::uint16_t> scales(scale_groups(head) * kBlockKeys);
       for (std::uint16_t& scale : scales) scale = half_from_float(0.001f * static_cast<float>(random() % 1000));
-      std::vector<std::uint16_t> keys(head * kBlockKeys);
+      for (std::size_t group = 0; group < scale_groups(head); ++group) scales[group * kBlockKeys] = 0;
+      std::vector<std::uint16_t> keys(key_numbers(head));
       std::vector<std::uint16_t> values(padded(head) * kBlockKeys);
       set->expand_keys(quants.data(), scales.data(), keys.data(), head);
       set->expand_values(quants.data(), scales.data(), values.data(), head);
       bool same = true;
       for (std::size_t key = 0; key < kBlockKeys; ++key) {
+        const float key_scale = key_scales(keys.data(), head)[key];
+        double squares = 0;
         for (std::size_t d = 0; d < head; ++d) {
           const float scale = float_from_half(scales[d / kScaleDimensions * kBlockKeys + key]);
-          const std::size_t at_key = d * kBlockKeys + key;
+          const auto integer = static_cast<std::int16_t>(keys[(d / 2 * kBlockKeys + key) * 2 + d % 2]);
+          squares += static_cast<double>(integer) * integer;
+          const double expected = static_cast<double>(quants[d * kBlockKeys + key]) * scale;
+          same = same && std::abs(static_cast<double>(integer) * key_scale - expected) <= 0.51 * key_scale;
           const std::size_t at_value = key * padded(head) + d;
-          same = same && keys[at_key] == half_from_float(static_cast<float>(quants[at_key]) * scale);
           same = same && values[at_value] == half_from_float(static_cast<float>(quants[at_value]) * scale);
         }
+        same = same && squares < 2147483647.0;
       }
       CHECK(same);
     }

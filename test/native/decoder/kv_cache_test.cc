@@ -24,7 +24,7 @@ constexpr std::size_t kSequences = 6;
 void mark(KvCache& cache, std::size_t sequence, std::size_t cell, std::uint16_t value) {
   for (std::size_t layer = 0; layer < kShape.layers; ++layer) {
     for (std::size_t head = 0; head < kShape.kv_heads; ++head) {
-      cache.keys(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys] = value;
+      cache.keys(sequence, cell / kBlockKeys, layer, head)[2 * (cell % kBlockKeys)] = value;
       cache.values(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys * 16] = value;
     }
   }
@@ -34,7 +34,7 @@ bool marked(KvCache& cache, std::size_t sequence, std::size_t cell, std::uint16_
   bool same = true;
   for (std::size_t layer = 0; layer < kShape.layers; ++layer) {
     for (std::size_t head = 0; head < kShape.kv_heads; ++head) {
-      same = same && cache.keys(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys] == value;
+      same = same && cache.keys(sequence, cell / kBlockKeys, layer, head)[2 * (cell % kBlockKeys)] == value;
       same = same && cache.values(sequence, cell / kBlockKeys, layer, head)[cell % kBlockKeys * 16] == value;
     }
   }
@@ -132,9 +132,19 @@ TEST("kv cache: refuses states of another size, and numbers that are not finite"
   CHECK(cache.restore(1, state, 40));
   cache.set_length(1, 0);
   const std::uint16_t infinite = 0x7c00;
-  std::memcpy(state.data() + state.size() / 2 * 2 / 3 * 2, &infinite, sizeof infinite);
-  CHECK(!cache.restore(1, state, 40));
-  CHECK_EQ(cache.length(1), std::size_t{0});
+  const std::size_t keys = kShape.head_keys() * sizeof(std::uint16_t);
+  const auto refused = [&](std::size_t at, const void* bytes, std::size_t count) {
+    std::vector<std::byte> changed = state;
+    std::memcpy(changed.data() + at, bytes, count);
+    const bool restored = cache.restore(1, changed, 40);
+    cache.set_length(1, 0);
+    return !restored;
+  };
+  CHECK(!refused(0, &infinite, sizeof infinite));  // an integer
+  CHECK(refused(kShape.kv_heads * keys, &infinite, sizeof infinite));
+  const float infinite_scale = std::numeric_limits<float>::infinity();
+  CHECK(refused(keys - sizeof infinite_scale, &infinite_scale, sizeof infinite_scale));
+  CHECK(cache.restore(1, state, 40));
 }
 
 TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, and survive saving") {
@@ -158,7 +168,7 @@ TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, 
   cache.set_length(0, kCells);
   std::vector<std::byte> state = cache.save(0);
   REQUIRE(cache.restore(1, state, kCells));
-  std::vector<std::uint16_t> keys(40 * kBlockKeys);
+  std::vector<std::uint16_t> keys(lorekeep::decoder::key_numbers(40));
   std::vector<std::uint16_t> values(48 * kBlockKeys);
   for (std::size_t i = 7; i < kCells * 6; ++i) {
     const std::size_t cell = i / 6;
@@ -167,7 +177,9 @@ TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, 
     kernels.expand_keys(key.quants, key.scales, keys.data(), 40);
     kernels.expand_values(value.quants, value.scales, values.data(), 40);
     for (std::size_t d = 0; d < 40; ++d) {
-      CHECK_NEAR(lorekeep::float_from_half(keys[d * kBlockKeys + cell % kBlockKeys]), stored[i][d], 0.03);
+      const auto integer = static_cast<std::int16_t>(keys[(d / 2 * kBlockKeys + cell % kBlockKeys) * 2 + d % 2]);
+      const float scale = lorekeep::decoder::key_scales(keys.data(), 40)[cell % kBlockKeys];
+      CHECK_NEAR(scale * static_cast<float>(integer), stored[i][d], 0.03);
       CHECK_NEAR(lorekeep::float_from_half(values[cell % kBlockKeys * 48 + d]), stored[i][40 + d], 0.03);
     }
   }
