@@ -236,8 +236,12 @@ LOREKEEP_TARGET void score(const SegmentAttention& task, std::size_t query, std:
   const std::uint16_t* queries = task.query + 2 * query;
   const std::uint16_t* block = task.keys[key / kBlockKeys];
   const std::uint16_t* keys = block + 2 * (key % kBlockKeys);
+  // A block is far from the next one, where the processor foresees nothing.
+  const std::uint16_t* later = key + kBlockKeys < task.most ? task.keys[key / kBlockKeys + 1] : task.values[0];
   const std::size_t count = pairs(task.head);
   for (std::size_t i = 0; i < count; ++i, queries += 2 * kTileQueries, keys += 2 * kBlockKeys) {
+    __builtin_prefetch(later + i * 2 * kBlockKeys);
+    __builtin_prefetch(later + i * 2 * kBlockKeys + kBlockKeys);
     const Reg::Pairs first = Reg::load_pairs(keys);
     const Reg::Pairs second = Reg::load_pairs(keys + 2 * Reg::kLanes);
 #pragma GCC unroll 12
@@ -271,9 +275,11 @@ LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std:
   const float* scores = task.scores + query * kSegmentKeys;
   for (std::size_t block = 0; block * kBlockKeys < task.most; ++block) {
     const std::uint16_t* values = task.values[block] + dimension;
+    const std::uint16_t* later = (block + 1) * kBlockKeys < task.most ? task.values[block + 1] + dimension : values;
     const std::size_t first = block * kBlockKeys;
     const std::size_t last = task.most < first + kBlockKeys ? task.most : first + kBlockKeys;
     for (std::size_t key = first; key < last; ++key, values += stride) {
+      __builtin_prefetch(later + (key - first) * stride);
       Value row[kRegs];
 #pragma GCC unroll 4
       for (std::size_t r = 0; r < kRegs; ++r) row[r] = Reg::load_half(values + r * Reg::kLanes);

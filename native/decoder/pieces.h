@@ -6,8 +6,8 @@
 
 namespace lorekeep::decoder {
 
-/// Rows x outputs of one product, divided into pieces of a size that takes some 50 µs, and into several pieces for each
-/// thread where that is possible.
+/// Rows x outputs of one product, divided into pieces of a size that takes some 50 to 200 µs, and into several pieces
+/// for each thread where that is possible.
 class Pieces {
  public:
   Pieces() = default;
@@ -40,8 +40,8 @@ class Pieces {
   }
 
  private:
-  static constexpr std::size_t kOutputs = 32;  // whole panels of the kernels
-  static constexpr std::size_t kLeastRows = 32;
+  static constexpr std::size_t kOutputs = 32;     // whole panels of the kernels
+  static constexpr std::size_t kLeastRows = 256;  // with a quarter of them, unpacking costs a seventh of the speed
   static constexpr std::size_t kLeastInputBytes = 512 << 10;  // half of a core's second cache
   static constexpr std::size_t kMostProducts = 8 << 20;
   static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many
