@@ -17,16 +17,15 @@ export function refuseContradictions(params: GenerateParams, where: string): voi
 
 function* contradictions(params: GenerateParams): Generator<Contradiction> {
   yield* ofConstraints(params);
+  yield* ofCitations(params);
   yield* ofKnowledge(params);
+  yield* withoutKnowledge(params);
   if (params.prompt !== undefined && params.prompt.trim() === '')
     yield { path: 'prompt', problem: 'is blank, so that no message would reach the model' };
-  const { fallback, on_no_knowledge, min_relevance, stream, context_size, max_tokens } = params;
-  if (on_no_knowledge === 'fallback' && fallback === undefined)
-    yield { path: 'fallback', problem: 'is missing; on_no_knowledge "fallback" replies with it' };
-  if (on_no_knowledge !== 'fallback' && fallback !== undefined)
-    yield { path: 'fallback', problem: 'has no effect without on_no_knowledge "fallback"' };
-  if (on_no_knowledge === 'answer' && min_relevance !== undefined)
-    yield { path: 'min_relevance', problem: 'has no effect with on_no_knowledge "answer"' };
+  const { stream, context_size, max_tokens, penalty_last_n } = params;
+  const penalties = ['repeat_penalty', 'frequency_penalty', 'presence_penalty'] as const;
+  if (penalty_last_n !== undefined && penalties.every((name) => params[name] === undefined))
+    yield { path: 'penalty_last_n', problem: `has no effect without one of ${penalties.join(', ')}` };
   if (stream === true && params.class === 'background')
     yield { path: 'stream', problem: 'text of the class background is sent at the end; leave the param out' };
   if (context_size !== undefined && max_tokens !== undefined && max_tokens >= context_size) {
@@ -61,6 +60,58 @@ function* ofConstraints({
     yield { path: `actions[${twice}].name`, problem: `${JSON.stringify(names[twice])} is used twice` };
 }
 
+/** What a reply cites must be in the prompt and in the reply. */
+function* ofCitations({
+  cite,
+  stop,
+  knowledge,
+  system = '',
+  prompt = '',
+}: GenerateParams): Generator<Contradiction> {
+  if (cite === 'none') return;
+  const signs = cite === 'marks' ? ['[', ']'] : ['"'];
+  const cutting = (stop ?? []).findIndex((text) => signs.includes(text));
+  if (cutting >= 0) {
+    const problem = `would end the reply at the first citation, which cite ${JSON.stringify(cite)} asks for`;
+    yield { path: `stop[${cutting}]`, problem };
+  }
+  if (cite !== 'marks') return;
+  const problem = 'has no {{number}}, so that the model could not name a record for cite "marks"';
+  const { item, placement } = knowledge;
+  if (placement === 'template') {
+    if (![system, prompt].some((text) => mentions(text, 'number')))
+      yield { path: system === '' ? 'prompt' : 'system', problem };
+  } else if (item !== undefined && !mentions(item, 'number')) {
+    yield { path: 'knowledge.item', problem };
+  }
+}
+
+/** The params that belong to `on_no_knowledge`. */
+function* withoutKnowledge({
+  fallback,
+  on_no_knowledge,
+  min_relevance,
+  json_schema,
+}: GenerateParams): Generator<Contradiction> {
+  if (on_no_knowledge === 'fallback' && fallback === undefined)
+    yield { path: 'fallback', problem: 'is missing; on_no_knowledge "fallback" replies with it' };
+  if (on_no_knowledge !== 'fallback' && fallback !== undefined)
+    yield { path: 'fallback', problem: 'has no effect without on_no_knowledge "fallback"' };
+  if (on_no_knowledge === 'answer' && min_relevance !== undefined)
+    yield { path: 'min_relevance', problem: 'has no effect with on_no_knowledge "answer"' };
+  if (fallback !== undefined && json_schema !== undefined && !isJson(fallback))
+    yield { path: 'fallback', problem: 'is not JSON, which json_schema promises of every reply' };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** With placement "template", the templates of the node show the records. */
 function* ofKnowledge({ knowledge, system = '', prompt = '' }: GenerateParams): Generator<Contradiction> {
   if (knowledge.placement !== 'template') return;
@@ -68,10 +119,17 @@ function* ofKnowledge({ knowledge, system = '', prompt = '' }: GenerateParams): 
     if (knowledge[name] !== undefined)
       yield { path: `knowledge.${name}`, problem: 'has no effect with placement "template"' };
   }
-  if (mentionsKnowledge(system) || mentionsKnowledge(prompt)) return;
+  if (mentions(system, 'knowledge') || mentions(prompt, 'knowledge')) return;
   const problem = 'neither system nor prompt has {{#knowledge}}, so that no record would be in the prompt';
   yield { path: 'knowledge.placement', problem };
 }
 
-/** Whether a tag begins with "knowledge". In linear time: blanks are matched once. */
-const mentionsKnowledge = (template: string) => /\{\{\s*(?:[#&{^]\s*)?knowledge/.test(template);
+const tags = {
+  knowledge: /\{\{\s*(?:[#&{^]\s*)?knowledge/,
+  number: /\{\{\s*(?:[#&{^]\s*)?number/,
+};
+
+/** Whether a tag begins with the name. In linear time: blanks are matched once. */
+function mentions(template: string, name: keyof typeof tags): boolean {
+  return tags[name].test(template);
+}

@@ -121,7 +121,7 @@ class GenerateNode implements AgentNode {
     const started = performance.now();
     const knowledge = rankedKnowledge(interaction);
     const relevance = await bestRelevance(knowledge, interaction.sources);
-    const instead = this.#withoutKnowledge(interaction, relevance);
+    const instead = this.#withoutKnowledge(interaction, knowledge.length > 0 ? relevance : undefined);
     if (instead !== undefined) return { report: { relevance } };
     const leave = await this.#pin.enter(signal);
     try {
@@ -180,12 +180,13 @@ class GenerateNode implements AgentNode {
   }
 
   /** Replies with the fallback, or refuses, if no record is relevant. @throws NoRelevantKnowledge */
-  #withoutKnowledge(interaction: Interaction, relevance: number): 'replied' | undefined {
+  #withoutKnowledge(interaction: Interaction, best: number | undefined): 'replied' | undefined {
     const { on_no_knowledge, fallback, min_relevance = defaultRelevance } = this.#params;
-    if (on_no_knowledge === 'answer' || relevance >= min_relevance) return undefined;
+    if (on_no_knowledge === 'answer' || (best !== undefined && best >= min_relevance)) return undefined;
+    const relevance = best ?? 0;
     if (on_no_knowledge === 'refuse') {
-      const best = `the best record has a relevance of ${relevance.toFixed(2)}, and min_relevance is ${min_relevance}`;
-      fail(4015, `the node ${JSON.stringify(this.id)}: ${best}`, {
+      const found = `the best record has a relevance of ${relevance.toFixed(2)}, and min_relevance is ${min_relevance}`;
+      fail(4015, `the node ${JSON.stringify(this.id)}: ${found}`, {
         node: this.id,
         relevance,
         min_relevance,
