@@ -91,7 +91,18 @@ std::size_t strip_ending(const char* token, std::size_t size) noexcept {
   return size;
 }
 
+// What the three rules remove together at most. A letter before it may be removed, too: "e", or a doubled consonant.
+constexpr std::string_view kRemoved[] = {"izations", "ations", "ically", "ments", "nesses", "lies",
+                                         "ly",       "als",    "ings",   "eds",   "es",     "ies"};
+
 }  // namespace
+
+bool may_begin_english_suffix(std::string_view rest) noexcept {
+  for (const std::string_view removed : kRemoved) {
+    if (removed.starts_with(rest) || removed.starts_with(rest.substr(1))) return true;
+  }
+  return false;
+}
 
 bool is_english_stopword(std::string_view token) noexcept {
   if (token.size() > kLongestStopword) return false;

@@ -19,4 +19,8 @@ bool is_english_stopword(std::string_view token) noexcept;
 ///   3. remove a last -e (from 5 letters); otherwise turn a last -y after a consonant into -i (from 4 letters)
 std::size_t strip_english_suffix(char* token, std::size_t size) noexcept;
 
+/// Returns whether stripping may remove or change all letters from `rest` on in a word that continues with it. False
+/// only if it never does.
+bool may_begin_english_suffix(std::string_view rest) noexcept;
+
 }  // namespace lorekeep::text

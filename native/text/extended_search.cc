@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "text/english.h"
 #include "text/query_term_postings.h"
+#include "text/tokenizer.h"
 
 namespace lorekeep::text {
 namespace {
@@ -53,6 +55,19 @@ void for_each_posting_of(const TermEntry& entry, std::uint32_t blocks, const Wor
   }
 }
 
+/// Returns how many words of a text have one of the stems and begin as the prefix does.
+std::uint32_t words_of_stems(std::string_view text, const TermUnion& any) {
+  std::uint32_t count = 0;
+  char stem[kMaxTokenBytes];
+  for_each_token(text, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
+    if (!word.starts_with(any.beginning) || is_english_stopword(word)) return;
+    std::copy(word.begin(), word.end(), stem);
+    const std::string_view stripped(stem, strip_english_suffix(stem, word.size()));
+    if (std::find(any.stems.begin(), any.stems.end(), stripped) != any.stems.end()) ++count;
+  });
+  return count;
+}
+
 std::vector<const TextIndex*> indexes_of(std::span<const SearchedTexts> texts) {
   std::vector<const TextIndex*> indexes;
   for (const SearchedTexts& text : texts) indexes.push_back(text.index);
@@ -80,7 +95,7 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
   for (const TermUnion& all : clause.unions) {
     bool found = false;
     for (const SearchedTexts& text : texts) {
-      Part part{0, all.terms.front(), text.index, postings_of(*text.index, all.terms, work)};
+      Part part{0, all.terms.front(), text.index, postings_of(text, all, work)};
       if (part.postings.empty()) continue;
       found = true;
       part.weight = text.boost * (all.share * bm25_weight(documents_, part.postings.size(), clause.occurrences));
@@ -93,24 +108,50 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
 }
 
 /// Returns the documents with any of the terms, ascending, and how often these occur together.
-std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const TextIndex& index,
-                                                                 std::span<const std::string> terms, const Work& work) {
+std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const SearchedTexts& texts, const TermUnion& any,
+                                                                 const Work& work) {
+  const TextIndex& index = *texts.index;
   std::vector<Posting> postings;
-  for (const std::string& term : terms) {
+  for (const std::string& term : any.terms) {
     work.check();
     const auto entry = index.find(term, work.cancel);
     if (!entry) continue;
-    for_each_posting_of(*entry, index.data().blocks(), work, [&](std::uint32_t document, std::uint32_t frequency) {
-      if (frequencies_[document] == 0) postings.push_back({document, 0});
-      frequencies_[document] = std::min(frequencies_[document] + frequency, kMaxTermFrequency);
-    });
+    for_each_posting_of(*entry, index.data().blocks(), work,
+                        [&](std::uint32_t document, std::uint32_t frequency) { count(document, frequency, postings); });
   }
+  if (!any.stems.empty()) count_words_of_stems(texts, any, postings, work);
   for (Posting& posting : postings) posting.frequency = std::exchange(frequencies_[posting.document], 0);
-  if (terms.size() > 1) {
+  if (any.terms.size() + any.stems.size() > 1) {
     std::sort(postings.begin(), postings.end(),
               [](const Posting& a, const Posting& b) { return a.document < b.document; });
   }
   return postings;
+}
+
+/// Adds to frequencies_, and a posting for a document without any.
+void ExtendedSearch::count(std::uint32_t document, std::uint32_t frequency, std::vector<Posting>& postings) {
+  if (frequency == 0) return;
+  if (frequencies_[document] == 0) postings.push_back({document, 0});
+  frequencies_[document] = std::min(frequencies_[document] + frequency, kMaxTermFrequency);
+}
+
+/// Counts the words of stems that begin as the prefix does. The texts of the documents with these stems are read.
+void ExtendedSearch::count_words_of_stems(const SearchedTexts& texts, const TermUnion& any,
+                                          std::vector<Posting>& postings, const Work& work) {
+  Bitmap with_stem(documents_);
+  for (const std::string& stem : any.stems) {
+    const auto entry = texts.index->find(stem, work.cancel);
+    if (!entry) continue;
+    for_each_posting_of(*entry, texts.index->data().blocks(), work,
+                        [&](std::uint32_t document, std::uint32_t) { with_stem.set(document); });
+  }
+  std::vector<std::uint32_t> documents;
+  with_stem.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
+  std::vector<std::uint32_t> found(documents.size());
+  parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) found[i] = words_of_stems(texts.text_of(documents[i]), any);
+  });
+  for (std::size_t i = 0; i < documents.size(); ++i) count(documents[i], found[i], postings);
 }
 
 void ExtendedSearch::add_scores() {
@@ -139,7 +180,7 @@ Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const Searc
     }
     for (const TermUnion& any : clause.unions) {
       if (!any.binding) continue;
-      for (const Posting& posting : postings_of(*text.index, any.terms, work)) all.set(posting.document);
+      for (const Posting& posting : postings_of(text, any, work)) all.set(posting.document);
     }
   }
   return all;
@@ -150,7 +191,7 @@ Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedText
   if (allowed_) candidates.intersect(*allowed_);
   for (const TermUnion& any : clause.unions) {
     Bitmap with_word(documents_);
-    for (const Posting& posting : postings_of(*texts.index, any.terms, work)) with_word.set(posting.document);
+    for (const Posting& posting : postings_of(texts, any, work)) with_word.set(posting.document);
     candidates.intersect(with_word);
   }
   std::vector<std::uint32_t> documents;

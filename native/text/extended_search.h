@@ -24,7 +24,7 @@ namespace lorekeep::text {
 /// One text of every document.
 struct SearchedTexts {
   const TextIndex* index;
-  TextOf text_of;   // for phrases
+  TextOf text_of;   // for phrases and prefixes
   float boost = 1;  // factor of its BM25 score
 };
 
@@ -64,7 +64,10 @@ class ExtendedSearch {
   };
 
   void add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
-  std::vector<Posting> postings_of(const TextIndex& index, std::span<const std::string> terms, const Work& work);
+  std::vector<Posting> postings_of(const SearchedTexts& texts, const TermUnion& any, const Work& work);
+  void count(std::uint32_t document, std::uint32_t frequency, std::vector<Posting>& postings);
+  void count_words_of_stems(const SearchedTexts& texts, const TermUnion& any, std::vector<Posting>& postings,
+                            const Work& work);
   void add_scores();
   Bitmap matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
   Bitmap with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work);

@@ -4,6 +4,7 @@
 
 #include "core/utf8.h"
 #include "text/casefold.h"
+#include "text/english.h"
 #include "text/text_index.h"
 
 namespace lorekeep::text {
@@ -90,6 +91,7 @@ Highlighter::Highlighter(std::span<const TextIndex* const> indexes, std::string_
     if (clauses[i].sign == Clause::Sign::kExcluded) continue;
     for (const TermUnion& any : clauses[i].unions) {
       for (const std::string& term : any.terms) clauses_.try_emplace(term, i);
+      if (!any.stems.empty()) beginnings_.emplace_back(any.beginning, i);
     }
   }
 }
@@ -163,6 +165,12 @@ std::uint32_t Highlighter::clause_of(std::string_view piece) const {
     if (clause != kNone) return;
     const auto found = clauses_.find(std::string(token));
     if (found != clauses_.end()) clause = found->second;
+  });
+  if (clause != kNone || beginnings_.empty()) return clause;
+  for_each_token(piece, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
+    for (const auto& [beginning, number] : beginnings_) {
+      if (clause == kNone && word.starts_with(beginning) && !is_english_stopword(word)) clause = number;
+    }
   });
   return clause;
 }

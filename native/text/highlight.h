@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "text/query_analysis.h"
@@ -44,7 +45,8 @@ class Highlighter {
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
   Tokenizer tokenizer_;
-  std::unordered_map<std::string, std::uint32_t> clauses_;  // by term
+  std::unordered_map<std::string, std::uint32_t> clauses_;              // by term
+  std::vector<std::pair<std::string, std::uint32_t>> beginnings_ = {};  // of prefixes whose words may have other stems
 };
 
 }  // namespace lorekeep::text

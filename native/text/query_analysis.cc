@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "text/english.h"
 #include "text/query_weights.h"
 #include "text/text_index.h"
 
@@ -15,6 +16,9 @@ namespace {
 // A correction counts less than the word as typed; more if no document has that.
 constexpr float kCorrectionOfRare = 0.3f;
 constexpr float kCorrectionOfUnknown = 0.6f;
+
+/// Letters that stripping leaves at least.
+constexpr std::size_t kLeastStem = 2;
 
 std::size_t letters(std::string_view word) noexcept {
   return static_cast<std::size_t>(std::count_if(
@@ -118,7 +122,7 @@ class Analysis {
   }
 
   void add_prefix(const Clause& clause) {
-    // Suffixes are stripped from the index's terms, not from a prefix; the word itself matches too.
+    // Suffixes are stripped from the index's terms, not from a prefix; the word itself and its other forms match too.
     const bool stems = tokenizer_ == Tokenizer::kEnhanced;
     std::vector<std::string> words = stems ? tokenize(clause.text, Tokenizer::kBasic) : tokens(clause.text);
     if (words.empty()) return;
@@ -138,9 +142,25 @@ class Analysis {
     for (std::string& token : tokens(prefix)) {
       if (!token.starts_with(prefix)) all.terms.push_back(std::move(token));
     }
+    if (stems) add_stems(prefix, all);
     if (all.terms.empty()) all.terms.push_back(prefix);
     found.unions.push_back(std::move(all));
     clauses_.push_back(std::move(found));
+  }
+
+  /// Adds the stems of words that begin with the prefix if stripping reached into it: the prefix without its end, whose
+  /// last letter may have changed.
+  void add_stems(const std::string& prefix, TermUnion& all) const {
+    all.beginning = prefix;
+    for (std::size_t size = kLeastStem; size < prefix.size(); ++size) {
+      if (!may_begin_english_suffix(std::string_view(prefix).substr(size))) continue;
+      for (const std::string_view end : {"", "i", "y"}) {
+        std::string stem = prefix.substr(0, size).append(end);
+        if (stem.starts_with(prefix) || documents_with(stem) == 0) continue;
+        if (std::find(all.terms.begin(), all.terms.end(), stem) == all.terms.end())
+          all.stems.push_back(std::move(stem));
+      }
+    }
   }
 
   QueryClause word_clause(const std::string& word, Clause::Sign sign) {

@@ -33,6 +33,9 @@ struct TermUnion {
   std::vector<std::string> terms;
   float share = 1;      // of bm25_weight()
   bool binding = true;  // counts for required and excluded clauses
+  /// Of a prefix: words of the texts that begin so count, too, if their stem is one of these, which do not begin so.
+  std::string beginning = {};
+  std::vector<std::string> stems = {};
 };
 
 /// A clause of the query.

@@ -79,8 +79,11 @@ class Generator {
   /// Words share beginnings, and some are one edit apart.
   std::string word() {
     static const std::vector<std::string> kWords = {
-        "lamp", "lamps", "lump",   "lantern", "sea",  "seas", "seal",    "ship", "ships", "shop", "keeper", "keep",
-        "keen", "the",   "Straße", "strasse", "café", "cafe", "running", "runs", "1984",  "1985", "mp3s",   "mp4s"};
+        "lamp",     "lamps",       "lump",          "lantern",    "sea",     "seas",      "seal",      "ship",
+        "ships",    "shop",        "keeper",        "keep",       "keen",    "the",       "Straße",    "strasse",
+        "café",     "cafe",        "running",       "runs",       "1984",    "1985",      "mp3s",      "mp4s",
+        "organ",    "organize",    "organizations", "nationally", "nations", "amusement", "amusing",   "flies",
+        "applying", "application", "settings",      "setted",     "classes", "families",  "anomalies", "basically"};
     return kWords[std::min(below(kWords.size()), below(kWords.size()))];
   }
   std::string text(std::size_t most) {
@@ -95,7 +98,7 @@ class Generator {
       query += kSigns[below(5)];
       switch (below(5)) {
         case 0: query += '"' + word() + ' ' + word() + (below(3) == 0 ? ' ' + word() : "") + '"'; break;
-        case 1: query += word().substr(0, 1 + below(4)) + '*'; break;
+        case 1: query += word().substr(0, 1 + below(below(2) == 0 ? 4 : 12)) + '*'; break;
         case 2: query += std::vector<const char*>{"lammp", "seka", "1986", "mp5s"}[below(4)]; break;
         default: query += word();
       }
@@ -232,6 +235,29 @@ TEST("extended search: a query of words has the scores of a plain search, to the
   }
 }
 
+TEST("extended search: a prefix finds words that begin so though their stem does not, and no others of the stem") {
+  const std::vector<std::string> texts = {
+      "an organization", "an organ",         "organizing", "two universities", "a university",         "running water",
+      "the run",         "runs and runners", "nationally", "a nation",         "Nationals are nations"};
+  const auto index = index_of(texts, Tokenizer::kEnhanced);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  const auto found = [&](const char* query) {
+    std::vector<std::uint32_t> ordinals;
+    for (const Scored& hit : ExtendedSearch({&searched, 1}, query, {.syntax = true}, nullptr, {}).search(20)) {
+      ordinals.push_back(hit.ordinal);
+    }
+    std::sort(ordinals.begin(), ordinals.end());
+    return ordinals;
+  };
+  using Ordinals = std::vector<std::uint32_t>;
+  CHECK(found("organiza*") == Ordinals{0});
+  CHECK((found("organiz*") == Ordinals{0, 2}));
+  CHECK((found("universit*") == Ordinals{3, 4}));
+  CHECK((found("runn*") == Ordinals{5, 7}));
+  CHECK((found("nationa*") == Ordinals{8, 10}));
+  CHECK((found("+nationa* -nationall*") == Ordinals{10}));
+}
+
 TEST("extended search: synonyms are single words, and a cancelled search ends") {
   const std::vector<std::string> texts = {"new york", "lamp"};
   const auto index = index_of(texts, Tokenizer::kBasic);
@@ -277,6 +303,7 @@ TEST("highlights: the words of a text that match, whatever their form") {
   CHECK_EQ(marked("the old lamp", "\"old lamp\"", Tokenizer::kBasic), "the [old] [lamp]");
   CHECK_EQ(marked("STRASSE Straße", "straße", Tokenizer::kBasic), "[STRASSE] [Straße]");
   CHECK_EQ(marked("He was running, she runs", "run", Tokenizer::kEnhanced), "He was [running], she [runs]");
+  CHECK_EQ(marked("an organ of the organization", "organiza*", Tokenizer::kEnhanced), "an organ of the [organization]");
   CHECK_EQ(marked("a lamp", "lammp", Tokenizer::kBasic, {.fuzziness = true}), "a [lamp]");
   CHECK_EQ(marked("a lamp", "ship", Tokenizer::kBasic, {.synonyms = {{"ship", "lamp"}}}), "a [lamp]");
   CHECK_EQ(marked("我在北京大学。", "北京", Tokenizer::kMultilingual), "我在[北京]大学。");

@@ -19,9 +19,15 @@ std::u32string decoded(std::string_view word) {
   return out;
 }
 
+struct NaiveUnion {
+  std::set<std::string> terms;
+  double share;
+  std::string beginning = {};  // words that begin so count, whatever their stem
+};
+
 struct NaiveClause {
   Clause::Sign sign;
-  std::vector<std::pair<std::set<std::string>, double>> unions;  // with their shares
+  std::vector<NaiveUnion> unions;
   Tokens phrase;
 };
 
@@ -34,6 +40,11 @@ class Naive {
       for (const std::string& one : text.texts) {
         all.push_back(tokenize(one, tokenizer));
         for (const std::string& token : all.back()) vocabulary_.insert(token);
+        auto& words = words_.emplace_back();
+        for (const std::string& word : tokenize(one, Tokenizer::kBasic)) {
+          const Tokens stem = tokenize(word, tokenizer);
+          if (!stem.empty()) words.emplace_back(word, stem.front());
+        }
       }
     }
     for (const std::string& word : options.stopwords) {
@@ -59,17 +70,31 @@ class Naive {
   }
 
  private:
-  std::size_t documents_with(const std::set<std::string>& terms, std::size_t text) const {
-    return static_cast<std::size_t>(
-        std::count_if(tokens_[text].begin(), tokens_[text].end(), [&](const Tokens& tokens) {
-          return std::any_of(tokens.begin(), tokens.end(),
-                             [&](const std::string& token) { return terms.contains(token); });
-        }));
+  /// Returns how many words of a document the union counts.
+  std::size_t occurrences(const NaiveUnion& any, std::size_t text, std::size_t document) const {
+    const auto has = [&](const std::string& token) { return any.terms.contains(token); };
+    if (any.beginning.empty()) {
+      const Tokens& tokens = tokens_[text][document];
+      return static_cast<std::size_t>(std::count_if(tokens.begin(), tokens.end(), has));
+    }
+    std::size_t count = 0;
+    for (const auto& [word, stem] : words_[text * texts_.front().texts.size() + document]) {
+      count += has(stem) || word.substr(0, any.beginning.size()) == any.beginning ? 1 : 0;
+    }
+    return count;
+  }
+
+  std::size_t documents_with(const NaiveUnion& any, std::size_t text) const {
+    std::size_t count = 0;
+    for (std::size_t document = 0; document < tokens_[text].size(); ++document) {
+      count += occurrences(any, text, document) > 0 ? 1 : 0;
+    }
+    return count;
   }
 
   std::size_t most_documents_with(const std::string& term) const {
     std::size_t most = 0;
-    for (std::size_t text = 0; text < tokens_.size(); ++text) most = std::max(most, documents_with({term}, text));
+    for (std::size_t text = 0; text < tokens_.size(); ++text) most = std::max(most, documents_with({{term}, 1}, text));
     return most;
   }
 
@@ -114,7 +139,8 @@ class Naive {
       if (term.substr(0, words.back().size()) == words.back()) terms.insert(term);
     }
     for (const std::string& token : tokenize(words.back(), tokenizer_)) terms.insert(token);
-    clauses_.push_back({clause.sign, {{terms, 1}}, {}});
+    const bool stems = tokenizer_ == Tokenizer::kEnhanced;
+    clauses_.push_back({clause.sign, {{terms, 1, stems ? words.back() : ""}}, {}});
   }
 
   NaiveClause word(const std::string& token, Clause::Sign sign) const {
@@ -123,7 +149,7 @@ class Naive {
     for (const auto& group : options_.synonyms) {
       std::set<std::string> all;
       for (const std::string& other : group) all.insert(tokenize(other, tokenizer_).front());
-      if (all.contains(token)) clause.unions.front().first.insert(all.begin(), all.end());
+      if (all.contains(token)) clause.unions.front().terms.insert(all.begin(), all.end());
     }
     const std::size_t documents = most_documents_with(token);
     const bool rare =
@@ -150,10 +176,8 @@ class Naive {
           return true;
         continue;
       }
-      for (const auto& [terms, share] : clause.unions) {
-        for (const std::string& token : tokens) {
-          if (terms.contains(token)) return true;
-        }
+      for (const NaiveUnion& any : clause.unions) {
+        if (occurrences(any, text, document) > 0) return true;
       }
     }
     return false;
@@ -166,14 +190,13 @@ class Naive {
       double all = 0;
       for (const Tokens& tokens : tokens_[text]) all += static_cast<double>(tokens.size());
       const Tokens& own = tokens_[text][document];
-      for (const auto& [terms, share] : clause.unions) {
-        const auto tf = static_cast<double>(
-            std::count_if(own.begin(), own.end(), [&](const std::string& token) { return terms.contains(token); }));
+      for (const NaiveUnion& any : clause.unions) {
+        const auto tf = static_cast<double>(occurrences(any, text, document));
         if (tf == 0) continue;
-        const auto n = static_cast<double>(documents_with(terms, text));
+        const auto n = static_cast<double>(documents_with(any, text));
         const double idf = std::log(1 + (count - n + 0.5) / (n + 0.5));
         const double norm = 1.2 * (1 - 0.75 + 0.75 * static_cast<double>(own.size()) * count / all);
-        score += texts_[text].boost * share * idf * 2.2 * tf / (tf + norm);
+        score += texts_[text].boost * any.share * idf * 2.2 * tf / (tf + norm);
       }
     }
     return score;
@@ -183,6 +206,8 @@ class Naive {
   Tokenizer tokenizer_;
   const QueryOptions& options_;
   std::vector<std::vector<Tokens>> tokens_;  // by text, by document
+  /// Of all documents of all texts: words with their suffix, and without; no stopwords.
+  std::vector<std::vector<std::pair<std::string, std::string>>> words_;
   std::set<std::string> vocabulary_;
   std::set<std::string> stopwords_;
   std::vector<NaiveClause> clauses_;
