@@ -52,8 +52,8 @@ export const storageRequest = {
 } as const;
 
 // The head of a storage search result: ns that the search held this thread, hits, then the plan.
-// scoreWeight is NaN unless the legs were fused by scores; the times are in ms. Of each hit a
-// StorageHit follows, and one number per field.
+// scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the
+// times are in ms. Of each hit a StorageHit follows, and one number per field.
 export const storageResult = {
   held: 0,
   hits: 1,
@@ -67,11 +67,12 @@ export const storageResult = {
   terms: 9,
   scored: 10,
   scoreWeight: 11,
-  filterMs: 12,
-  denseMs: 13,
-  lexicalMs: 14,
-  fusionMs: 15,
-  numbers: 16,
+  floor: 12,
+  filterMs: 13,
+  denseMs: 14,
+  lexicalMs: 15,
+  fusionMs: 16,
+  numbers: 17,
 } as const;
 
 // The numbers of a hit of a storage search. NaN: absent.

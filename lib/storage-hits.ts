@@ -79,6 +79,8 @@ export interface StorageSearchResult {
 
 export interface TimedSearchResult extends StorageSearchResult {
   times: SearchTimes;
+  /** Cosine of the query and records of other subjects (docs/relevance.md); absent in lexical mode and without hits. */
+  cosineFloor?: number;
 }
 
 /** Returns the largest number of values in a result with this many hits. */
@@ -201,6 +203,13 @@ function timesOf(numbers: Float64Array): SearchTimes {
   };
 }
 
+/** Returns what a result has besides its hits. */
+function headOf(mode: SearchMode, numbers: Float64Array): Omit<TimedSearchResult, 'hits'> {
+  const cosineFloor = numbers[head.floor] as number;
+  const facts = { plan: planOf(mode, numbers), times: timesOf(numbers) };
+  return Number.isNaN(cosineFloor) ? facts : { ...facts, cosineFloor };
+}
+
 /** Converts the result of a search on this thread. */
 export function storageResult(
   mode: SearchMode,
@@ -210,7 +219,7 @@ export function storageResult(
 ): TimedSearchResult {
   const reader = new ResultReader(numbers, fields);
   reader.readTo(numbers[head.hits] as number, rest);
-  return { hits: reader.hits, plan: planOf(mode, numbers), times: timesOf(numbers) };
+  return { hits: reader.hits, ...headOf(mode, numbers) };
 }
 
 /** Resolves when the caller may hold the event loop again. */
@@ -251,5 +260,5 @@ export async function convertResult(
   } finally {
     readHits();
   }
-  return { hits: reader.hits, plan: planOf(mode, numbers), times: timesOf(numbers) };
+  return { hits: reader.hits, ...headOf(mode, numbers) };
 }

@@ -104,7 +104,7 @@ const layouts = {
   },
   StorageResult: {
     comment:
-      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
+      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
     names: [
       'held',
       'hits',
@@ -118,6 +118,7 @@ const layouts = {
       'terms',
       'scored',
       'scoreWeight',
+      'floor',
       'filterMs',
       'denseMs',
       'lexicalMs',

@@ -1,13 +1,15 @@
 // How often replies of a language model contain the answer: questions of XQuAD (en) over the paragraphs that lexical search
 // finds, by prompt. "default" is the prompt of a generate node without templates; the others are prompts that users of
-// llama-server write. All are generated greedily by the same engine, whose text equals llama-server's; --server URL takes the
-// others from a running llama-server instead.
+// llama-server write. All are generated greedily by the same engine, whose text equals llama-server's up to rounding; --server
+// starts that program and takes the others from it: chat completions, so that it applies the model's own template.
 //
 //   LOREKEEP_MODELS=FOLDER node bench/quality/generate.mjs [--model FILE] [--questions 200] [--split test|tuning]
-//     [--only default,plain] [--server http://127.0.0.1:8080] [--top-k 3] [--json]
+//     [--only default,plain] [--server llama-server] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
 //
 // Questions about every other article are of the split "tuning", on which the default prompt was chosen; the others are "test".
-import { existsSync, readFileSync } from 'node:fs';
+// --keep: replies are kept in this file, and those that it has are not generated again, so that an interrupted run continues.
+// --prompts: the default export of this module has more prompts by name: messages from paragraphs, best first, and a question.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -15,6 +17,7 @@ import { Interaction } from '../../dist/src/agents/interaction.js';
 import { PromptBuilder } from '../../dist/src/agents/nodes/generate/prompt.js';
 import { schema } from '../../dist/src/agents/nodes/generate/schema.js';
 import { dataFolder, root } from '../harness/cache.mjs';
+import { headers as closing, startLlamaServer } from '../harness/llama-server.mjs';
 import { LanguageModel, TextIndex } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 import { interval } from './confidence.mjs';
@@ -28,6 +31,8 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     server: { type: 'string' },
     'top-k': { type: 'string', default: '3' },
+    keep: { type: 'string' },
+    prompts: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -57,6 +62,8 @@ const prompts = {
   ],
 };
 
+if (options.prompts) Object.assign(prompts, (await import(resolve(options.prompts))).default);
+
 if (!collectionsPresent() || !existsSync(file)) {
   console.log(`bench/quality: left out, no collections under ${dataFolder} or no ${file}`);
   process.exit(0);
@@ -78,6 +85,11 @@ const found = await Promise.all(
   }),
 );
 const model = await LanguageModel.load(file, { contextSize: 4096, kvCells: atOnce * 4096 });
+// So that llama-server ends, too.
+process.once('SIGTERM', () => process.exit(143));
+const server =
+  options.server && (await startLlamaServer(options.server, file, ['-np', atOnce, '-c', atOnce * 4096]));
+const kept = keptReplies();
 const rows = [];
 let hitsOfDefault;
 for (const [name, prompt] of Object.entries(prompts)) {
@@ -89,10 +101,11 @@ await index.close();
 const held = share(asked.map((query, at) => holds(found[at].join(' '), query)));
 if (options.json) console.log(JSON.stringify({ questions: asked.length, inParagraphs: held, rows }));
 else report();
+process.exit(0);
 
 function report() {
   console.log(
-    `${asked.length} questions (${options.split}); the answer is in the paragraphs of ${held.toFixed(3)}`,
+    `${asked.length} questions (${options.split}), ${options['top-k']} paragraphs each, which have the answer for ${held.toFixed(3)}${server ? '; other prompts by llama-server' : ''}`,
   );
   console.log(
     '| prompt | contains the answer | 95 % interval | default minus it | 95 % interval | tokens of a reply |',
@@ -115,10 +128,7 @@ async function measure(name, prompt) {
   const ask = async () => {
     while (next < asked.length) {
       const at = next++;
-      const messages = await prompt(found[at], asked[at].text);
-      const reply = await (name === 'default' || options.server === undefined
-        ? generated(messages)
-        : served(messages));
+      const reply = await replyTo(name, await prompt(found[at], asked[at].text));
       right[at] = holds(reply.text, asked[at]);
       tokens += reply.tokens;
     }
@@ -136,6 +146,23 @@ async function measure(name, prompt) {
   };
 }
 
+/** Makes a reply, or takes the one that is kept. */
+async function replyTo(name, messages) {
+  const program = name === 'default' || server === undefined ? 'lorekeep' : 'llama-server';
+  const key = JSON.stringify([program, file, maxTokens, messages]);
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const reply = await (program === 'lorekeep' ? generated(messages) : served(messages));
+  if (options.keep !== undefined) appendFileSync(options.keep, `${JSON.stringify({ key, reply })}\n`);
+  return reply;
+}
+
+function keptReplies() {
+  if (options.keep === undefined || !existsSync(options.keep)) return new Map();
+  const lines = readFileSync(options.keep, 'utf8').trimEnd().split('\n');
+  return new Map(lines.map((line) => JSON.parse(line)).map(({ key, reply }) => [key, reply]));
+}
+
 async function generated(messages) {
   const { text, usage } = await model.generate({ messages, maxTokens, sampling: { temperature: 0 } }).result;
   return { text, tokens: usage.completion };
@@ -144,8 +171,8 @@ async function generated(messages) {
 /** The same from llama-server. */
 async function served(messages) {
   const body = JSON.stringify({ messages, max_tokens: maxTokens, temperature: 0 });
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${options.server}/v1/chat/completions`, { method: 'POST', headers, body });
+  const headers = { ...closing, 'content-type': 'application/json' };
+  const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body });
   if (!response.ok) throw new Error(`${options.server}: ${response.status} ${await response.text()}`);
   const { choices, usage } = await response.json();
   return { text: choices[0].message.content, tokens: usage.completion_tokens };

@@ -1,7 +1,9 @@
 // How often `on_no_knowledge` decides right: questions of XQuAD (en) that a storage answers, and claims of SciFact, about
-// subjects that it does not have. Storages of 10, 40 and all 240 paragraphs; the relevance is that of the generate node.
+// subjects that it does not have. Storages of 10, 40 and all 240 paragraphs; the relevance is that of the generate node. And
+// in other words: queries of pairs.jsonl that share no word with the sentence that answers them, over all its sentences.
 //
 //   LOREKEEP_DATA=FOLDER node bench/quality/no-knowledge.mjs [--least 0.5] [--models lorekeep-mini,all-MiniLM-L6-v2]
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bestRelevance } from '../../dist/src/agents/nodes/generate/relevance.js';
@@ -27,6 +29,10 @@ if (!collectionsPresent()) {
   process.exit(0);
 }
 const { documents, queries, gains } = readCollection('xquad-en');
+const pairs = readFileSync(join(import.meta.dirname, 'pairs.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line));
 const absent = readCollection('scifact').queries.map(({ text }) => text);
 
 console.log('| model | mode | records | answered questions refused | absent subjects answered |');
@@ -38,6 +44,8 @@ for (const name of options.models.split(',')) {
       const { refused, answered } = await judge(model, mode, size);
       console.log(`| ${name} | ${mode} | ${size} | ${refused.toFixed(3)} | ${answered.toFixed(3)} |`);
     }
+    const { refused, answered } = await judgeOtherWords(model, mode);
+    console.log(`| ${name} | ${mode} | other words | ${refused.toFixed(3)} | ${answered.toFixed(3)} |`);
   }
   await model.close();
 }
@@ -56,6 +64,23 @@ async function judge(model, mode, size) {
     for (const text of spread(absent)) missing.push(await relevance(storage, text, mode));
     await storage.close();
   }
+  return shares(present, missing);
+}
+
+async function judgeOtherWords(model, mode) {
+  const strings = [...new Set(pairs.map(({ text }) => text))];
+  const storage = await createStorage({ strings, model, tokenizer: 'enhanced' });
+  const present = [];
+  const missing = [];
+  for (const { kind, query } of pairs) {
+    if (kind === 'synonym') present.push(await relevance(storage, query, mode));
+  }
+  for (const text of spread(absent)) missing.push(await relevance(storage, text, mode));
+  await storage.close();
+  return shares(present, missing);
+}
+
+function shares(present, missing) {
   const least = Number(options.least);
   const share = (values, fits) => values.filter(fits).length / values.length;
   return {
@@ -65,9 +90,9 @@ async function judge(model, mode, size) {
 }
 
 async function relevance(storage, text, mode) {
-  const { hits } = await storage.search({ text, mode, topK: 3 });
+  const { hits, cosineFloor } = await storage.search({ text, mode, topK: 3 });
   const knowledge = hits.map((hit) => ({ ...hit, node: 'kb' }));
-  return bestRelevance(knowledge, new Map([['kb', { query: text, storage: storage.storage ?? storage }]]));
+  return bestRelevance(knowledge, new Map([['kb', { query: text, storage: storage.storage, cosineFloor }]]));
 }
 
 /** Evenly spaced members of a list. */

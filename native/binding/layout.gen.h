@@ -25,10 +25,10 @@ enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexica
 }  // namespace storage_request
 
 /// The head of a storage search result: ns that the search held this thread, hits, then the plan.
-/// scoreWeight is NaN unless the legs were fused by scores; the times are in ms. Of each hit a
-/// StorageHit follows, and one number per field.
+/// scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits;
+/// the times are in ms. Of each hit a StorageHit follows, and one number per field.
 namespace storage_result {
-enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kScoreWeight, kFilterMs, kDenseMs, kLexicalMs, kFusionMs, kNumbers };
+enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kScoreWeight, kFloor, kFilterMs, kDenseMs, kLexicalMs, kFusionMs, kNumbers };
 }  // namespace storage_result
 
 /// The numbers of a hit of a storage search. NaN: absent.

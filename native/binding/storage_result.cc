@@ -110,6 +110,7 @@ std::size_t hit_numbers(const store::Storage& storage) noexcept {
 void write_head(const store::Storage& storage, const store::SearchResult& found, std::span<double> numbers) {
   numbers[head::kHits] = static_cast<double>(found.hits.size());
   write_plan(storage, found.plan, numbers);
+  numbers[head::kFloor] = found.floor.value_or(kAbsent);
   write_times(found.times, numbers);
 }
 

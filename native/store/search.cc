@@ -293,7 +293,10 @@ class Search {
     if (result_.hits.empty()) return;
     RelevanceScale scale;
     scale.mode = request_.mode;
-    if (request_.mode != Mode::kLexical) scale.background = background();
+    if (request_.mode != Mode::kLexical) {
+      scale.background = background();
+      result_.floor = scale.background.floor;
+    }
     const bool has_text = request_.mode != Mode::kDense || (!request_.text.empty() && storage_.text_index() != nullptr);
     if (has_text) {
       if (extended_ && request_.lexical->query.syntax) read_plain_text();

@@ -116,6 +116,7 @@ struct SearchResult {
   std::vector<Hit> hits;  // best first, ties by ordinal; at most top_k. Rank in the result: position + 1
   StoragePlan plan;
   PartTimes times;
+  std::optional<double> floor;  // Background::floor of the query; absent in lexical mode and without hits
   std::shared_ptr<const MatchingRows> matching;  // of the filter; null without a filter
 };
 

@@ -13,6 +13,8 @@ export type { Component, OwnCitation } from './component.js';
 export interface KnowledgeSource {
   readonly query: string;
   readonly storage: Pick<Storage, 'tokenizer' | 'size' | 'documentFrequency'>;
+  /** Cosine of the query and records of other subjects; absent without embeddings. */
+  readonly cosineFloor?: number | undefined;
 }
 
 /** What a turn brings along besides text and variables. */

@@ -1,28 +1,31 @@
 import { mapInTurns } from '../../../lifecycle/loop-turn.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
-import { sentenceScorers } from '../quote/scorer.js';
+import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';
 
 /**
- * Coefficients of a logistic regression, whether a record answers: docs/relevance.md. `relevance`: of the logarithm of its
- * odds; `words`: of the share of the query's weighted words in the record; `size`: of the logarithm of the number of
- * records, because the best of many shares some words by chance.
+ * Coefficients of logistic regressions, whether a record answers, by tools/no-knowledge/fit.py: docs/relevance.md. `above`: of
+ * the cosine on a scale from the query's floor to 1; `words`: of the share of the query's weighted words in the record;
+ * `relevance`: of the logarithm of its odds; `size`: of the logarithm of the number of records, because the best of many is
+ * near, or shares words, by chance.
  */
-const evidence = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6 };
+const byCosine = { constant: -7.69, above: 16.82, words: 2.9, size: -0.45 };
+/** Of lexical searches, with their own number of records. */
+const byWords = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6, largeStorage: 300 };
 
 /** The relevance that counts as none: its odds have a logarithm. */
 const noRelevance = 0.001;
 
 /** Records of a storage from which on its size makes no difference: none larger was learned from. */
-const largeStorage = 300;
+const largeStorage = 1200;
 
-/** Number of best records whose words are looked at. */
+/** Least range of cosines above the floor: all records may be equal. */
+const leastRange = 0.05;
+
+/** Number of best records that are looked at. */
 const best = 10;
 
-/**
- * Returns the relevance of the best record, 0 to 1: as the searches estimate it, or, if that is more, the probability that the
- * record answers by that and by its words.
- */
+/** Returns the probability, 0 to 1, that the best record answers: by its cosine and its words, or else by its relevance. */
 export async function bestRelevance(
   knowledge: readonly Knowledge[],
   sources: ReadonlyMap<string, KnowledgeSource>,
@@ -30,22 +33,32 @@ export async function bestRelevance(
   const scorers = await sentenceScorers([...sources]);
   const probabilities = await mapInTurns(
     knowledge.slice(0, best),
-    ({ node, text, relevance = 0 }) => {
-      const words = scorers.get(node)?.score(text) ?? 0;
-      return probability(relevance, words, sources.get(node)?.storage.size ?? largeStorage);
-    },
+    (record) => probability(record, sources.get(record.node), scorers.get(record.node)),
     1,
   );
-  const relevances = knowledge.map(({ relevance = 0 }) => relevance);
-  return [...probabilities, ...relevances].reduce((most, each) => Math.max(most, each), 0);
+  return probabilities.reduce((most, each) => Math.max(most, each), 0);
 }
 
-function probability(relevance: number, words: number, size: number): number {
-  const known = Math.min(Math.max(relevance, noRelevance), 1 - noRelevance);
-  const odds =
-    evidence.constant +
-    evidence.relevance * Math.log(known / (1 - known)) +
-    evidence.words * words +
-    evidence.size * Math.log(Math.min(Math.max(size, 1), largeStorage) / largeStorage);
-  return 1 / (1 + Math.exp(-odds));
+function probability(
+  { text, relevance = 0, distance }: Knowledge,
+  source: KnowledgeSource | undefined,
+  scorer: SentenceScorer | undefined,
+): number {
+  const records = Math.max(source?.storage.size ?? largeStorage, 1);
+  const sizeUpTo = (most: number) => Math.log(Math.min(records, most) / most);
+  const words = scorer?.score(text) ?? 0;
+  const floor = source?.cosineFloor;
+  if (distance === undefined || floor === undefined) {
+    const known = Math.min(Math.max(relevance, noRelevance), 1 - noRelevance);
+    const { constant, size, largeStorage } = byWords;
+    const odds = constant + byWords.relevance * Math.log(known / (1 - known)) + byWords.words * words;
+    return Math.max(relevance, fromOdds(odds + size * sizeUpTo(largeStorage)));
+  }
+  const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, leastRange), 0), 1);
+  return fromOdds(byCosine.constant + byCosine.above * above + byCosine.words * words + byCosine.size * sizeUpTo(largeStorage));
+}
+
+/** Returns the probability with this logarithm of its odds. */
+function fromOdds(logarithm: number): number {
+  return 1 / (1 + Math.exp(-logarithm));
 }

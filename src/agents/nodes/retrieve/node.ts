@@ -71,7 +71,7 @@ class RetrieveNode implements AgentNode {
     const text = query.render(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
-    const { hits, plan, stale, embedMs, searchMs } = outcome;
+    const { hits, plan, stale, embedMs, searchMs, cosineFloor } = outcome;
     const mark = stale ? ({ stale: true } as const) : {};
     interaction.append(
       await mapInTurns(
@@ -80,7 +80,7 @@ class RetrieveNode implements AgentNode {
       ),
     );
     if (emit) interaction.emitting.add(this.id);
-    interaction.sources.set(this.id, { query: text, storage: pin.value.storage });
+    interaction.sources.set(this.id, { query: text, storage: pin.value.storage, cosineFloor });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
       engine: (duration) => engineDiagnostics(pin.value.model, outcome, duration),
