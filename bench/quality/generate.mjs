@@ -4,7 +4,7 @@
 // starts that program and takes the others from it: chat completions, so that it applies the model's own template.
 //
 //   LOREKEEP_MODELS=FOLDER node bench/quality/generate.mjs [--model FILE] [--questions 200] [--split test|tuning]
-//     [--only default,plain] [--server llama-server] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
+//     [--only default,plain] [--server llama-server [--server-flags '-t 2']] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
 //
 // Questions about every other article are of the split "tuning", on which the default prompt was chosen; the others are "test".
 // --keep: replies are kept in this file, and those that it has are not generated again, so that an interrupted run continues.
@@ -33,6 +33,7 @@ const { values: options } = parseArgs({
     'top-k': { type: 'string', default: '3' },
     keep: { type: 'string' },
     prompts: { type: 'string' },
+    'server-flags': { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -87,8 +88,8 @@ const found = await Promise.all(
 const model = await LanguageModel.load(file, { contextSize: 4096, kvCells: atOnce * 4096 });
 // So that llama-server ends, too.
 process.once('SIGTERM', () => process.exit(143));
-const server =
-  options.server && (await startLlamaServer(options.server, file, ['-np', atOnce, '-c', atOnce * 4096]));
+const flags = ['-np', atOnce, '-c', atOnce * 4096, ...options['server-flags'].split(' ').filter(Boolean)];
+const server = options.server && (await startLlamaServer(options.server, file, flags));
 const kept = keptReplies();
 const rows = [];
 let hitsOfDefault;

@@ -6,11 +6,12 @@ import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';
 
 /** The outcome of a search in protocol form. Times are those of all storages together. */
-export interface WireOutcome extends Pick<SearchOutcome, 'embedMs' | 'searchMs' | 'times' | 'embedding'> {
+export interface WireOutcome
+  extends Pick<SearchOutcome, 'embedMs' | 'searchMs' | 'times' | 'embedding' | 'cosineFloor'> {
   hits: Hit[];
   /** Whether the request wants to know that a storage's files have changed, and they have. */
   stale: boolean;
-  /** Of the first storage. */
+  /** Of the first storage, as are `embedding` and `cosineFloor`. */
   plan: RetrievalPlan;
   /** Of each storage, if they are named. */
   plans?: { storage: string; plan: RetrievalPlan }[];
@@ -21,7 +22,7 @@ export async function wireOutcome(
   { hits, outcomes }: NamedOutcome,
   reranking: Reranking | undefined,
 ): Promise<Omit<WireOutcome, 'stale'>> {
-  const [{ plan, rerank, embedding }] = outcomes as [(typeof outcomes)[number]];
+  const [{ plan, rerank, embedding, cosineFloor }] = outcomes as [(typeof outcomes)[number]];
   const sum = (of: (outcome: (typeof outcomes)[number]) => number) =>
     outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const plans = outcomes.flatMap(({ storage, plan }) => (storage === undefined ? [] : { storage, plan }));
@@ -30,6 +31,7 @@ export async function wireOutcome(
     plan: { ...plan, ...(rerank && { rerank: wireRerank(reranking, rerank) }) },
     ...(plans.length > 0 && { plans }),
     ...(embedding && { embedding }),
+    ...(cosineFloor !== undefined && { cosineFloor }),
     embedMs: sum(({ embedMs }) => embedMs),
     searchMs: sum(({ searchMs }) => searchMs),
     times: {

@@ -55,7 +55,12 @@ function probability(
     return Math.max(relevance, fromOdds(odds + size * sizeUpTo(largeStorage)));
   }
   const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, leastRange), 0), 1);
-  return fromOdds(byCosine.constant + byCosine.above * above + byCosine.words * words + byCosine.size * sizeUpTo(largeStorage));
+  return fromOdds(
+    byCosine.constant +
+      byCosine.above * above +
+      byCosine.words * words +
+      byCosine.size * sizeUpTo(largeStorage),
+  );
 }
 
 /** Returns the probability with this logarithm of its odds. */
