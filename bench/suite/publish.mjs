@@ -10,10 +10,11 @@ import { chartsOf } from '../charts/curves.mjs';
 import { drawCharts } from '../charts/files.mjs';
 import { root } from '../harness/cache.mjs';
 import { markdownTable } from '../harness/table.mjs';
+import { comparison } from '../whole/comparison.mjs';
 import { runLines } from './run-lines.mjs';
 import { trialNames } from './trials.mjs';
 
-const pages = ['docs/benchmarks/README.md', 'bench/README.md'];
+const pages = ['docs/benchmarks/README.md', 'bench/README.md', 'README.md'];
 const absent = 'Not measured yet.';
 const significant = 5;
 
@@ -28,6 +29,7 @@ export function publish(records, at = root) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, `${JSON.stringify({ trials }, undefined, 1)}\n`);
   const places = new Map([['run', runLines(trials)]]);
+  places.set('comparison', comparison(trials));
   for (const { data, tables } of trials) {
     for (const table of tables)
       places.set(

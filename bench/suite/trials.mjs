@@ -147,6 +147,22 @@ export const trials = [
     },
   },
   {
+    name: 'whole',
+    what: 'whole engines as a user meets them: first answer, memory, queries per second, nDCG@10: the numbers of README.md',
+    program: 'whole/main.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 2.5, limit: 10 },
+    quick: { args: ['--rounds', '1', '--seconds', '0.3'], minutes: 1.5, limit: 6 },
+  },
+  {
+    name: 'install',
+    what: 'size of an installation, beside the programs of README.md; needs `npm run prebuild` and the registry',
+    program: 'whole/install.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 2, limit: 10 },
+    quick: { args: [], minutes: 2, limit: 10 },
+  },
+  {
     name: 'soak',
     what: '500 sessions of retrieval and generation for an hour, with clients that vanish, cancel and stall: memory, handles, latencies over time',
     program: 'server/soak.mjs',

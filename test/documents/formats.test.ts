@@ -30,6 +30,15 @@ async function read(name: string, content: string | Uint8Array): Promise<Read> {
 const texts = ({ sections }: Read) => sections.flatMap(({ blocks }) => blocks.map(({ text }) => text));
 
 describe('HTML', () => {
+  test('with frames has no text of its own, and what frames show instead is dropped', async () => {
+    const page = await read(
+      'frames.html',
+      '<title>Docs</title><frameset><frame src="a.html"><noframes><p>Get a browser</p></noframes></frameset>',
+    );
+    expect(page.title).toBe('Docs');
+    expect(texts(page)).toEqual([]);
+  });
+
   test.each([
     ['<meta charset="windows-1252">', 'Für 5 \x80'],
     ["<META http-equiv='Content-Type' content='text/html; charset=ISO-8859-1'>", 'Für 5 \x80'],

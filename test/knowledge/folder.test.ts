@@ -73,6 +73,16 @@ const recordsOf = (config: string) =>
     metadata: Record<string, unknown>;
   }[];
 
+/** Opening must find all files as they should be. */
+const refuse = {
+  info: (facts: object, message: string) => {
+    throw new Error(`${message}: ${JSON.stringify(facts)}`);
+  },
+  warn: (facts: object, message: string) => {
+    throw new Error(`${message}: ${JSON.stringify(facts)}`);
+  },
+};
+
 describe('indexFolder', () => {
   test('makes records with path, title, heading, page and time, and ids that stay', async () => {
     write({ 'a/guide.md': '# Bees\n\nBees dance.\n\n## Honey\n\nHoney is sweet.', 'ice.txt': 'Ice flows.' });
@@ -131,6 +141,20 @@ describe('indexFolder', () => {
       rmSync(join(place, name));
       expect(await index(), name).toMatchObject({ records: 2 });
       await (await openKnowledgeBase(config, { models })).close();
+    }
+    for (const name of ['kb.index', 'kb.bm25']) {
+      const bytes = readFileSync(join(place, name));
+      const end = bytes.length;
+      const damages = [
+        bytes.subarray(0, end / 2),
+        Buffer.from(bytes).fill(7, end - 64),
+        Buffer.from(bytes).fill(1, 8, 12),
+      ];
+      for (const [at, damage] of damages.entries()) {
+        writeFileSync(join(place, name), damage);
+        expect(await index(), `${name}, ${at}`).toMatchObject({ read: 0, records: 2 });
+        await (await openKnowledgeBase(config, { models, log: refuse })).close();
+      }
     }
     writeFileSync(join(place, 'files.jsonl'), '{"records": 1}\nnonsense');
     expect(await index()).toMatchObject({ read: 2, records: 2 });

@@ -123,6 +123,28 @@ describe('results', () => {
     expect(written).toContain('<!-- begin server -->\n\nNot measured yet.');
   });
 
+  test('fill the comparison of README.md: a number in the column of its program', async () => {
+    const { comparison } = await import(join(bench, 'whole', 'comparison.mjs'));
+    const table = (name: string, rows: unknown[]) => ({ name, tables: [{ id: name, rows }] });
+    const lines = comparison([
+      table('install', [{ name: 'Qdrant', install: 33.4, note: 'the client' }]),
+      table('whole', [
+        { name: 'lorekeep', first: 0.512, ndcg: 0.4761 },
+        { name: 'lorekeep, words alone', first: 0.104 },
+        { name: 'LanceDB, full text', first: 1.13 },
+        { name: 'MiniSearch', first: 0.98 },
+      ]),
+    ]).split('\n');
+    const row = (label: string) => lines.find((line: string) => line.startsWith(`| ${label} `));
+    expect(lines[0]).toContain('|  | lorekeep | qmd | MiniSearch | sqlite-vec | LanceDB |');
+    expect(row('install, MB')).toBe('| install, MB |  |  |  |  |  | 33, the client |  |  |');
+    expect(row('first answer, s')).toBe(
+      '| first answer, s | 0.51; words 0.10 |  | 0.98 |  | words 1.13 |  |  |  |',
+    );
+    expect(row('nDCG@10 on Cranfield')).toContain('| 0.476 |  |');
+    expect(new Set(lines.map((line: string) => line.split('|').length))).toEqual(new Set([10]));
+  });
+
   test('the pages of this repository have a place for every published table', () => {
     const published = join(root, 'docs', 'benchmarks', 'results.json');
     const { trials } = existsSync(published) ? JSON.parse(readFileSync(published, 'utf8')) : { trials: [] };

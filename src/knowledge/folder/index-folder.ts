@@ -1,6 +1,6 @@
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
+import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { makeFolder } from '../../../lib/make-folder.js';
 import { readRegular } from '../../../lib/regular-file.js';
 import { DocumentReader } from '../../documents/reader.js';
@@ -261,11 +261,15 @@ class FolderIndexing {
     return { embedded, reused };
   }
 
+  /** Whether the index files are there and whole. */
   async #hasIndex(): Promise<boolean> {
-    const found = await Promise.all(
-      [indexFiles.index_file, indexFiles.bm25_file].map((name) => identityOf(join(this.#place, name))),
-    );
-    return found.every((identity) => identity !== undefined);
+    for (const name of [indexFiles.index_file, indexFiles.bm25_file]) {
+      const path = join(this.#place, name);
+      if ((await identityOf(path)) === undefined) return false;
+      const { refusal, sections } = await inspectFile(path, { signal: this.#options.signal });
+      if (refusal !== undefined || sections.some(({ checksum }) => checksum === 'wrong')) return false;
+    }
+    return true;
   }
 
   #writeFacts(facts: FolderFacts): Promise<void> {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Chunk, type ChunkOptions, chunksOf, type Fits } from '../../documents/chunks.js';
 import { UnreadableDocument } from '../../documents/document.js';
 import { type WalkOptions, walk } from '../../documents/files/walk.js';
+import { formatOf } from '../../documents/formats/formats.js';
 import type { DocumentReader } from '../../documents/reader.js';
 import { type FileEntry, stampOf } from './manifest.js';
 import type { RecordsWriter } from './records-writer.js';
@@ -75,7 +76,7 @@ export async function readRecords(
       },
       signal,
     );
-    if (records === 0 && problems.length === 0) problems.push('holds no text');
+    if (records === 0 && problems.length === 0) problems.push(noTextReason(file.path));
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     missing = error.missing;
@@ -92,6 +93,11 @@ export async function readRecords(
     ...(missing !== undefined && { retry: true }),
   };
 }
+
+const noTextReason = (path: string) =>
+  formatOf(path) === 'pdf'
+    ? 'holds no text; if its pages are scanned pictures, run OCR on it first'
+    : 'holds no text';
 
 function recordOf(
   { path, mtime }: ScannedFile,
