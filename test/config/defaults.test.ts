@@ -109,7 +109,8 @@ const extensions = {
 
 describe('the config without a file', () => {
   it('has the built-in value of every field, with paths beside the program', async () => {
-    const { config, file, warnings, withoutEffect } = await loadConfig();
+    const { config, file, place, warnings, withoutEffect } = await loadConfig();
+    expect(place).toBe(home('data/server-config.json'));
     expect([file, warnings, withoutEffect]).toEqual([undefined, [], undefined]);
     const { storage_cache_max_mb: cache, max_memory_mb: memory, ...rest } = config;
     expect(rest).toEqual({ ...contract, ...extensions });

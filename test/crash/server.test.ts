@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { dumpFolder } from '../../src/crash/dump-folder.js';
+import { homeFolder } from '../../src/files/home.js';
 import { lorekeep } from '../cli/command.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';
@@ -47,6 +49,16 @@ describe.runIf(dumpsExist)('a server that crashes', () => {
       expect(dumpsIn(inFolder(name, 'logs'))).toHaveLength(enabled ? 1 : 0);
     }
   });
+});
+
+it('dumps go to crash_dump.dir, else to logs_dir, else to the folder of the package', () => {
+  const folder = (dir: string, logs_dir: string) =>
+    dumpFolder({ crash_dump: { enabled: true, dir }, logs_dir });
+  expect([folder('/dumps', '/logs'), folder('', '/logs'), folder('', '')]).toEqual([
+    '/dumps',
+    '/logs',
+    homeFolder,
+  ]);
 });
 
 describe.runIf(dumpsExist)('lorekeep doctor --last-crash', () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import { buildKnowledgeBase } from '../../src/knowledge/index.js';
+import { createLog } from '../../src/log/log.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
@@ -12,6 +13,9 @@ import { catalogPath, TestServer } from './test-server.js';
 /** Sentences of the specification about storages that no other file proves over the wire. */
 
 const inFolder = temporaryFolder();
+/** Place of the version in a sidecar: behind 8 bytes of magic. */
+const versionAt = 8;
+
 const records = strings.map((text, index) => ({ id: `r${index}`, text }));
 
 function knowledgeBase(name: string, config: object): string {
@@ -68,6 +72,32 @@ it('an index of another dimension than the model is refused with 8003, and stays
   expect(refused).toMatchObject({ code: 8003, details: { path: 'config_path' } });
   expect(refused.message).toContain('dimension 512, not 64');
   expect(readFileSync(inFolder('index/kb.index')).equals(before)).toBe(true);
+});
+
+it('a text index of version 1 is built again when it is loaded', async () => {
+  const configPath = knowledgeBase('words', { bm25_file: 'kb.bm25' });
+  const sidecar = inFolder('words/kb.bm25');
+  const search = async () => {
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const server = await TestServer.start({ log, config: { storage_root: inFolder() } });
+    const { hits } = await (await server.session()).search({
+      name: configPath,
+      text: 'bees',
+      mode: 'lexical',
+    });
+    expect(hits[0]?.id).toBe('r0');
+    return lines.filter((line) => line.includes('"text index built"')).map((line) => JSON.parse(line).reason);
+  };
+  expect(await search()).toHaveLength(1);
+  expect(await search()).toEqual([]);
+  const bytes = readFileSync(sidecar);
+  expect(bytes[versionAt]).toBe(2);
+  bytes[versionAt] = 1;
+  writeFileSync(sidecar, bytes);
+  expect(await search()).toEqual([expect.stringContaining('version')]);
+  expect(readFileSync(sidecar)[versionAt]).toBe(2);
+  expect(await search()).toEqual([]);
 });
 
 it('a name is taken by either kind of storage, and both sources at once are none', async () => {
