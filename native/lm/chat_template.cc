@@ -58,6 +58,10 @@ std::string with_line_feeds(const std::string& source) {
 }
 
 /// From the engine's report: its first place ("line 3, column 5") and its last sentence.
+std::string first_line(std::string_view text) {
+  return repair_utf8(utf8_prefix(text.substr(0, text.find('\n')), 200));
+}
+
 std::string short_report(std::string_view report) {
   std::string place;
   if (const std::size_t at = report.find(" at line "); at != std::string_view::npos) {
@@ -66,8 +70,7 @@ std::string short_report(std::string_view report) {
   if (const std::size_t error = report.rfind("Error: "); error != std::string_view::npos) {
     report.remove_prefix(error + 7);
   }
-  report = utf8_prefix(report.substr(0, report.find('\n')), 200);
-  return place + repair_utf8(report);
+  return place + first_line(report);
 }
 
 /// One message as the template sees it: contents of messages that were joined keep their origin.
@@ -115,8 +118,7 @@ void ChatTemplate::Impl::parse() {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    const std::string_view report = error.what();
-    fail_template(Code::kModelInvalid, repair_utf8(utf8_prefix(report.substr(0, report.find('\n')), 200)));
+    fail_template(Code::kModelInvalid, first_line(error.what()));
   }
 }
 
@@ -206,12 +208,19 @@ std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage>
   const std::uint64_t count = messages.size();
   jinja::budget budget(kSteps + count * (kStepsPerMessage + count), kBytes + kBytesPerInputByte * input, kDepth);
   std::vector<PromptPart> parts;
+  std::optional<std::string> refusal;  // of the template, by raise_exception()
   try {
     jinja::context context(source);
     if (options.time != 0) context.current_time = static_cast<std::time_t>(options.time);
     auto list = jinja::mk_val<jinja::value_array>();
     for (const View& view : views(messages)) list->push_back(message_value(view));
     context.set_val("messages", list);
+    const auto raise = [&refusal](const jinja::func_args& args) -> jinja::value {
+      args.ensure_vals<jinja::value_string>();
+      refusal = args.get_pos(0)->as_string().str();
+      throw jinja::raised_exception(*refusal);
+    };
+    context.set_val("raise_exception", jinja::mk_val<jinja::value_func>("raise_exception", raise));
     context.set_val("add_generation_prompt", jinja::mk_val<jinja::value_bool>(options.add_generation_prompt));
     context.set_val("bos_token", jinja::mk_val<jinja::value_string>(bos));
     context.set_val("eos_token", jinja::mk_val<jinja::value_string>(eos));
@@ -228,12 +237,8 @@ std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage>
     throw;
   } catch (const std::exception& error) {
     if (budget.exceeded != nullptr) fail_template(Code::kModelInvalid, budget.exceeded);
-    const std::string report = short_report(error.what());
-    constexpr std::string_view kRaised = "Jinja Exception: ";
-    const std::size_t raised = report.find(kRaised);
-    if (raised == std::string::npos) fail_template(Code::kModelInvalid, report);
-    fail(Code::kInvalidArgument,
-         "the chat template of " + name + " refuses these messages: " + report.substr(raised + kRaised.size()),
+    if (!refusal) fail_template(Code::kModelInvalid, short_report(error.what()));
+    fail(Code::kInvalidArgument, "the chat template of " + name + " refuses these messages: " + first_line(*refusal),
          {{"model", name}});
   }
   return parts;
