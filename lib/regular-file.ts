@@ -48,19 +48,35 @@ export interface ReplaceRule {
  * @throws system errors; INVALID_ARGUMENT for a file that is not ours; IO for one that others keep replacing
  */
 export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
-  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
   makeFolder(dirname(path));
   await checkOurs(path, rule);
   await removeStrays(path);
+  await writeWhole(path, (write) => write(content), { check: () => checkOurs(path, rule) });
+}
+
+/** Appends to a file that is being written. */
+export type Write = (text: string) => Promise<unknown>;
+
+/**
+ * Writes a file beside `path` and renames it into place, so that readers see the old file or the new one. `check()` runs
+ * just before the rename and may refuse the file that is there by then. `mode`: permissions of the new file.
+ * @throws system errors; IO for a file that others keep replacing; what `check()` and `content()` throw
+ */
+export async function writeWhole(
+  path: string,
+  content: (write: Write) => Promise<unknown>,
+  { check = async () => {}, mode }: { check?: () => Promise<unknown>; mode?: number } = {},
+): Promise<void> {
+  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, 'wx');
+    const file = await open(temporary, 'wx', mode);
     try {
-      await file.writeFile(content);
+      await content((text) => file.writeFile(text));
       await file.sync();
     } finally {
       await file.close();
     }
-    await renameOver(temporary, path, () => checkOurs(path, rule));
+    await renameOver(temporary, path, check);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw error;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { writeWhole } from '../../lib/regular-file.js';
 
 /**
  * A folder for files made from `content`, in the project's cache, or in the temporary folder if the cache cannot be
@@ -23,7 +24,5 @@ export async function demoFolder(projectFolder: string, content: unknown): Promi
 
 /** Writes a file by rename, so that two programs at once leave a whole file. */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, content);
-  await rename(temporary, path);
+  await writeWhole(path, (write) => write(content));
 }

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { lstat, open, rm } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import {
   type FieldDefinition,
@@ -10,7 +9,7 @@ import {
   type StoredRecord,
 } from '../../lib/index.js';
 import { makeFolder } from '../../lib/make-folder.js';
-import { readRegular, renameOver } from '../../lib/regular-file.js';
+import { readRegular, type Write, writeWhole } from '../../lib/regular-file.js';
 import { largestConfigBytes } from '../files/read-text.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
@@ -60,7 +59,7 @@ export async function saveStorage(
     written.bm25_file,
   ].map((name) => join(folder, name)) as [string, string, string];
   makeFolder(folder);
-  await writeWhole(
+  await writeChecked(
     recordsFile,
     () => checkOwnRecords(recordsFile),
     (write) => writeRecords(storage, write, signal),
@@ -73,7 +72,7 @@ export async function saveStorage(
   const fingerprint = embedsTexts(model) ? indexFingerprint(records, model, 'error') : undefined;
   await index.save(indexFile, { fingerprint, records, owner, signal });
   await text.save(wordsFile, { fingerprint: records.fingerprint, owner, signal });
-  await writeWhole(
+  await writeChecked(
     config,
     () => checkConfig(config, written.records_file),
     (write) => write(`${JSON.stringify(written, undefined, 2)}\n`),
@@ -110,34 +109,17 @@ async function checkRegular(path: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 
-type Write = (text: string) => Promise<unknown>;
-
-/** Writes a file beside its place and renames it, unless `check()` refuses what is there by then. @throws IO; as `check()` */
-async function writeWhole(
+/** Writes a file unless `check()` refuses what is there by then. @throws IO; as `check()` */
+async function writeChecked(
   path: string,
   check: () => Promise<void>,
-  write: (write: Write) => Promise<unknown>,
+  content: (write: Write) => Promise<unknown>,
 ): Promise<void> {
-  const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
-  try {
-    const file = await open(temporary, 'wx');
-    try {
-      await write((text) => file.writeFile(text));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await renameOver(temporary, path, check);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof LorekeepError || code === undefined) throw error;
-    throw LorekeepError.about(
-      'IO',
-      { file: path, reason: `cannot be written: ${message}` },
-      { cause: error },
-    );
-  }
+  await writeWhole(path, content, { check }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof LorekeepError || cause.code === undefined) throw cause;
+    const reason = `cannot be written: ${cause.message}`;
+    throw LorekeepError.about('IO', { file: path, reason }, { cause });
+  });
 }
 
 async function writeRecords(storage: Storage, write: Write, signal: AbortSignal | undefined): Promise<void> {

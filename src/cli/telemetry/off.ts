@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { applyEdits, modify } from 'jsonc-parser';
+import { writeWhole } from '../../../lib/regular-file.js';
 import { readText } from '../../files/read-text.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';
@@ -33,19 +33,8 @@ async function disable(file: string): Promise<void> {
 /** Replaces a file in one step; a reader sees the old text or the new one. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const { mode } = await stat(file);
-  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
-  const handle = await open(temporary, 'wx', mode & 0o777);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-    await handle.close();
-    await rename(temporary, file);
-    const folder = await open(dirname(file), 'r').catch(() => undefined);
-    await folder?.sync().catch(() => {});
-    await folder?.close();
-  } catch (error) {
-    await handle.close().catch(() => {});
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeWhole(file, (write) => write(text), { mode: mode & 0o777 });
+  const folder = await open(dirname(file), 'r').catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 }
