@@ -1,12 +1,12 @@
 #include "binding/embedding_model_binding.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "binding/buffers_binding.h"
 #include "binding/known_settings.h"
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
+#include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -87,11 +87,7 @@ Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
     return promise_task<std::vector<std::int32_t>>(
         info.Env(), {Lane::kQuick, nullptr, this, {}},
         [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
-        [](Napi::Env env, std::vector<std::int32_t>&& tokens) {
-          auto array = Napi::Int32Array::New(env, tokens.size());
-          std::copy(tokens.begin(), tokens.end(), array.Data());
-          return array;
-        });
+        [](Napi::Env env, std::vector<std::int32_t>&& tokens) { return to_js_tokens(env, tokens); });
   });
 }
 

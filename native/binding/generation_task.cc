@@ -1,6 +1,5 @@
 #include "binding/generation_task.h"
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -14,12 +13,6 @@
 
 namespace lorekeep::binding {
 namespace {
-
-Napi::Value to_js_tokens(Napi::Env env, const std::vector<lm::Token>& tokens) {
-  auto array = Napi::Int32Array::New(env, tokens.size());
-  std::copy(tokens.begin(), tokens.end(), array.Data());
-  return array;
-}
 
 Napi::Array to_js_log_probabilities(Napi::Env env, const std::vector<std::vector<lm::LogProbability>>& tokens) {
   Napi::Array array = Napi::Array::New(env, tokens.size());

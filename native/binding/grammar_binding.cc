@@ -1,6 +1,5 @@
 #include "binding/grammar_binding.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,18 +7,13 @@
 #include "binding/addon_folder.h"
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
+#include "binding/value_conversion.h"
 #include "engine/backends.h"
 #include "lm/grammar.h"
 #include "lm/vocabulary_probe.h"
 
 namespace lorekeep::binding {
 namespace {
-
-Napi::Int32Array to_js_tokens(Napi::Env env, const std::vector<lm::Token>& tokens) {
-  auto array = Napi::Int32Array::New(env, tokens.size());
-  std::copy(tokens.begin(), tokens.end(), array.Data());
-  return array;
-}
 
 std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
   if (!value.IsArray()) fail(Code::kInvalidArgument, "parts: an array is expected");

@@ -1,5 +1,6 @@
 #include "binding/value_conversion.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -118,6 +119,12 @@ Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value) {
   const auto& texts = std::get<filter::StringSet>(value);
   Napi::Array array = Napi::Array::New(env, texts.size());
   for (std::uint32_t i = 0; i < texts.size(); ++i) array.Set(i, texts[i]);
+  return array;
+}
+
+Napi::Int32Array to_js_tokens(Napi::Env env, std::span<const std::int32_t> tokens) {
+  auto array = Napi::Int32Array::New(env, tokens.size());
+  std::copy(tokens.begin(), tokens.end(), array.Data());
   return array;
 }
 

@@ -5,7 +5,9 @@
 #include <napi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "filter/schema.h"
@@ -23,5 +25,6 @@ filter::Value to_value(const Napi::Value& value, const char* name,
 /// Converts UTF-8 to a string. Copies plain ASCII, which most texts are, without decoding.
 Napi::String to_js_text(Napi::Env env, std::string_view text);
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value);
+Napi::Int32Array to_js_tokens(Napi::Env env, std::span<const std::int32_t> tokens);
 
 }  // namespace lorekeep::binding
