@@ -16,6 +16,8 @@ test.each([
   'cancel',
   'run to the end',
   'forget the model',
+  'exit with questions',
+  'close with questions',
   'prefix',
 ])('a program that generates ends cleanly: %s', async (how) => {
   const child = await runChild('generation.mjs', [path, how], { execArgv: ['--expose-gc'] });

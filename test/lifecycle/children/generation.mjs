@@ -57,6 +57,18 @@ const ends = {
     void (await begun(model, 1));
     globalThis.gc?.();
   },
+  async 'exit with questions'(model) {
+    await begun(model);
+    for (let i = 0; i < 100; i++) void (i % 2 === 0 ? model.numbers() : model.prefixes());
+    process.exit();
+  },
+  async 'close with questions'(model) {
+    await begun(model);
+    const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? model.numbers() : model.prefixes()));
+    const closing = model.close();
+    await Promise.all(asked);
+    await closing;
+  },
   async prefix(model) {
     void model.prefix(Int32Array.from({ length: 300 }, (_, k) => 3 + (k % 200)));
     process.exit();
@@ -66,6 +78,8 @@ const ends = {
 if (how === 'worker') {
   const model = await LanguageModel.load(path, options);
   await begun(model);
+  const ask = () => Promise.all([model.numbers(), model.prefixes()]).then(ask, () => {});
+  void ask();
   parentPort.postMessage('begun');
 } else if (how === 'workers') {
   for (let round = 0; round < 4; round++) {
