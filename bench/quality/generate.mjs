@@ -4,7 +4,7 @@
 // starts that program and takes the others from it: chat completions, so that it applies the model's own template.
 //
 //   LOREKEEP_MODELS=FOLDER node bench/quality/generate.mjs [--model FILE] [--questions 200] [--split test|tuning]
-//     [--only default,plain] [--server llama-server [--server-flags '-t 2']] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
+//     [--only default,plain] [--server llama-server [--server-flags='-t 2']] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
 //
 // Questions about every other article are of the split "tuning", on which the default prompt was chosen; the others are "test".
 // --keep: replies are kept in this file, and those that it has are not generated again, so that an interrupted run continues.
