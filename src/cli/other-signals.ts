@@ -1,3 +1,4 @@
+import { close, url } from 'node:inspector';
 import type { Log } from '../log/log.js';
 
 /** Signals that end or change a process unless it listens, and what the log says of them. */
@@ -16,7 +17,14 @@ export function ignoreOtherSignals(): (log: Log) => void {
       // This system has no such signal.
     }
   }
+  closeDebugger();
   return (log) => {
     known = log;
   };
+}
+
+/** A signal before this may have opened a debugger. One that the operator asked for stays. */
+function closeDebugger(): void {
+  const asked = [...process.execArgv, process.env.NODE_OPTIONS].some((flag) => flag?.includes('--inspect'));
+  if (!asked && url() !== undefined) close();
 }

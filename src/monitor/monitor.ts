@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
+import { checkJsonShape } from '../schema/json-shape.js';
 import { parseWithWideIntegers } from '../schema/wide-integers.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
@@ -176,6 +177,9 @@ export class Monitor {
     const body = await readBody(request, longestBody);
     if (body === undefined)
       return sendJson(response, { error: `the search is longer than ${longestBody} bytes` }, 413);
+    const problem = checkJsonShape(body);
+    if (problem !== undefined)
+      return sendJson(response, { error: `the body${problem.place}: ${problem.what}` }, 400);
     const parsed = inspectionSchema.safeParse(parsedJson(body));
     if (!parsed.success) {
       const [issue] = parsed.error.issues;

@@ -94,6 +94,13 @@ it('other web pages and names of an attacker are refused on every path', async (
   const json = { 'content-type': 'application/json' };
   for (const body of ['', '{', '[]', '{"storage":"x"}', '{"storage":"x","text":"y"}'])
     expect((await post(json, body)).statusCode).toBe(400);
+  for (const [body, reason] of [
+    ['{"storage":"x","storage":"y","text":"z"}', 'the body:1:16: storage: occurs twice'],
+    ['['.repeat(200_000), 'the body: nested deeper than 64 levels'],
+  ] as const) {
+    const response = await post(json, body);
+    expect([response.statusCode, JSON.parse(await text(response))]).toEqual([400, { error: reason }]);
+  }
   const tooLong = await post(json, 'x'.repeat(300_000));
   expect([tooLong.statusCode, await text(tooLong)]).toEqual([413, expect.stringMatching(/262144 bytes/)]);
 });
