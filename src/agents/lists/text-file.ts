@@ -30,7 +30,7 @@ export async function readOpen(file: FileHandle, source: TextSource): Promise<Bu
   return size > maxListBytes ? refuseSize(source) : file.readFile();
 }
 
-/** Returns the trimmed lines of UTF-8 text, except blank ones and comments (`#`). @throws InvalidStringStorage */
+/** Returns the lines of UTF-8 text without trailing blanks, except blank ones and comments (`#`). @throws InvalidStringStorage */
 export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
   let text: string;
   try {
