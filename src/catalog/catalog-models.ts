@@ -1,6 +1,5 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
-import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { shellWord } from '../schema/shell-word.js';
 import { Catalog } from './catalog.js';
@@ -11,9 +10,7 @@ import { embeddingNeed, embeddingTaken } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
-
-/** The package's catalog: the two models that are included, and models whose files users put beside them. */
-const shippedCatalog = join(homeFolder, 'data', 'models.json');
+import { shippedCatalog } from './shipped-catalog.js';
 
 export interface CatalogModelsOptions {
   /** Longest text in tokens for models whose catalog entry has no limit. */

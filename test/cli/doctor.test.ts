@@ -54,6 +54,8 @@ describe('lorekeep doctor', () => {
       expect(stdout).toMatch(new RegExp(`^ok +${subject} `, 'm'));
     }
     expect(stdout).toMatch(/\.node$/m);
+    expect(stdout).toMatch(/^ok +other models +known to the catalog, without files here: .*bge-small/m);
+    expect(stdout).not.toMatch(/^warning +model/m);
     expect(stdout).toMatch(/ready to serve/);
   });
 

@@ -78,9 +78,10 @@ describe('lorekeep inspect', () => {
     const gguf = inFolder('cut.gguf');
     writeFileSync(gguf, readFileSync(model).subarray(0, 5000));
     const results = await Promise.all([flipped, cut, gguf].map((path) => lorekeep(['inspect', path])));
-    for (const { status, stderr } of results) {
+    for (const [at, { status, stderr }] of results.entries()) {
       expect(status).toBe(1);
       expect(stderr).toMatch(/^lorekeep: .*\n$/);
+      expect(stderr.split([flipped, cut, gguf][at] as string), 'the path comes once').toHaveLength(2);
     }
     expect(results[0]?.stdout).toMatch(/checksum wrong/);
     expect(results[2]?.stdout).toMatch(/^problem +truncated or damaged: .* at offset \d+ needs/m);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Records } from '../../../lib/index.js';
 import { Catalog } from '../../catalog/catalog.js';
+import { shippedCatalog } from '../../catalog/shipped-catalog.js';
 import { accessNotes } from '../../config/access.js';
 import { checkServerConfig } from '../../config/check.js';
 import type { ServerConfig } from '../../config/schema.js';
@@ -73,7 +74,8 @@ async function checkCatalog(path: string, signal: AbortSignal, downloads?: strin
   const files = await modelFiles(catalog, signal);
   for (const { model, state, reason, path: file } of files) {
     const where = `${path}: model ${JSON.stringify(model)}`;
-    if (state === 'absent') findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
+    if (state === 'absent' && path !== shippedCatalog)
+      findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
     if (state === 'damaged') findings.push({ severity: 'error', message: `${where}: ${file}: ${reason}` });
   }
   const present = files.filter(({ state }) => state === 'present').length;

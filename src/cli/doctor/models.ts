@@ -1,5 +1,6 @@
 import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
+import { shippedCatalog } from '../../catalog/shipped-catalog.js';
 import { embeddingOptions } from '../../config/embedding-options.js';
 import { languageModelOptions } from '../../config/language-model-options.js';
 import { rerankerOptions } from '../../config/reranker-options.js';
@@ -29,7 +30,10 @@ export async function checkModels(
   const findings: Finding[] = [];
   const limit = new ModelLimit(config.models_cache_max_mb);
   let usable = false;
-  for (const file of await modelFiles(catalog, signal)) {
+  const files = await modelFiles(catalog, signal);
+  // Nobody has asked for the models that the package only lists.
+  const onlyListed = files.filter(({ state }) => path === shippedCatalog && state === 'absent');
+  for (const file of files.filter((one) => !onlyListed.includes(one))) {
     const embeds = file.type === 'embedding' && file.state === 'present';
     const tried = tryOut && embeds && isUsed(catalog, file);
     const reason = tried ? await failureOf(file.model, catalog, config, signal) : undefined;
@@ -52,6 +56,10 @@ export async function checkModels(
     findings.push(
       failed('models', 'there is no embedding model to work with', 'put one where the catalog says'),
     );
+  if (onlyListed.length > 0) {
+    const names = onlyListed.map(({ model }) => model).join(', ');
+    findings.push(ok('other models', `known to the catalog, without files here: ${names}`));
+  }
   const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
   const room = ok('memory of models', `${size(limit.bytes(0, true))} for all loaded models together`);
   return [ok('catalog', path), ...warnings, ...findings, room];

@@ -28,7 +28,10 @@ export async function inspect(file: string, flags: InspectFlags): Promise<void> 
     if (problems.length > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ file, ok: problems.length === 0, problems, ...data });
     for (const line of factLines(description, new Screen(process.stdout), flags.all === true)) print(line);
-    for (const problem of problems) printFailure(new CommandError('CORRUPT', `${file}: ${problem}`));
+    for (const problem of problems) {
+      const message = problem.startsWith(`${file}: `) ? problem : `${file}: ${problem}`;
+      printFailure(new CommandError('CORRUPT', message));
+    }
   });
 }
 

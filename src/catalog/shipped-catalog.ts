@@ -1,0 +1,5 @@
+import { join } from 'node:path';
+import { homeFolder } from '../files/home.js';
+
+/** The package's catalog: the two models that are included, and models whose files users put beside them. */
+export const shippedCatalog = join(homeFolder, 'data', 'models.json');
