@@ -70,11 +70,16 @@ test('the slope of memory is that of a line through the last two thirds, per 1,0
   expect(grownMiB).toBeCloseTo((10 * 19) / 1024, 6);
 });
 
-test('the cost of the monitor is measured in turns between two servers', async () => {
-  const args = ['--rounds', '2', '--seconds', '0.3', '--clients', '4', '--records', '200'];
+test('the cost of the monitor is measured beside the difference of two equal servers', async () => {
+  const args = [
+    ...['--starts', '2', '--rounds', '1', '--seconds', '0.3'],
+    ...['--clients', '4', '--records', '200'],
+  ];
   const { result } = await trial('server/monitor.mjs', ...args);
   const [table] = result.tables;
-  expect(table?.rows.map(({ name }) => name)).toContain('cost in turns a second');
+  const names = table?.rows.map(({ name }) => name);
+  expect(names).toContain('cost in processor time');
+  expect(names).toContain('difference of two equal servers');
   // The page was told of turns.
   expect(Number(table?.rows.at(-1)?.value)).toBeGreaterThan(0);
 });
