@@ -101,14 +101,19 @@ class Reader {
     const stackStart = bytes.readBigUInt64LE(at + 24);
     const stackBytes = bytes.readUInt32LE(at + 32);
     const stackPlace = bytes.readUInt32LE(at + 36);
+    const memory = bytes.subarray(stackPlace, stackPlace + stackBytes);
+    if (memory.length < stackBytes) throw new NotADump('it is incomplete');
     const below = Number(bytes.readBigUInt64LE(context + places.stackPointer) - stackStart);
-    const stack: bigint[] = [];
-    for (let offset = Math.max(0, below); offset + 8 <= stackBytes; offset += 8)
-      stack.push(bytes.readBigUInt64LE(stackPlace + offset));
     return {
       id: bytes.readUInt32LE(at),
       instruction: bytes.readBigUInt64LE(context + places.instruction),
-      stack,
+      // When it is asked for: a false dump may have many threads with one long stack.
+      get stack() {
+        const words: bigint[] = [];
+        for (let offset = Math.max(0, below); offset + 8 <= stackBytes; offset += 8)
+          words.push(memory.readBigUInt64LE(offset));
+        return words;
+      },
     };
   }
 
