@@ -1,9 +1,9 @@
 // Answers a question about a file: finds the paragraphs that match, and streams a reply grounded in them.
-// node examples/answer.mjs MODEL.gguf [file] [question]
+// node answer.mjs MODEL.gguf [file] [question]
 import { readFile } from 'node:fs/promises';
 import { LanguageModel, TextIndex } from 'lorekeep';
 
-const file = process.argv[3] ?? new URL('../docs/protocol.md', import.meta.url);
+const file = process.argv[3] ?? new URL('docs/protocol.md', import.meta.resolve('lorekeep/package.json'));
 const question = process.argv[4] ?? 'Which replies may come in any order?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 

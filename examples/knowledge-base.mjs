@@ -1,9 +1,10 @@
 // Indexes the documents of a folder and answers a question from them. A second run reads only what has changed.
-// node examples/knowledge-base.mjs [folder] [question]
+// node knowledge-base.mjs [folder] [question]
 import { fileURLToPath } from 'node:url';
 import { createKnowledgeBase } from 'lorekeep/knowledge-base';
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('../docs', import.meta.url));
+const manual = new URL('docs', import.meta.resolve('lorekeep/package.json')); // the pages of the package
+const folder = process.argv[2] ?? fileURLToPath(manual);
 const question = process.argv[3] ?? 'What happens when the disk is full?';
 
 const kb = await createKnowledgeBase({ folder }); // kept in the user's data folder

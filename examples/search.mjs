@@ -1,17 +1,16 @@
 // Embeds a file's paragraphs, indexes them, and answers a question by meaning and by words.
-// node examples/search.mjs [file] [question]
+// node search.mjs [file] [question]
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { EmbeddingModel, TextIndex, VectorIndex } from 'lorekeep';
 
-const file = process.argv[2] ?? new URL('lighthouse.txt', import.meta.url);
+const inPackage = (path) => fileURLToPath(new URL(path, import.meta.resolve('lorekeep/package.json')));
+const file = process.argv[2] ?? inPackage('examples/lighthouse.txt');
 const question = process.argv[3] ?? 'Who stays awake at night?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 
 // A model that comes with the package; any other GGUF embedding model will do.
-const model = await EmbeddingModel.load(
-  fileURLToPath(new URL('../data/models/all-MiniLM-L6-v2.gguf', import.meta.url)),
-);
+const model = await EmbeddingModel.load(inPackage('data/models/all-MiniLM-L6-v2.gguf'));
 const vectors = await VectorIndex.build(await model.embed(paragraphs), model.dimension);
 const words = await TextIndex.build(paragraphs);
 

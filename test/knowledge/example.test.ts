@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -26,4 +26,13 @@ it('five lines search a knowledge base without a server, as the guide shows them
   const lines = readFileSync(example, 'utf8').trimEnd();
   expect(lines.split('\n').filter((line) => line !== '')).toHaveLength(5);
   expect(readFileSync(join(root, 'docs/knowledge-bases.md'), 'utf8')).toContain(lines);
+});
+
+it.skipIf(process.platform === 'win32')('an example runs in a project that it was copied to', async () => {
+  mkdirSync(file('project', 'node_modules'), { recursive: true });
+  symlinkSync(root, file('project', 'node_modules', 'lorekeep'));
+  copyFileSync(join(root, 'examples/search.mjs'), file('project', 'search.mjs'));
+  const options = { cwd: file('project') };
+  const { stdout } = await promisify(execFile)(process.execPath, ['search.mjs'], options);
+  expect(stdout).toContain('Old Marten');
 });
