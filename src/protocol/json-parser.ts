@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { fieldPath } from '../schema/field-issue.js';
+import { fieldPath } from '../schema/field-path.js';
 import { wideIntegerOf } from '../schema/wide-integers.js';
 import { fail } from './errors.js';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldPath } from './field-path.js';
 import { didYouMean, nearestName } from './nearest.js';
 
 /** A mistake in one field of a value that a zod schema refused. */
@@ -25,19 +26,6 @@ export function fieldIssue(schema: z.core.$ZodType, value: unknown, error: z.cor
 /** Formats an issue for a message: `graph.nodes[0]: is missing`. */
 export function describeIssue({ path, message }: FieldIssue): string {
   return path === '' ? message : `${path}: ${message}`;
-}
-
-/** Characters shown of a key: an unknown key may be as long as a frame. */
-const longestShownKey = 128;
-
-/** `["graph", "nodes", 0]` becomes `graph.nodes[0]`. */
-export function fieldPath(keys: readonly PropertyKey[]): string {
-  let path = '';
-  for (const key of keys) {
-    if (typeof key === 'number') path += `[${key}]`;
-    else path += `${path === '' ? '' : '.'}${String(key).slice(0, longestShownKey)}`;
-  }
-  return path;
 }
 
 function unknownField(schema: z.core.$ZodType, issue: z.core.$ZodIssueUnrecognizedKeys): FieldIssue {

@@ -1,5 +1,5 @@
 import { visit } from 'jsonc-parser';
-import { fieldPath } from './field-issue.js';
+import { fieldPath } from './field-path.js';
 
 /** Deepest nesting, the same as for records files. */
 const deepest = 64;

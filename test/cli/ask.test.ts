@@ -80,10 +80,7 @@ describe('lorekeep ask', () => {
       1,
       expect.stringContaining('access_token: is missing'),
     ]);
-    expect([byWrong.status, byWrong.stderr]).toEqual([
-      1,
-      expect.stringContaining('access_token: is not that'),
-    ]);
+    expect([byWrong.status, byWrong.stderr]).toEqual([1, expect.stringContaining('access_token: is wrong')]);
     expect([byAbsent.status, byAbsent.stderr]).toEqual([
       1,
       expect.stringContaining('gone: the file does not exist'),
