@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kSmallestChunk = 8;
 
 /// Chunks are planned for this share of the time limit, because some take longer than expected.
-constexpr double kPlanned = 0.75;
+constexpr double kPlanned = 0.625;
 
 class StepBuilder {
  public:

@@ -134,12 +134,12 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
   Scheduler automatic = scheduler_with({});
   teach(automatic, 10, 2);
-  CHECK_EQ(tokens_of(automatic.plan(requests, 0), 2), 25u);  // three quarters of 3 x 10 + 50, - 10 ms
+  CHECK_EQ(tokens_of(automatic.plan(requests, 0), 2), 20u);  // five eighths of 3 x 10 + 50, - 10 ms
   SettingsInput input;
   input.step_target_ms = 130;
   Scheduler fixed = scheduler_with(input);
   teach(fixed, 10, 2);
-  CHECK_EQ(tokens_of(fixed.plan(requests, 0), 2), 43u);
+  CHECK_EQ(tokens_of(fixed.plan(requests, 0), 2), 35u);
   input.step_target_ms = 1;
   Scheduler tight = scheduler_with(input);
   teach(tight, 10, 2);
@@ -169,7 +169,7 @@ TEST("an aborted step teaches nothing and counts no tokens") {
   teach(scheduler, 10, 2);
   const std::uint64_t tokens = scheduler.stats().prefill_tokens[0];
   for (int i = 0; i < 20; ++i) scheduler.finish(scheduler.plan(requests, 0), 1, true);
-  CHECK_EQ(tokens_of(scheduler.plan(requests, 0), 2), 25u);
+  CHECK_EQ(tokens_of(scheduler.plan(requests, 0), 2), 20u);
   CHECK_EQ(scheduler.stats().prefill_tokens[0], tokens);
 }
 
@@ -191,7 +191,7 @@ TEST("a stream on another model limits the step as well") {
   for (int i = 0; i < 10; ++i) {
     const Step step = scheduler.plan(requests, 0);
     seen = seen || step.model == 2;
-    if (step.model == 2) CHECK_EQ(tokens_of(step, 2), 30u);
+    if (step.model == 2) CHECK_EQ(tokens_of(step, 2), 25u);
     scheduler.finish(step, step.model == 2 ? 2.0 * tokens_of(step, 2) : 10);
   }
   CHECK(seen);
