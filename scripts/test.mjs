@@ -28,26 +28,21 @@ await runScript('test', async (args) => {
   if (positionals.length > 0 && only.every((group) => group === 'checks' || group === 'soak')) {
     throw new Stop(`${positionals[0]}: names select tests, and --only ${only.join(',')} has none`);
   }
-  const total = { passed: 0, failed: 0, skipped: 0, failures: [], unsteady: [] };
+  const total = { passed: 0, failed: 0, skipped: 0, failures: [] };
   for (const step of steps(only, positionals)) {
     await runStep(step, total);
     if (step.required && total.failed > 0) break;
   }
   // Last, since of a long run often only the end is kept.
-  list('Failed', total.failures);
-  list('Failed beside the others and passed alone: a defect to find', total.unsteady);
+  if (total.failures.length > 0) process.stdout.write(`\nFailed:\n  ${total.failures.join('\n  ')}\n`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`);
   if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 });
 
-function list(title, lines) {
-  if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
-}
-
 /**
- * Each step runs to {passed, failed, skipped, failures, unsteady}, the last two with a line for each test. After a failed
- * `required` one there is no point in going on.
+ * Each step runs to {passed, failed, skipped, failures}, with a line in `failures` for each failed test. After a failed
+ * `required` step there is no point in going on.
  */
 function steps(only, filters) {
   const list = [{ name: 'set-up', required: true, run: () => setUp(only) }];
@@ -79,7 +74,7 @@ async function runStep(step, total) {
     process.stdout.write(`${error instanceof Stop ? error.message : error.stack}\n`);
     return { failed: 1, failures: [`${step.name}: ${error.message}`] };
   });
-  const { passed = 0, failed = 0, skipped = 0, failures = [], unsteady = [], leftOut } = result;
+  const { passed = 0, failed = 0, skipped = 0, failures = [], leftOut } = result;
   if (leftOut) process.stdout.write(`${leftOut}\n`);
   // What ran nothing has proven nothing.
   const empty = passed + failed === 0 && !leftOut ? 1 : 0;
@@ -88,7 +83,6 @@ async function runStep(step, total) {
   total.failed += failed + empty;
   total.skipped += skipped;
   total.failures.push(...(failed + empty > 0 && failures.length === 0 ? [step.name] : failures));
-  total.unsteady.push(...unsteady);
   const time = formatTime(performance.now() - begin);
   const status = failed + empty === 0 ? 'ok' : 'FAILED';
   process.stdout.write(

@@ -122,7 +122,7 @@ function report({ minutes, sessions, active, records }, { model }, { timeline, c
     failed,
     tables: [timeline.table(), total],
     curves: timeline.curves(),
-    // Latencies of an hour would be a hundred megabytes; the curves have what they say.
+    // The latencies of an hour would take a hundred megabytes, and the curves summarise them.
     detail: { samples: timeline.samples.map(({ latencies, ...sample }) => sample), visits: crowd.visits },
   };
 }

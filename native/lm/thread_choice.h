@@ -24,7 +24,7 @@ class ThreadChoice {
   static constexpr std::size_t kLevels = 6;  // of threads: 1, 2, 3 to 4, 5 to 8, ...
   static std::size_t level_of(std::uint32_t threads) noexcept;
 
-  // Steps of 1, of 2 to 3, and of 4 to 7 rows, each of which take about the same time.
+  // Steps of 1 row, of 2 or 3, and of 4 to 7: within a kind, steps take about the same time.
   static constexpr std::size_t kKinds = 3;
   static constexpr std::size_t kBatchRows = std::size_t{1} << kKinds;
   struct Kind {

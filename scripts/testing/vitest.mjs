@@ -24,49 +24,20 @@ const packageFilters = (filters) =>
   filters.length > 0 ? filters.map((name) => `test/package/${name}`) : ['test/package/'];
 
 async function vitest(name, args) {
-  const first = await runVitest(name, ['run', ...args]);
-  const { failures } = first;
-  if (first.outside || failures.length === 0 || failures.length > mostRepeated) return result(first);
-  process.stdout.write(`\n${failures.length} failed; each runs once more, without the others beside it\n`);
-  const again = [];
-  for (const [index, failure] of failures.entries()) {
-    const { file, test } = failure;
-    const args = ['run', file, ...(test ? ['-t', `^${literally(test)}$`] : [])];
-    const { passed, failures: second } = await runVitest(`${name}-again-${index + 1}`, args);
-    if (passed === 0 || second.length > 0) return result(first);
-    again.push(failure);
-  }
-  return {
-    ...result({ ...first, failures: [], passed: first.passed + again.length }),
-    unsteady: again.map(described),
-  };
-}
-
-/** More failures than this are no accident of a busy machine. */
-const mostRepeated = 3;
-
-const result = ({ passed, skipped, outside, failures }) => ({
-  passed,
-  skipped,
-  failed: failures.length + (outside ? 1 : 0),
-  failures: [...failures.map(described), ...(outside ? ['an error outside any test'] : [])],
-});
-
-const described = ({ file, test, message }) => `${file}${test ? ` > ${test}` : ''}: ${message}`;
-
-const literally = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-
-async function runVitest(name, args) {
   const report = join(root, '.cache', `vitest-${name}.json`);
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
-  const options = [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
+  const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
   const { code } = await run(process.execPath, [vitestProgram(), ...options], {
     cwd: root,
     allowFailure: true,
   });
-  return summarize(JSON.parse(readFileSync(report, 'utf8')), code);
+  const { passed, skipped, failures, outside } = summarize(JSON.parse(readFileSync(report, 'utf8')), code);
+  const names = [...failures.map(described), ...(outside ? ['an error outside any test'] : [])];
+  return { passed, skipped, failed: names.length, failures: names };
 }
+
+const described = ({ file, test, message }) => `${file}${test ? ` > ${test}` : ''}: ${message}`;
 
 export function vitestProgram() {
   const require = createRequire(import.meta.url);

@@ -81,8 +81,8 @@ function wantsJson(args: readonly string[]): boolean {
 }
 
 /**
- * Adds the usage of the command to the error of an argument that is missing or too much, and what was probably meant to
- * that of an unknown flag.
+ * Adds the command's usage to an error about a missing or surplus argument, and the nearest flag to one about an unknown
+ * flag.
  */
 function withUsage(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError) || program === undefined) return error;

@@ -29,7 +29,7 @@ function text(...parts: string[]): string {
 
 const numberIn = (found: RegExpExecArray | null): number => (found ? Number(found[1]) : Number.NaN);
 
-/** The user's limit counts the threads of all its processes, of which the machine has no more than it has threads. */
+/** The limit covers all threads of the user. Only the machine's total can be read cheaply; the user has at most that many. */
 function userLimit(): Limit {
   const most = numberIn(/^Max processes +(\d+)/m.exec(text('proc', 'self', 'limits')));
   const used = numberIn(/^\S+ \S+ \S+ \d+\/(\d+)/.exec(text('proc', 'loadavg')));

@@ -109,7 +109,7 @@ async function checkRegular(path: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 
-/** Writes a file unless `check()` refuses what is there by then. @throws IO; as `check()` */
+/** Writes a file. `check()` runs just before it replaces what is there, and may refuse. @throws IO; as `check()` */
 async function writeChecked(
   path: string,
   check: () => Promise<void>,

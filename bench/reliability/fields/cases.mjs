@@ -1,4 +1,4 @@
-// Each field of each request at its limit, and beyond what it takes where a refusal costs the most. A case has {name, frames}: the frames are
+// Each field of each request at its limit, or beyond it where refusing costs more than accepting. A case has {name, frames}: the frames are
 // sent one after the other. `session_id` and `agent_id` of a frame are filled in; the agent generates and remembers.
 
 const mib = 1024 * 1024;

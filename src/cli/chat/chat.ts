@@ -92,7 +92,7 @@ async function readHistory(file: string): Promise<History | undefined> {
   const refuse = (reason: string, cause?: unknown): never => {
     throw new CommandError('CORRUPT', `${file}${reason}`, { cause });
   };
-  // The file is written again: what cannot be read exactly would be lost.
+  // The file is rewritten later, and anything that was not read exactly would be lost.
   if (!isUtf8(bytes)) refuse(': is not UTF-8');
   const text = bytes.toString('utf8');
   let history: History | undefined;

@@ -71,7 +71,7 @@ export function decodeText(bytes: Buffer): string {
 const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const windowsCharacter = (character: string) => windowsCharacters[character.charCodeAt(0) - 0x80] as string;
 
-/** Browsers look for the declared encoding in so many bytes. */
+/** Browsers look for a declared encoding in this many bytes. */
 const declarationBytes = 1024;
 
 /** Decodes an HTML page: as decodeText(), else in the encoding that the page declares. @throws UnreadableDocument */
