@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
 import { renameOver } from '../../lib/regular-file.js';
 import { type Address, shownAddress } from './address.js';
+import type { FolderLock } from './folder-lock.js';
 import { Partial, type PartialState } from './partial.js';
 import { syncFolder } from './records.js';
 import { type Answer, get } from './request.js';
@@ -22,6 +23,8 @@ export interface FetchOptions {
   /** Bytes that the disk must have room for, if more than the file's: those of the parts after it. */
   roomBytes?: number | undefined;
   signal: AbortSignal;
+  /** Of the folder. */
+  lock: FolderLock;
   onProgress?(done: number, total: number): void;
   /** Told why an attempt failed, before the next. */
   onRetry?(reason: string): void;
@@ -40,6 +43,8 @@ export interface Fetched {
 
 /** Attempts in a row without a new byte. */
 const mostAttempts = 6;
+/** Times that bytes are dropped, because the file has changed or cannot be continued. */
+const mostRestarts = 6;
 const longestRetryMs = 30_000;
 const longestRetryAfterMs = 300_000;
 /** Disk space that stays free. */
@@ -57,24 +62,28 @@ class Retry extends Error {
 
 /**
  * Downloads a file under its own name, completely and verified, or not at all. An interrupted download continues where it
- * stopped if the server says that the file is the same; otherwise it starts over. Precondition: the folder's lock is held.
+ * stopped if the server says that the file is the same; otherwise it starts over.
  * @throws NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT; the signal's reason
  */
 export async function fetchFile(options: FetchOptions): Promise<Fetched> {
   const partial = new Partial(options.path);
   let attempts = 0;
+  let restarts = 0;
   let known = -1;
   for (;;) {
     try {
       return await attempt(options, partial);
     } catch (error) {
+      await options.lock.check();
       if (!(error instanceof Retry)) await partial.removeIfEmpty();
       options.signal.throwIfAborted();
       if (!(error instanceof Retry)) throw error;
       const length = await partialLength(options, partial);
       attempts = length > known ? 1 : attempts + 1;
+      if (length < known) restarts++;
       known = length;
-      if (attempts >= mostAttempts) throw failure('IO', options, `${error.message}; given up`);
+      if (attempts >= mostAttempts || restarts >= mostRestarts)
+        throw failure('IO', options, `${error.message}; given up`);
       const backoff = Math.min((options.retryMs ?? 1000) * 2 ** (attempts - 1), longestRetryMs);
       options.onRetry?.(error.message);
       await delay(error.afterMs ?? backoff, undefined, { signal: options.signal }).catch(() =>
@@ -95,7 +104,7 @@ async function attempt(options: FetchOptions, partial: Partial): Promise<Fetched
   const url = shownAddress(address.url);
   const opened = await partial.open(url);
   const { file, state, length } = opened;
-  let linked: string | undefined;
+  let linked = state?.sha256;
   try {
     if (state === undefined || length < state.total) {
       const stall = new StallGuard(options.stallMs ?? 30_000, signal);
@@ -126,6 +135,7 @@ async function receive(
     throw transient(error, stall);
   });
   try {
+    await options.lock.check();
     const encoding = String(answer.headers['content-encoding'] ?? 'identity');
     if (answer.status < 300 && encoding !== 'identity')
       throw failure(
@@ -135,15 +145,18 @@ async function receive(
       );
     if (answer.status === 206 && resume) {
       const total = continuedTotal(answer, length);
-      if (total !== state.total) throw await startOver(partial, 'the file has changed on the server');
+      if (total !== state.total || strongEtag(answer) !== state.etag)
+        throw await startOver(partial, 'the file has changed on the server');
       await append(options, file, answer.body, length, total, stall);
-      return answer.linkedSha256;
+      return answer.linkedSha256 ?? state.sha256;
     }
     if (answer.status === 416 && resume)
       throw await startOver(partial, 'the server no longer has that part of the file');
     if (answer.status !== 200) throw refusal(options, answer);
     const total = await announcedTotal(options, answer);
-    await partial.begin(file, { url: shownAddress(address.url), etag: strongEtag(answer), total });
+    const sha256 = answer.linkedSha256;
+    const url = shownAddress(address.url);
+    await partial.begin(file, { url, etag: strongEtag(answer), total, ...(sha256 && { sha256 }) });
     await append(options, file, answer.body, 0, total, stall);
     return answer.linkedSha256;
   } finally {
@@ -204,6 +217,7 @@ async function append(
       const bytes = chunk as Buffer;
       stall.moved();
       if (done + bytes.length > total) throw new Retry('the server sent more than it announced');
+      await options.lock.check();
       await file.appendFile(bytes);
       done += bytes.length;
       onProgress?.(done, total);
@@ -226,6 +240,7 @@ const isDiskError = (error: unknown) => {
 async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<Fetched> {
   const { path } = options;
   const { sha256, bytes, magic } = await digest(partial.path, options.signal);
+  await options.lock.check();
   const expected = (options.sha256 ?? linked)?.toLowerCase();
   const whose = options.sha256 === undefined ? 'the server' : 'the catalog';
   let damage: string | undefined;

@@ -9,39 +9,83 @@ import { readRegular } from '../../lib/regular-file.js';
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;
 const staleMs = 20_000;
+/** Watched for so long by the one that waits: clocks jump when a machine wakes, and the holder needs time for its next touch. */
+const watchMs = 3 * beatMs;
+/** A holder that has not touched its lock for so long was stopped, and looks whether it is still its own. */
+const doubtMs = staleMs / 2;
 const pollMs = 250;
 
 const mostBytes = 256;
 /** Empty: of a machine that lost power. */
 const ownContent = /^(\d+ [\w-]+\n?)?$/;
 
+/** The right to change a folder of downloads. */
+export interface FolderLock {
+  /** @throws IO if this process was stopped and another one took over. Costs nothing while the lock is touched in time. */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
 /**
- * Waits until this process alone may change a folder of downloads, also among processes; the result releases it. A lock of
- * a killed process is taken over. @throws IO for a file of this name that is no lock of ours; the signal's reason
+ * Waits until this process alone may change a folder of downloads, also among processes. A lock of a killed process is
+ * taken over, and one of a process that gives no sign of life. @throws IO for a file of this name that is no lock of ours;
+ * the signal's reason
  */
 export async function lockFolder(
   folder: string,
   signal: AbortSignal,
   onWait: () => void = () => {},
-): Promise<() => Promise<void>> {
+): Promise<FolderLock> {
   const path = join(folder, '.lock');
   const own = `${process.pid} ${randomUUID()}\n`;
+  const watch = new Watch();
   let waited = false;
   while (!(await create(path, own))) {
     signal.throwIfAborted();
-    if (await takeStale(path)) continue;
+    if (await takeStale(path, watch)) continue;
     if (!waited) onWait();
     waited = true;
     await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-  const beat = setInterval(() => {
+  return hold(path, own);
+}
+
+function hold(path: string, own: string): FolderLock {
+  let touchedMs = performance.now();
+  const isOwn = async () => (await content(path).catch(() => undefined)) === own;
+  const touch = async () => {
+    if (!(await isOwn())) return;
     const now = new Date();
-    utimes(path, now, now).catch(() => {});
-  }, beatMs).unref();
-  return async () => {
-    clearInterval(beat);
-    if ((await content(path).catch(() => undefined)) === own) await rm(path, { force: true });
+    await utimes(path, now, now);
+    touchedMs = performance.now();
   };
+  const beat = setInterval(() => void touch().catch(() => {}), beatMs).unref();
+  return {
+    async check() {
+      if (performance.now() - touchedMs < doubtMs || (await isOwn())) return;
+      const reason =
+        'this process was stopped, and another one took the folder over; start the download again';
+      throw LorekeepError.about('IO', { file: path, reason });
+    },
+    async release() {
+      clearInterval(beat);
+      if (await isOwn()) await rm(path, { force: true });
+    },
+  };
+}
+
+/** How long a lock has been seen without a touch, by a clock that does not jump. */
+class Watch {
+  #seen = '';
+  #sinceMs = 0;
+
+  isOver(lock: string): boolean {
+    if (lock !== this.#seen) {
+      this.#seen = lock;
+      this.#sinceMs = performance.now();
+    }
+    return performance.now() - this.#sinceMs >= watchMs;
+  }
 }
 
 /** Returns false if the lock exists. */
@@ -64,10 +108,10 @@ async function create(path: string, own: string): Promise<boolean> {
 }
 
 /** Removes the lock of a process that has ended. Returns whether the lock may be free now. */
-async function takeStale(path: string): Promise<boolean> {
+async function takeStale(path: string, watch: Watch): Promise<boolean> {
   const seen = await content(path);
   if (seen === undefined) return true;
-  if (!(await isStale(path, seen))) return false;
+  if (!(await isStale(path, seen, watch))) return false;
   const aside = `${path}-${randomUUID()}`;
   const moved = await rename(path, aside).then(
     () => true,
@@ -80,10 +124,11 @@ async function takeStale(path: string): Promise<boolean> {
   return true;
 }
 
-async function isStale(path: string, seen: string): Promise<boolean> {
+async function isStale(path: string, seen: string, watch: Watch): Promise<boolean> {
   const facts = await stat(path).catch(() => undefined);
   if (facts === undefined) return true;
-  if (Date.now() - facts.mtimeMs > staleMs) return true;
+  const watched = watch.isOver(`${seen} ${facts.mtimeMs}`);
+  if (watched && Date.now() - facts.mtimeMs > staleMs) return true;
   const pid = Number(seen.split(' ')[0]);
   return Number.isSafeInteger(pid) && pid > 0 && !isAlive(pid);
 }

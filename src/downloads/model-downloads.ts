@@ -75,7 +75,7 @@ export class ModelDownloads {
     const names = fileNames(variant);
     const sources = partSources(variant);
     makeFolder(this.folder);
-    const unlock = await lockFolder(this.folder, signal, () =>
+    const lock = await lockFolder(this.folder, signal, () =>
       onNote('another process downloads into the same folder; waiting for it'),
     );
     try {
@@ -98,6 +98,7 @@ export class ModelDownloads {
           sizeBytes: index === sources.length - 1 ? missing : undefined,
           roomBytes: missing,
           signal,
+          lock,
           onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
           onRetry: (reason) => onNote(`${name}: ${reason}; trying again`),
           ...(options.stallMs !== undefined && { stallMs: options.stallMs }),
@@ -116,7 +117,7 @@ export class ModelDownloads {
       }
       return this.path(variant);
     } finally {
-      await unlock();
+      await lock.release();
     }
   }
 
@@ -141,7 +142,7 @@ export class ModelDownloads {
 
   async #removeFiles(names: readonly string[], signal: AbortSignal): Promise<number> {
     if (!existsSync(this.folder)) return 0;
-    const unlock = await lockFolder(this.folder, signal);
+    const lock = await lockFolder(this.folder, signal);
     try {
       let bytes = 0;
       for (const name of names) {
@@ -156,7 +157,7 @@ export class ModelDownloads {
       });
       return bytes;
     } finally {
-      await unlock();
+      await lock.release();
     }
   }
 }

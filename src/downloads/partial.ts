@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { LorekeepError } from '../../lib/errors.js';
 import { readRegular, replaceFile } from '../../lib/regular-file.js';
 
-const stateSchema = z.object({ url: z.string(), etag: z.string(), total: z.int() });
+const stateSchema = z.object({
+  url: z.string(),
+  etag: z.string(),
+  total: z.int(),
+  /** As the server told. */
+  sha256: z.string().optional(),
+});
 
 /** What a partial file is a part of. */
 export type PartialState = z.output<typeof stateSchema>;

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -7,39 +6,17 @@ import {
   readdirSync,
   readFileSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addressOf, fileNames } from '../../src/downloads/address.js';
-import { lockFolder } from '../../src/downloads/folder-lock.js';
-import { ModelDownloads, type PullOptions } from '../../src/downloads/model-downloads.js';
+import { ModelDownloads } from '../../src/downloads/model-downloads.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { FileServer } from './file-server.js';
+import { model, never, start, sum } from './scene.js';
 
 const inFolder = temporaryFolder();
-let folders = 0;
-
-/** A file that begins as a model does. */
-const model = (bytes: number) => Buffer.concat([Buffer.from('GGUF'), randomBytes(bytes - 4)]);
-const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-const never = new AbortController().signal;
-
-async function start(bytes = 300_000) {
-  const server = await FileServer.listen(model(bytes));
-  const folder = inFolder(`models-${folders++}`);
-  const downloads = new ModelDownloads(folder);
-  const notes: string[] = [];
-  const variant = { url: `${server.url}/some%20folder/model.gguf?signature=secret` };
-  const pull = (fields: object = {}, options: Partial<PullOptions> = {}) =>
-    downloads.pull(
-      { ...variant, ...fields },
-      { signal: never, retryMs: 1, environment: {}, onNote: (text) => notes.push(text), ...options },
-    );
-  return { server, folder, downloads, notes, variant, pull };
-}
 
 it('a file arrives complete, verified and recorded, and is not downloaded twice', async () => {
   const { server, folder, pull, downloads, variant } = await start();
@@ -60,42 +37,6 @@ it('a file arrives complete, verified and recorded, and is not downloaded twice'
   expect(record).not.toContain('secret');
   await pull({ sha256 });
   expect(server.requests).toHaveLength(1);
-});
-
-it('a connection that breaks is continued where it stopped', async () => {
-  // What a broken connection has buffered may be lost, so each reply is longer than that.
-  const { server, pull, notes } = await start(6_000_000);
-  server.cutAfter = 2_000_000;
-  const path = await pull();
-  expect(readFileSync(path).equals(server.content)).toBe(true);
-  expect(server.requests.length).toBeGreaterThan(2);
-  expect(
-    server.requests.slice(1).every(({ range, ifRange }) => range !== undefined && ifRange === '"one"'),
-  ).toBe(true);
-  expect(notes.join()).not.toContain('secret');
-});
-
-it('a file that changed on the server is never mixed with the old one', async () => {
-  for (const etag of ['"two"', '"one"', 'W/"one"', '']) {
-    const { server, pull } = await start();
-    const old = server.content;
-    server.etag = etag === 'W/"one"' || etag === '' ? etag : '"one"';
-    server.intercept = (_, response, index) => {
-      if (index > 0) {
-        server.content = model(300_000);
-        server.etag = etag;
-        server.intercept = () => false;
-        server.cutAfter = undefined;
-      }
-      return response.destroyed;
-    };
-    server.cutAfter = 100_000;
-    // Under the same strong ETag only the checksum can tell.
-    const wanted = etag === '"one"' ? { sha256: sum(old) } : {};
-    const pulled = pull(wanted);
-    if (etag === '"one"') await expect(pulled).rejects.toThrow(/SHA-256 is [0-9a-f]+, the catalog says/);
-    else expect(readFileSync(await pulled).equals(server.content), etag).toBe(true);
-  }
 });
 
 it('429 and 5xx are repeated after the time that the server asks for', async () => {
@@ -287,38 +228,6 @@ it('a server that tells no length is believed if the catalog tells it', async ()
   expect(readFileSync(await pull({ size_bytes: 1000 })).equals(server.content)).toBe(true);
 });
 
-it('a part of another place than asked for is not appended', async () => {
-  // Another start, another total, none at all.
-  for (const range of ['bytes 0-299999/300000', 'bytes 100000-399999/400000', 'bytes */300000', '']) {
-    const { server, pull, notes } = await start(300_000);
-    let first: ServerResponse | undefined;
-    server.intercept = (request, response, index) => {
-      if (index === 0) {
-        first = response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
-        response.write(server.content.subarray(0, 100_000));
-        return true;
-      }
-      if (request.headers.range === undefined) return false;
-      const head = { 'content-length': 5, etag: '"one"', ...(range !== '' && { 'content-range': range }) };
-      response.writeHead(206, head).end('wrong');
-      return true;
-    };
-    const onProgress = ({ done }: { done: number }) => void (done === 100_000 && first?.destroy());
-    const path = await pull({}, { onProgress });
-    expect(readFileSync(path).equals(server.content), range).toBe(true);
-    expect(notes.join()).toContain('starting over');
-  }
-});
-
-it('a part that nobody asked for is refused', async () => {
-  const { server, pull } = await start(1000);
-  server.intercept = (_, response) => {
-    response.writeHead(206, { 'content-length': 5, 'content-range': 'bytes 0-4/1000' }).end('wrong');
-    return true;
-  };
-  await expect(pull()).rejects.toThrow(/answered 206/);
-});
-
 it('a folder that cannot be used is a clear error without raw paths', async () => {
   const { downloads, folder, variant } = await start(10);
   writeFileSync(folder, 'a file');
@@ -350,52 +259,6 @@ it('a mirror has a path, and is an address', () => {
   ])
     expect(() => addressOf(file, { HF_ENDPOINT }), HF_ENDPOINT).toThrow();
   expect(() => addressOf({ hf: 'a/b/c.gguf#../../x' }, {})).toThrow();
-});
-
-it('a download is cancelled, keeps its bytes, and continues later', async () => {
-  const { server, folder, pull } = await start();
-  const cancel = new AbortController();
-  server.intercept = (_, response, index) => {
-    if (index > 0) return false;
-    response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
-    response.write(server.content.subarray(0, 200_000));
-    return true;
-  };
-  const onProgress = ({ done }: { done: number }) => {
-    if (done === 200_000) cancel.abort(new Error('enough'));
-  };
-  await expect(pull({}, { signal: cancel.signal, onProgress })).rejects.toThrow('enough');
-  expect(readdirSync(folder).some((name) => name.endsWith('.lock'))).toBe(false);
-  const path = await pull();
-  expect(readFileSync(path).equals(server.content)).toBe(true);
-  expect(server.requests[1]?.range).toBe('bytes=200000-');
-});
-
-it('one lock serves all; a lock of a process that has ended or fell silent is taken over', async () => {
-  const folder = inFolder('locked');
-  mkdirSync(folder);
-  const release = await lockFolder(folder, never);
-  const order: string[] = [];
-  let waiting = () => {};
-  const waits = new Promise<void>((resolve) => {
-    waiting = resolve;
-  });
-  const second = lockFolder(folder, never, waiting).then((free) => {
-    order.push('second');
-    return free;
-  });
-  await waits;
-  order.push('first');
-  await release();
-  await (await second)();
-  expect(order).toEqual(['first', 'second']);
-  // No process has this number.
-  writeFileSync(join(folder, '.lock'), '4194305 dead\n');
-  await (await lockFolder(folder, never))();
-  writeFileSync(join(folder, '.lock'), `${process.pid} silent\n`);
-  utimesSync(join(folder, '.lock'), new Date(0), new Date(0));
-  await (await lockFolder(folder, never))();
-  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('a downloads.json of somebody else is not written over', async () => {

@@ -63,7 +63,7 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
   const place = options.output === undefined ? placeOf(folder) : resolve(options.output);
   await preparePlace(place);
   const signal = options.signal ?? new AbortController().signal;
-  const release = await lockFolder(place, signal, () =>
+  const lock = await lockFolder(place, signal, () =>
     (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
   );
   try {
@@ -75,7 +75,7 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
       throw new LorekeepError('CANCELLED', 'indexing was cancelled', {}, { cause: signal.reason });
     throw error;
   } finally {
-    await release();
+    await lock.release();
   }
 }
 
