@@ -60,6 +60,8 @@ class Environment {
     Pending::iterator position;
   };
 
+  /// Whether tasks are refused. JavaScript thread only.
+  bool ended() const noexcept { return ended_; }
   void start(std::unique_ptr<Task> task, Lane lane);
   /// Takes a task that no lane executes: complete() settles it, unless the environment ends before.
   std::shared_ptr<Ticket> adopt(std::unique_ptr<Task> task);

@@ -218,15 +218,6 @@ Napi::Function PrefixBinding::define(Napi::Env env) {
                      }));
 }
 
-void PrefixBinding::drop(Napi::Env env) noexcept {
-  try {
-    if (peek().prefix) peek().prefix->release();
-  } catch (const Error&) {
-    // Made by JavaScript, or closed before: it holds nothing.
-  }
-  Handle::drop(env);
-}
-
 Napi::Value PrefixBinding::save(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto holder = use();

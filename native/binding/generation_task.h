@@ -33,10 +33,6 @@ class PrefixBinding final : public Handle<PrefixBinding, PrefixHolder> {
   static Napi::Function define(Napi::Env env);
   using Handle::Handle;
 
- protected:
-  /// Unpins before close() resolves; the memory is freed later, on another thread.
-  void drop(Napi::Env env) noexcept override;
-
  private:
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value tokens(const Napi::CallbackInfo& info);

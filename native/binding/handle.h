@@ -14,7 +14,8 @@
 
 namespace lorekeep::binding {
 
-/// close() refuses new uses at once, waits for running ones, then frees the memory. JavaScript thread only.
+/// close() refuses new uses at once, waits for running ones, and resolves once the memory is freed. JavaScript thread
+/// only.
 class HandleBase {
  public:
   virtual ~HandleBase() = default;
@@ -24,13 +25,17 @@ class HandleBase {
   virtual Napi::Object self() = 0;
 
  protected:
-  virtual void drop(Napi::Env env) noexcept = 0;
+  /// Moves the value out, so that another thread can free it.
+  virtual std::shared_ptr<const void> detach(Napi::Env env) noexcept = 0;
 
  private:
   friend class HandleUse;
+  class Freeing;
   void release_use(Napi::Env env);
+  void free(Napi::Env env);
 
   bool closed_ = false;
+  bool freed_ = false;
   std::size_t uses_ = 0;
   std::vector<Napi::Promise::Deferred> closers_;
 };
@@ -55,7 +60,10 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
     const napi_status status = napi_type_tag_object(info.Env(), info.This(), &Derived::kTag);
     if (status != napi_ok) throw Napi::TypeError::New(info.Env(), "Illegal constructor");
   }
-  ~Handle() override { release(Napi::Env(this->Env())); }
+  /// Frees what was not closed on a pool thread, because freeing hundreds of megabytes takes longer than a frame.
+  ~Handle() override {
+    if (value_) runtime_->compute().submit([value = detach(this->Env())] {});
+  }
 
   /// Returns a JavaScript object that owns `value`. Objects constructed from JavaScript own nothing and count as
   /// closed.
@@ -91,7 +99,10 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   Napi::Object self() override { return this->Value(); }
 
  protected:
-  void drop(Napi::Env env) noexcept override { release(env); }
+  std::shared_ptr<const void> detach(Napi::Env env) noexcept override {
+    Napi::MemoryManagement::AdjustExternalMemory(env, -std::exchange(bytes_, 0));
+    return std::move(value_);
+  }
 
   static std::vector<Napi::ClassPropertyDescriptor<Derived>> with_handle_members(
       std::vector<Napi::ClassPropertyDescriptor<Derived>> members) {
@@ -107,14 +118,6 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
 
  private:
-  // Frees the last reference on a pool thread, because freeing hundreds of megabytes takes longer than a frame.
-  void release(Napi::Env env) noexcept {
-    if (!value_) return;
-    Napi::MemoryManagement::AdjustExternalMemory(env, -bytes_);
-    runtime_->compute().submit([value = std::move(value_)] {});
-    value_.reset();
-  }
-
   std::shared_ptr<Value> value_;
   std::shared_ptr<Runtime> runtime_;  // an environment's state may be destroyed before its objects
   std::int64_t bytes_ = 0;

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddingModel, LorekeepError, Storage, TextIndex, VectorIndex } from '../../lib/index.js';
 import { tinyBert } from '../helpers/models.js';
@@ -35,3 +39,23 @@ test.each(Object.keys(questions))('%s of a closed object is an error of the libr
   expect(error).toBeInstanceOf(LorekeepError);
   expect(error).toMatchObject({ code: 'CLOSED', message: expect.stringContaining('used after close()') });
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'each close() resolves once mapped files are unmapped',
+  async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'lorekeep-closed-')), 'mapped.index');
+    const rows = Float32Array.from({ length: 2_000 * 8 }, (_, i) => Math.sin(i * i));
+    const built = await VectorIndex.build(rows, 8);
+    await built.save(path);
+    await built.close();
+    for (let round = 0; round < 20; round++) {
+      const index = await VectorIndex.load(path);
+      expect(readFileSync('/proc/self/maps', 'utf8')).toContain(path);
+      const searching = index.search(rows.subarray(0, 8), { k: 5 });
+      const closings = [index.close(), index.close()];
+      await closings[round % 2];
+      expect(readFileSync('/proc/self/maps', 'utf8')).not.toContain(path);
+      await Promise.all([searching, ...closings]);
+    }
+  },
+);
