@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { cpus, homedir, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { packageFolder } from './addon-files.js';
+import { homeFolder } from './home-folder.js';
 import type { NativeKnownSettings } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
 
@@ -37,18 +38,10 @@ const mostBytes = 4 * 1024 * 1024;
 export function cacheFolder(): string {
   const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
-  if (process.platform === 'win32') return join(LOCALAPPDATA || join(home(), 'AppData', 'Local'), 'lorekeep');
-  if (process.platform === 'darwin') return join(home(), 'Library', 'Caches', 'lorekeep');
-  return join(XDG_CACHE_HOME || join(home(), '.cache'), 'lorekeep');
-}
-
-/** Returns the home folder, if any: in some containers the user is in no user database. */
-function home(): string {
-  try {
-    return homedir();
-  } catch {
-    return tmpdir();
-  }
+  if (process.platform === 'win32')
+    return join(LOCALAPPDATA || join(homeFolder(), 'AppData', 'Local'), 'lorekeep');
+  if (process.platform === 'darwin') return join(homeFolder(), 'Library', 'Caches', 'lorekeep');
+  return join(XDG_CACHE_HOME || join(homeFolder(), '.cache'), 'lorekeep');
 }
 
 /**

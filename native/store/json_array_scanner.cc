@@ -8,6 +8,11 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kShownBytes = 16;
 
+constexpr const char* kArray = "an array of records, which begins with [";
+constexpr const char* kArrayNotObject =
+    "an array of records, which begins with [ (if this is JSON Lines: jq --slurp . makes an array of it, and lorekeep "
+    "index reads it as it is)";
+
 constexpr bool is_blank(char byte) noexcept {
   return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
@@ -30,7 +35,7 @@ std::optional<JsonSlice> JsonArrayScanner::next() {
   if (state_ == State::kBefore) {
     if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     skip_blanks();
-    if (!take('[')) refuse(at_, "an array of records, which begins with [");
+    if (!take('[')) refuse(at_, at_ < text_.size() && text_[at_] == '{' ? kArrayNotObject : kArray);
     state_ = State::kFirst;
   }
   if (state_ == State::kAfter) return std::nullopt;

@@ -13,6 +13,7 @@ const doorsOfLib = [
   'lib/errors.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
+  'lib/home-folder.js',
   'lib/make-folder.js',
   'lib/own-package.js',
   'lib/regular-file.js',

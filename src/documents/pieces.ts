@@ -57,17 +57,31 @@ function endOfWords(text: string, begin: number, size: number): number {
 export function textOfPieces(pieces: readonly Piece[]): string {
   let text = '';
   let last: Piece | undefined;
-  for (const piece of pieces) {
+  let fence = '';
+  for (const [at, piece] of pieces.entries()) {
     const joined = last !== undefined && piece.continues && last.kind === piece.kind;
-    if (last?.kind === 'code' && !joined) text += '\n```';
+    if (last?.kind === 'code' && !joined) text += `\n${fence}`;
     if (last !== undefined) text += glue(last, piece, joined);
-    if (piece.kind === 'code' && !joined) text += `\`\`\`${piece.head ?? ''}\n`;
+    if (piece.kind === 'code' && !joined) {
+      fence = fenceAround(pieces.slice(at));
+      text += `${fence}${piece.head ?? ''}\n`;
+    }
     if (piece.kind === 'row' && piece.head && !(last?.kind === 'row' && last.head === piece.head))
       text += `${piece.head}\n`;
     text += piece.text;
     last = piece;
   }
-  return last?.kind === 'code' ? `${text}\n\`\`\`` : text;
+  return last?.kind === 'code' ? `${text}\n${fence}` : text;
+}
+
+/** The fence of the code that the first piece begins: longer than any in the code. */
+function fenceAround(pieces: readonly Piece[]): string {
+  const end = pieces.findIndex(({ continues }, at) => at > 0 && !continues);
+  const code = pieces.slice(0, end < 0 ? undefined : end);
+  const inside = code
+    .flatMap(({ text }) => text.match(/^\s*`{3,}/gm) ?? [])
+    .map((mark) => mark.trim().length);
+  return '`'.repeat(Math.max(2, ...inside) + 1);
 }
 
 function glue(last: Piece, piece: Piece, joined: boolean): string {

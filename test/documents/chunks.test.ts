@@ -61,6 +61,12 @@ describe('chunksOf', () => {
     for (const { text } of tables) expect(text).toMatch(/^n \| value\n\d+ \| value of/);
   });
 
+  test('puts code that holds fences into a longer one', async () => {
+    const code = 'Write:\n```js\nlet x = 1;\n```\nand then\n~~~\ny\n~~~';
+    const [chunk] = await chunks(readMarkdown(`\`\`\`\`md\n${code}\n\`\`\`\`\n\nText.`));
+    expect(chunk?.text).toBe(`\`\`\`\`md\n${code}\n\`\`\`\`\n\nText.`);
+  });
+
   test('halves what does not fit the model until it does', async () => {
     const fits = async (text: string) => text.length <= 40;
     const found = await chunks(readText('word '.repeat(50)), { fits });

@@ -39,6 +39,16 @@ describe('HTML', () => {
     expect(texts(page)).toEqual([]);
   });
 
+  test('may be a form as a whole; only its fields are dropped', async () => {
+    const page = await read(
+      'form.html',
+      `<body><form><h1>Fish</h1><p>Halibut is flat.</p><label>Name <input></label><textarea>draft</textarea>
+      <select><option>one</option></select><button>Send</button></form></body>`,
+    );
+    expect(page.title).toBe('Fish');
+    expect(texts(page)).toEqual(['Halibut is flat.']);
+  });
+
   test.each([
     ['<meta charset="windows-1252">', 'Für 5 \x80'],
     ["<META http-equiv='Content-Type' content='text/html; charset=ISO-8859-1'>", 'Für 5 \x80'],

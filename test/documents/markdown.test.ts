@@ -47,6 +47,24 @@ Four.
     expect(anchors).toEqual(['a', 'a-1', 'a-2', 'a-3', 'section']);
   });
 
+  test('splits the rows of tables at bars that no backslash escapes', () => {
+    expect(blocks('| a \\| b | `x\\|y` |\n|---|---|\n| 1 | c:\\| |\n')[0]).toEqual({
+      kind: 'row',
+      text: '1 | c:|',
+      head: 'a | b | `x|y`',
+    });
+  });
+
+  test('takes the title from front matter in YAML and in TOML, and leaves the rest of it out', () => {
+    for (const text of [
+      '---\ntitle: "The bees"\ndraft: true\n---\n',
+      '+++\r\ntitle = "The bees"\r\ndraft = true\r\n+++\r\n',
+    ]) {
+      expect(readMarkdown(text).title).toBe('The bees');
+      expect(blocks(`${text}\nText.`)).toEqual([{ kind: 'prose', text: 'Text.' }]);
+    }
+  });
+
   test('keeps code as it is: no heading, no list and no mark in it counts', () => {
     const code = '# no heading\n- no *item*\n\n    [x](y)';
     const [block, after] = blocks(`~~~~js title\n${code}\n~~~\n~~~~\n\nAfter.`);

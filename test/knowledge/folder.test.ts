@@ -178,6 +178,9 @@ describe('indexFolder', () => {
       symlinkSync('good.md', join(folder, 'link.md'));
       execFileSync('mkfifo', [join(folder, 'pipe.md')]);
       writeFileSync(join(folder, 'secret.md'), 'secret');
+      // Other systems refuse such a name.
+      const hasBytes = process.platform === 'linux';
+      if (hasBytes) writeFileSync(Buffer.from(join(folder, 'z\xff.md'), 'latin1'), 'badgers');
       chmodSync(join(folder, 'secret.md'), 0);
       chmodSync(join(folder, 'closed'), 0);
       const isRoot = process.getuid?.() === 0;
@@ -186,15 +189,14 @@ describe('indexFolder', () => {
       expect(problems).toEqual([
         { path: 'binary.md', reason: 'is a binary file, not text' },
         { path: 'broken.pdf', reason: expect.stringContaining('is not a PDF that can be read') },
-        ...(isRoot
-          ? []
-          : [{ path: 'closed/', reason: expect.stringContaining('the folder cannot be read') }]),
+        ...(isRoot ? [] : [{ path: 'closed/', reason: 'cannot be read: permission denied' }]),
         { path: 'empty.txt', reason: 'is empty' },
         { path: 'latin1.txt', reason: expect.stringContaining('is not UTF-8 text') },
         { path: 'link.md', reason: 'is a symbolic link; links are not followed' },
         { path: 'pipe.md', reason: 'is not a regular file' },
         { path: 'rows.csv', reason: 'the rest is not indexed: line 3: a quoted cell is not closed' },
         ...(isRoot ? [] : [{ path: 'secret.md', reason: 'cannot be read: permission denied' }]),
+        ...(hasBytes ? [{ path: 'z\uFFFD.md', reason: 'its name is not UTF-8; rename it' }] : []),
       ]);
       // They are listed again, although they are not read again.
       expect((await index()).problems).toEqual(problems);
@@ -208,7 +210,7 @@ describe('indexFolder', () => {
   });
 
   test('a folder without text is an error that gives the reasons', async () => {
-    await expect(index()).rejects.toThrow(/no Markdown, text, HTML/);
+    await expect(index()).rejects.toThrow(/no Markdown, text, HTML.*--include/);
     await expect(index({ include: ['*.log'] })).rejects.toThrow(/no file matches \*\.log$/);
     write({ 'a.md': Buffer.from([0]) });
     await expect(index()).rejects.toThrow(/no text to index in its only file; a.md: is a binary file/);
@@ -335,6 +337,13 @@ test('an index is found from its folder, from below, and from above', async () =
   expect(await found('..')).toContain('notes');
   mkdirSync(join(folder, 'docs-2'));
   expect(await found('docs-2')).toEqual([]);
+  // An old index of a folder above does not hide the one that was just made.
+  await index({ folder });
+  expect(await found('.')).toEqual(['', 'notes', 'docs']);
+  await index({ folder: join(folder, 'docs') });
+  expect(await found('.')).toEqual(['docs', '', 'notes']);
+  expect(await found('notes')).toEqual(['notes']);
+  expect(await found('docs-2')).toEqual(['']);
 });
 
 describe('the files of an index', () => {

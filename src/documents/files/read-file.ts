@@ -25,7 +25,10 @@ export async function openDocument(path: string): Promise<FileHandle> {
   }
 }
 
-function openReason({ code, errno = 0, message }: NodeJS.ErrnoException): string {
+/** Why a path cannot be opened or listed, without the path. */
+export function openReason({ code, errno = 0, message, path }: NodeJS.ErrnoException): string {
+  // Node.js reads such a name with this character in it, and then finds no file of that name.
+  if (code === 'ENOENT' && path?.includes('\uFFFD')) return 'its name is not UTF-8; rename it';
   if (code === 'ELOOP') return 'is a symbolic link; links are not followed';
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied';
   return `cannot be read: ${getSystemErrorMap().get(errno)?.join(': ') ?? message}`;

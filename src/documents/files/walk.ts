@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { formatOf } from '../formats/formats.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { PathPatterns } from './path-patterns.js';
+import { openReason } from './read-file.js';
 
 export interface WalkOptions {
   /** Files to take, with the grammar of .gitignore. Default: every file with a known ending. */
@@ -76,6 +77,6 @@ async function entriesOf(folder: string, isRoot: boolean): Promise<Dirent[] | { 
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     if (isRoot) throw error;
-    return { problem: `the folder cannot be read: ${(error as Error).message}` };
+    return { problem: openReason(error as NodeJS.ErrnoException) };
   }
 }

@@ -15,12 +15,12 @@ interface HtmlParser {
 }
 
 const skipped = new Set(
-  'script style noscript noframes noembed template svg math iframe object canvas nav footer form button select'.split(
+  'script style noscript noframes noembed template svg math iframe object canvas nav footer button select label textarea datalist'.split(
     ' ',
   ),
 );
 const blocks = new Set(
-  'address article aside blockquote dd details div dl dt fieldset figcaption figure header hr li main ol p pre section summary table tbody td tfoot th thead tr ul body html head'.split(
+  'address article aside blockquote dd details div dl dt fieldset figcaption figure form header hr li main ol p pre section summary table tbody td tfoot th thead tr ul body html head'.split(
     ' ',
   ),
 );

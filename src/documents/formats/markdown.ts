@@ -34,13 +34,15 @@ class MarkdownReader {
     return this.#sections.finish();
   }
 
-  /** YAML between two lines of hyphens; only the title is used. */
+  /** YAML between two lines of hyphens, or TOML between two of plus signs; only the title is used. */
   #readFrontMatter(): void {
-    if (this.#lines[0]?.trimEnd() !== '---') return;
-    const end = this.#lines.slice(1, 1000).findIndex((line) => /^(---|\.\.\.)\s*$/.test(line));
+    const mark = this.#lines[0]?.trimEnd();
+    if (mark !== '---' && mark !== '+++') return;
+    const ends = mark === '+++' ? /^\+\+\+\s*$/ : /^(---|\.\.\.)\s*$/;
+    const end = this.#lines.slice(1, 1000).findIndex((line) => ends.test(line));
     if (end < 0) return;
     for (const line of this.#lines.slice(1, end + 1)) {
-      const title = /^title:\s*(.{1,500})$/.exec(line)?.[1]?.trim();
+      const title = /^title\s*[:=]\s*(.{1,500})$/.exec(line)?.[1]?.trim();
       if (title !== undefined) this.#sections.title(title.replace(/^(["'])(.*)\1$/, '$2'));
     }
     this.#at = end + 2;
@@ -154,6 +156,11 @@ class MarkdownReader {
 }
 
 function row(line: string): string {
-  const cells = line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|');
-  return cells.map((cell) => plainInline(cell.trim())).join(' | ');
+  const cells = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+    .split(/(?<!\\)\|/);
+  // Also within code: GitHub's tables have no other way to write a bar.
+  return cells.map((cell) => plainInline(cell.trim().replaceAll('\\|', '|'))).join(' | ');
 }

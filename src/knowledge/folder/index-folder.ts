@@ -44,7 +44,7 @@ export interface FolderIndex {
 }
 
 /** Increased when the same file gives other chunks. */
-const chunkerVersion = 2;
+const chunkerVersion = 3;
 
 /**
  * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.
@@ -342,6 +342,6 @@ function noText(
       ? `no text to index in ${files === 1 ? 'its only file' : `any of its ${files} files`}${why}`
       : include.length > 0
         ? `no file matches ${include.join(', ')}`
-        : 'no Markdown, text, HTML, PDF, CSV or JSON Lines file to index; include names files with other endings';
+        : 'no Markdown, text, HTML, PDF, CSV or JSON Lines file to index; name files with other endings by `include` (--include)';
   return LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason, problems });
 }

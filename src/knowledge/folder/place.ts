@@ -88,13 +88,16 @@ async function indexedFolders(): Promise<IndexedFolder[]> {
   return found.filter((index) => index !== undefined).sort((a, b) => b.indexedAt.localeCompare(a.indexedAt));
 }
 
-/** Returns the indexes that a search in `folder` may mean: that of the nearest folder above it, else those of folders below. */
+/**
+ * Returns the indexes that a search in `folder` may mean, latest first: that of the folder itself or else of the nearest one
+ * above it, and those of folders below.
+ */
 export async function indexesFor(folder: string): Promise<IndexedFolder[]> {
   const at = await realpath(folder).catch(() => resolve(folder));
   const indexes = await indexedFolders();
   const above = indexes.filter((index) => isWithin(at, index.folder));
   const nearest = above.sort((a, b) => b.folder.length - a.folder.length)[0];
-  return nearest === undefined ? indexes.filter((index) => isWithin(index.folder, at)) : [nearest];
+  return indexes.filter((index) => index === nearest || (index.folder !== at && isWithin(index.folder, at)));
 }
 
 /** Returns the index of exactly this folder. */

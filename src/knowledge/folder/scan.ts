@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Chunk, type ChunkOptions, chunksOf, type Fits } from '../../documents/chunks.js';
 import { UnreadableDocument } from '../../documents/document.js';
+import { openReason } from '../../documents/files/read-file.js';
 import { type WalkOptions, walk } from '../../documents/files/walk.js';
 import { formatOf } from '../../documents/formats/formats.js';
 import type { DocumentReader } from '../../documents/reader.js';
@@ -30,9 +31,9 @@ export async function scan(
       files.push({ path, stamp: '', mtime: 0, problem: found.problem, known: undefined });
       continue;
     }
-    const state = await stampOf(join(folder, path)).catch((error: Error) => error);
+    const state = await stampOf(join(folder, path)).catch((error: NodeJS.ErrnoException) => error);
     if (state instanceof Error) {
-      const problem = `cannot be read: ${state.message}`;
+      const problem = openReason(state);
       files.push({ path, stamp: '', mtime: 0, problem, known: undefined });
       continue;
     }

@@ -92,6 +92,8 @@ TEST("what is not an array of records is refused with line and what was found") 
   CHECK(refused("", Code::kCorrupt,
                 "records.json:1: expected an array of records, which begins with [, found the end of the file"));
   CHECK(refused("\n{\"id\": \"a\"}", Code::kCorrupt, "records.json:2"));
+  CHECK(refused("{\"id\":\"a\",\"text\":\"t\"}\n{\"id\":\"b\",\"text\":\"u\"}\n", Code::kCorrupt,
+                "if this is JSON Lines"));
   CHECK(refused("\xFF\xFE[", Code::kCorrupt, "the byte 255"));
   CHECK(refused("[]", Code::kInvalidArgument, "expected at least one record, found an empty array"));
   CHECK(refused("[{\"id\":\"a\",\"text\":\"t\"}", Code::kCorrupt, "a comma or ]"));

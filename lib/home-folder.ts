@@ -1,0 +1,10 @@
+import { homedir, tmpdir, userInfo } from 'node:os';
+
+/** Returns the user's home folder, else that of temporary files: HOME may be empty, and containers have unknown users. */
+export function homeFolder(): string {
+  try {
+    return homedir() || userInfo().homedir || tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
