@@ -1,92 +1,103 @@
-// What the monitor costs a loaded server: one with the monitor on and a page that watches it, against two without. All three start
-// anew several times, because two starts of the same server differ by up to 3 % in processor time.
+// What the monitor costs a loaded server, alone and with a page that watches it. Four equal servers run in one process: two without
+// a monitor, one with it, one with it and a page. They are loaded one after another for less than a tenth of a second each, so that
+// whatever else the machine does meets all of them alike. Starts of the process differ by up to 3 %, which a start's servers share.
 //
-//   node bench/server/monitor.mjs [--starts 10] [--rounds 6] [--seconds 1] [--clients 16] [--records 2000] [--seed 1]
+//   node bench/server/monitor.mjs [--starts 3] [--rounds 120] [--window 80] [--clients 16] [--records 2000] [--seed 1]
 //
-// Each round loads the servers one after another, in changing order, with as many requests as `clients` connections get answered
-// (a closed loop of hybrid turns). A start gives one cost: processor time of the server per turn with the monitor, divided by the
-// mean of the two without, less 1; and one difference of the two equal servers. Intervals are those of the mean over the starts, by
-// Student's t. Turns a second are compared in the same way; other programs on the machine disturb them more.
+// Each round loads every server for `window` ms, in changing order, with as many requests as `clients` connections get answered (a
+// closed loop of hybrid turns). A cost is the processor time of the process per turn, divided by that of both servers without a
+// monitor, less 1. Intervals are those of 1,000 resamples of the rounds. Memory is sampled once a second, in whichever window.
 
-import { median, Random } from '../harness/numbers.mjs';
+import { root } from '../harness/cache.mjs';
+import { Random } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
-import { Contender } from './monitor/contender.mjs';
+import { LoadedServers } from './monitor/loaded-servers.mjs';
 
-const defaults = { starts: 10, rounds: 6, seconds: 1, clients: 16, records: 2000, seed: 1 };
+const defaults = { starts: 3, rounds: 120, window: 80, clients: 16, records: 2000, seed: 1 };
 /** The most that the monitor may cost. */
 const limit = 0.03;
-
-/** Student's t for 95 %, by degrees of freedom from 1. */
-const students = [12.7, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13];
+const resamples = 1000;
+/** Loads of each server that warm it up, and their length as a multiple of a window. */
+const warming = { rounds: 8, windows: 5 };
 
 const monitor = { enabled: true, port: 0, memory_tick_interval_ms: 1000 };
+const without = ['plain', 'equal'];
+const names = [...without, 'alone', 'watched'];
 
 await runTrial('monitor', defaults, async (options) => {
   const { folder, questions } = await knowledgeBase(options.records);
   const random = new Random(options.seed);
   const ask = () => questions[random.integer(questions.length)];
-  const starts = [];
+  const common = { port: 0, storage_root: folder, models_catalog_path: `${root}/data/models.json` };
+  const configs = {
+    plain: common,
+    equal: common,
+    alone: { ...common, monitor },
+    watched: { ...common, monitor },
+  };
+  const rounds = [];
   let bytes = 0;
   for (let start = 0; start < options.starts; start++) {
-    const plain = await Contender.start('plain', folder, {}, options.clients);
-    const equal = await Contender.start('equal', folder, {}, options.clients);
-    const watched = await Contender.start('watched', folder, { monitor }, options.clients);
-    const page = await watched.watch();
-    await loadInTurns([plain, equal, watched], start, options, ask);
-    page.close();
-    bytes += page.bytes;
-    for (const one of [plain, equal, watched]) await one.stop();
-    const measured = [plain, equal, watched].map(({ rate, processorUs }) => ({ rate, processorUs }));
-    starts.push(measured);
-    const shown = measured.map(
-      ({ rate, processorUs }) => `${rate.toFixed(0)}/s ${processorUs.toFixed(0)} µs`,
+    const servers = await LoadedServers.start(configs, options.clients);
+    await servers.watch('watched');
+    for (let round = 0; round < warming.rounds; round++)
+      for (const name of names) await servers.load(name, warming.windows * options.window, ask);
+    for (let round = 0; round < options.rounds; round++)
+      rounds.push(await loadedInTurns(servers, round, options.window, ask));
+    bytes += servers.bytes('watched');
+    servers.stop();
+    const shown = names.map(
+      (name) => `${name} ${perTurn(rounds.slice(-options.rounds), [name]).toFixed(0)} µs`,
     );
-    console.log(
-      `start ${start + 1} of ${options.starts}: without ${shown[0]} and ${shown[1]}, with ${shown[2]}`,
-    );
+    console.log(`start ${start + 1} of ${options.starts}: ${shown.join(', ')}`);
   }
-  return report(options, starts, bytes);
+  return report(options, rounds, bytes, random);
 });
 
-/** The first round warms the servers up and does not count. */
-async function loadInTurns(servers, start, { rounds, seconds }, ask) {
-  for (let round = 0; round <= rounds; round++)
-    for (let place = 0; place < servers.length; place++) {
-      const one =
-        servers[(start + round + (round % 2 === 0 ? place : servers.length - place)) % servers.length];
-      await one.load(seconds, ask, round > 0);
-    }
+async function loadedInTurns(servers, round, ms, ask) {
+  const order = names.map((_, place) => names[(place + round) % names.length]);
+  if (round % 2 === 1) order.reverse();
+  const loads = {};
+  for (const name of order) loads[name] = await servers.load(name, ms, ask);
+  return loads;
 }
 
-/** The mean of values, and its 95 % interval. */
-function meanOf(values) {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  if (values.length < 2) return { mean, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  const reach = (students[values.length - 2] ?? 2) * Math.sqrt(variance / values.length);
-  return { mean, low: mean - reach, high: mean + reach };
+function sum(rounds, of, key) {
+  return rounds.reduce((total, round) => total + of.reduce((part, name) => part + round[name][key], 0), 0);
+}
+
+/** Processor time per turn in µs. */
+function perTurn(rounds, of) {
+  return sum(rounds, of, 'processorUs') / sum(rounds, of, 'turns');
+}
+
+/** Turns a second. */
+function rate(rounds, of) {
+  return (1000 * sum(rounds, of, 'turns')) / sum(rounds, of, 'ms');
+}
+
+/** A number of the rounds and its 95 % interval. */
+function interval(rounds, random, numberOf) {
+  const values = Array.from({ length: resamples }, () =>
+    numberOf(rounds.map(() => rounds[random.integer(rounds.length)])),
+  ).sort((a, b) => a - b);
+  return { value: numberOf(rounds), low: values[0.025 * resamples], high: values[0.975 * resamples - 1] };
 }
 
 function percent(share) {
-  return Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : 'unknown';
+  return `${(100 * share).toFixed(1)} %`;
 }
 
-function shown({ mean, low, high }) {
-  return `${percent(mean)} (95 %: ${percent(low)} to ${percent(high)})`;
+function shown({ value, low, high }) {
+  return `${percent(value)} (95 %: ${percent(low)} to ${percent(high)})`;
 }
 
-function report({ clients, records, rounds, seconds }, starts, bytes) {
-  const processor = meanOf(
-    starts.map(
-      ([plain, equal, watched]) => (2 * watched.processorUs) / (plain.processorUs + equal.processorUs) - 1,
-    ),
-  );
-  const rate = meanOf(
-    starts.map(([plain, equal, watched]) => 1 - (2 * watched.rate) / (plain.rate + equal.rate)),
-  );
-  const differences = starts.map(([plain, equal]) => equal.processorUs / plain.processorUs - 1);
-  const middle = (which, key) => median(starts.map((start) => start[which][key])).toFixed(0);
+function report({ clients, records, starts, window }, rounds, bytes, random) {
+  const processor = (name, base) =>
+    interval(rounds, random, (some) => perTurn(some, [name]) / perTurn(some, base) - 1);
+  const turns = (name) => interval(rounds, random, (some) => 1 - rate(some, [name]) / rate(some, without));
+  const costs = { alone: processor('alone', without), watched: processor('watched', without) };
   const row = (name, value) => ({ name, value });
   const table = {
     id: 'monitor',
@@ -96,22 +107,20 @@ function report({ clients, records, rounds, seconds }, starts, bytes) {
       { key: 'value', label: '' },
     ],
     rows: [
-      row('processor time of the server per turn without, µs (median)', middle(0, 'processorUs')),
-      row('with, µs', middle(2, 'processorUs')),
-      row('cost in processor time', shown(processor)),
-      row('difference of two equal servers', shown(meanOf(differences))),
-      row('the largest of one start', percent(Math.max(...differences.map(Math.abs)))),
-      row('turns a second without (median)', middle(0, 'rate')),
-      row('with', middle(2, 'rate')),
-      row('cost in turns a second', shown(rate)),
+      row('processor time per turn without, µs', perTurn(rounds, without).toFixed(0)),
+      row('cost of the monitor in processor time', shown(costs.alone)),
+      row('cost with a page', shown(costs.watched)),
+      row('difference of two equal servers', shown(processor('equal', ['plain']))),
+      row('turns a second without', rate(rounds, without).toFixed(0)),
+      row('cost of the monitor in turns a second', shown(turns('alone'))),
+      row('cost with a page in turns a second', shown(turns('watched'))),
       row('KiB that the pages got', (bytes / 1024).toFixed(0)),
     ],
   };
-  const data = `${clients} clients in a closed loop of hybrid turns over ${records} records; ${starts.length} starts of three servers, ${rounds} rounds of ${seconds} s each`;
+  const data = `${clients} clients in a closed loop of hybrid turns over ${records} records; ${starts} starts of a process with four servers, ${rounds.length} rounds of ${window} ms each`;
   // Only a cost that is certainly above the limit fails: a busy machine widens the interval.
-  const failed =
-    processor.low > limit
-      ? [{ name: 'cost', reason: `${percent(processor.mean)} is above ${percent(limit)}` }]
-      : [];
-  return { data, tables: [table], failed, detail: { starts } };
+  const failed = Object.entries(costs)
+    .filter(([, { low }]) => low > limit)
+    .map(([name, { value }]) => ({ name, reason: `${percent(value)} is above ${percent(limit)}` }));
+  return { data, tables: [table], failed, detail: { rounds } };
 }

@@ -175,8 +175,8 @@ export const trials = [
     what: 'throughput of a loaded server with the monitor on, against the same server without',
     program: 'server/monitor.mjs',
     onRequest: true,
-    full: { args: [], minutes: 5, limit: 20 },
-    quick: { args: ['--starts', '2', '--rounds', '3'], minutes: 0.7, limit: 6 },
+    full: { args: [], minutes: 4, limit: 20 },
+    quick: { args: ['--starts', '1', '--rounds', '60'], minutes: 0.7, limit: 6 },
   },
   {
     name: 'reliability',

@@ -34,7 +34,7 @@ export const folders = {
   debug: ['schema', 'protocol', 'log'],
   http: ['config', 'log'],
   metrics: ['config', 'log', 'http', 'agents'],
-  monitor: ['schema', 'files', 'config', 'log', 'protocol', 'http', 'knowledge', 'agents'],
+  monitor: ['schema', 'files', 'config', 'log', 'protocol', 'http', 'knowledge', 'storages', 'agents'],
   client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
   server: [
     ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],

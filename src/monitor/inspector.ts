@@ -1,21 +1,31 @@
 import { z } from 'zod';
-import { type FilterExpression, LorekeepError, type StorageHit } from '../../lib/index.js';
+import type { StorageHit } from '../../lib/index.js';
 import { textPrefix } from '../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../knowledge/index.js';
-import { deepestRank, explainRecord, type Leg } from './record-explanation.js';
+import { refuseIneffective, retrievalFields } from '../protocol/retrieval.js';
+import { libraryOptions, usedVariables } from '../storages/search-options.js';
+import { deepestRank, InspectedSearch, type Leg } from './inspected-search.js';
+import { explainRecord } from './record-explanation.js';
 
 /** Hits of a leg that are shown. */
 const shownHits = 20;
 
-export const inspectionSchema = z.strictObject({
-  storage: z.string().min(1),
-  text: z.string().min(1).max(32_768),
-  mode: z.enum(['dense', 'lexical', 'hybrid']).default('hybrid'),
-  top_k: z.int().min(1).max(100).default(10),
-  filter: z.unknown().optional(),
-  /** Id of a record that was expected. */
-  record: z.string().max(4096).optional(),
-});
+/** The reranker sorts what this search finds, so it is not part of it. */
+const { rerank, ...searchFields } = retrievalFields;
+
+export const inspectionSchema = z
+  .strictObject({
+    ...searchFields,
+    mode: searchFields.mode.default('hybrid'),
+    top_k: searchFields.top_k.default(10),
+    storage: z.string().min(1),
+    text: z.string().min(1).max(32_768),
+    /** Values of the filter's variables. */
+    variables: z.record(z.string(), z.unknown()).default({}),
+    /** Id of a record that was expected. */
+    record: z.string().max(4096).optional(),
+  })
+  .superRefine(refuseIneffective);
 
 export type InspectionRequest = z.output<typeof inspectionSchema>;
 
@@ -42,19 +52,20 @@ export interface Inspection {
   record?: string;
 }
 
-/** Runs a search, each of its legs and the search without its filter. @throws as SearchableStorage.search() */
+/** Runs a search as a node with these fields does, each of its legs, and the search without its filter. @throws as search() */
 export async function inspect(
   storage: SearchableStorage,
-  { text, mode, top_k: topK, filter: given, record }: InspectionRequest,
+  request: InspectionRequest,
   signal: AbortSignal,
+  holders: (id: string) => Promise<readonly string[]> = async () => [],
 ): Promise<Inspection> {
-  const filter = given === null ? undefined : (given as FilterExpression | undefined);
-  const search = (options: object) => storage.search({ text, mode, topK, signal, filter, ...options });
-  const outcome = await search({});
+  const { record } = request;
+  const search = new InspectedSearch(storage, optionsOf(storage, request, signal));
+  const outcome = await search.run();
   const depth = record === undefined ? shownHits : deepestRank;
-  const leg = (name: 'dense' | 'lexical') => legAlone(() => search({ mode: name, topK: depth }));
-  const [dense, lexical] = [await leg('dense'), await leg('lexical')];
-  const unfiltered = filter === undefined ? [] : (await search({ filter: undefined })).hits;
+  const [dense, lexical] = [await search.leg('dense', depth), await search.leg('lexical', depth)];
+  const unfiltered =
+    search.options.filter === undefined ? [] : (await search.run({ filter: undefined })).hits;
   const kept = new Set([...outcome.hits, ...dense.hits, ...lexical.hits].map(({ ordinal }) => ordinal));
   return {
     hits: outcome.hits.map(shown),
@@ -65,19 +76,17 @@ export async function inspect(
     embedMs: outcome.embedMs,
     searchMs: outcome.searchMs,
     ...(record !== undefined && {
-      record: await explainRecord(record, { storage, filter, mode, outcome, dense, lexical, search, signal }),
+      record: await explainRecord(record, { search, outcome, dense, lexical, holders }),
     }),
   };
 }
 
-/** A leg that the mode does not need may be impossible: a text without words, or longer than the model's context. */
-async function legAlone(search: () => Promise<SearchOutcome>): Promise<Leg> {
-  try {
-    return { hits: (await search()).hits };
-  } catch (error) {
-    if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
-    return { hits: [], problem: error.message };
-  }
+function optionsOf(storage: SearchableStorage, request: InspectionRequest, signal: AbortSignal) {
+  const { storage: name, record, variables, text, ...retrieval } = request;
+  const given = { ...retrieval, filter: retrieval.filter ?? undefined };
+  const options = libraryOptions(given, storage.fusion);
+  const filter = storage.check(options);
+  return { ...options, text, filter, variables: usedVariables(filter, variables), signal };
 }
 
 const longestShown = 500;

@@ -4,7 +4,9 @@ import type { ServerConfig } from '../config/schema.js';
 import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
+import { fieldIssue } from '../schema/field-issue.js';
 import { checkJsonShape } from '../schema/json-shape.js';
+import { plainMessage } from '../schema/messages.js';
 import { parseWithWideIntegers } from '../schema/wide-integers.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
@@ -36,7 +38,9 @@ export interface MonitorOptions {
   state(): Promise<MonitorState>;
   sample(): MemorySample;
   /** Pins a loaded storage by the name that state() gives. */
-  pin(storage: string, signal: AbortSignal): Promise<Pin<SearchableStorage>>;
+  pin(storage: string): Promise<Pin<SearchableStorage>>;
+  /** Names of the loaded storages with a record of this id. */
+  holders(id: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** The monitor: a page, its data, and a stream of what happens. */
@@ -180,16 +184,19 @@ export class Monitor {
     const problem = checkJsonShape(body);
     if (problem !== undefined)
       return sendJson(response, { error: `the body${problem.place}: ${problem.what}` }, 400);
-    const parsed = inspectionSchema.safeParse(parsedJson(body));
+    const value = parsedJson(body);
+    const parsed = inspectionSchema.safeParse(value, { error: plainMessage });
     if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      return sendJson(response, { error: `${issue?.path.join('.') || 'the body'}: ${issue?.message}` }, 400);
+      const { path, message } = fieldIssue(inspectionSchema, value, parsed.error);
+      return sendJson(response, { error: `${path || 'the body'}: ${message}` }, 400);
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     try {
-      await using pin = await this.#options.pin(parsed.data.storage, gone.signal);
-      sendJson(response, await inspect(pin.value, parsed.data, gone.signal));
+      const { pin: pinned, holders } = this.#options;
+      await using pin = await pinned(parsed.data.storage);
+      const others = (id: string) => holders(id, gone.signal);
+      sendJson(response, await inspect(pin.value, parsed.data, gone.signal, others));
     } catch (error) {
       if (!gone.signal.aborted) sendJson(response, { error: (error as Error).message }, 400);
     }

@@ -21,7 +21,7 @@ export class Shape {
   #latestToken: Token = end;
   #latest: Shape | undefined;
   #next: Map<Token, Shape> | undefined;
-  /** All tokens, of a shape that has been shown. */
+  /** All tokens, of a shape that has been met as a whole. */
   #sequence: readonly Token[] | undefined;
 
   constructor(parent?: Shape, token: Token = end) {
@@ -49,10 +49,17 @@ export class Shape {
 
   /** Returns the value with this shape and with the numbers from `at`. */
   fill(numbers: Float64Array, at: number): unknown {
-    return new Filling(this.#tokens(), numbers, at).value();
+    return new Filling(this.tokens, numbers, at).value();
   }
 
-  #tokens(): readonly Token[] {
+  /** Returns the place behind the first `length` tokens. */
+  prefix(length: number): Shape {
+    let shape: Shape = this;
+    for (let more = this.tokens.length - length; more > 0; more--) shape = shape.#parent as Shape;
+    return shape;
+  }
+
+  get tokens(): readonly Token[] {
     if (this.#sequence !== undefined) return this.#sequence;
     const tokens: Token[] = [];
     for (let shape: Shape = this; shape.#parent !== undefined; shape = shape.#parent)
@@ -115,13 +122,20 @@ function copied(text: string): string {
 
 /** Finds the shapes of values. Their number is limited, because texts of clients may be in them: ids of nodes. */
 export class Shapes {
-  readonly #root = new Shape();
   readonly #make = (from: Shape, token: Token): Shape | undefined => {
     if (this.#room === 0 || (typeof token === 'string' && token.length > longestText)) return undefined;
     this.#room--;
     return new Shape(from, typeof token === 'string' ? copied(token) : token);
   };
   #room: number;
+  /** The latest shape. Most values have it, and its tokens lie side by side in memory, unlike the places of the tree. */
+  #latest = new Shape();
+  #expected: readonly Token[] = [];
+  /** Number of tokens of the value so far that are those of the latest shape. */
+  #same = 0;
+  /** The place behind the tokens so far, once they differ from those of the latest shape. Undefined: none. */
+  #place: Shape | undefined;
+  #differs = false;
 
   /** `most`: tokens of all shapes together; common beginnings count once. */
   constructor(most: number) {
@@ -133,39 +147,60 @@ export class Shapes {
    * the value is not of JSON; then some of the numbers are in `sink`.
    */
   of(value: unknown, sink: NumberSink): Shape | undefined {
-    return this.#walk(this.#root, value, sink);
+    this.#same = 0;
+    this.#differs = false;
+    if (!this.#walk(value, sink)) return undefined;
+    const shape = this.#differs ? this.#place : this.#latest;
+    if (shape !== undefined && shape !== this.#latest) {
+      this.#latest = shape;
+      this.#expected = shape.tokens;
+    }
+    return shape;
   }
 
-  #walk(from: Shape, value: unknown, sink: NumberSink): Shape | undefined {
+  /** Returns false if there is no room for the place behind the token. */
+  #next(token: Token): boolean {
+    if (!this.#differs) {
+      if (this.#expected[this.#same] === token) {
+        this.#same++;
+        return true;
+      }
+      this.#differs = true;
+      this.#place = this.#latest.prefix(this.#same);
+    }
+    this.#place = this.#place?.after(token, this.#make);
+    return this.#place !== undefined;
+  }
+
+  #walk(value: unknown, sink: NumberSink): boolean {
     switch (typeof value) {
       case 'number':
         sink.push(value);
-        return from.after(number, this.#make);
+        return this.#next(number);
       case 'string':
       case 'boolean':
-        return from.after(value, this.#make);
+        return this.#next(value);
       case 'object':
-        if (value === null) return from.after(value, this.#make);
-        return Array.isArray(value) ? this.#walkList(from, value, sink) : this.#walkObject(from, value, sink);
+        if (value === null) return this.#next(value);
+        return Array.isArray(value) ? this.#walkList(value, sink) : this.#walkObject(value, sink);
       default:
-        return undefined;
+        return false;
     }
   }
 
-  #walkList(from: Shape, items: readonly unknown[], sink: NumberSink): Shape | undefined {
-    let shape = from.after(list, this.#make);
-    for (const item of items) shape &&= this.#walk(shape, item, sink);
-    return shape?.after(end, this.#make);
+  #walkList(items: readonly unknown[], sink: NumberSink): boolean {
+    if (!this.#next(list)) return false;
+    for (const item of items) if (!this.#walk(item, sink)) return false;
+    return this.#next(end);
   }
 
-  #walkObject(from: Shape, value: object, sink: NumberSink): Shape | undefined {
-    let shape = from.after(object, this.#make);
+  #walkObject(value: object, sink: NumberSink): boolean {
+    if (!this.#next(object)) return false;
     for (const key in value) {
       const field = (value as Record<string, unknown>)[key];
       if (field === undefined) continue;
-      shape = shape?.after(key, this.#make);
-      shape &&= this.#walk(shape, field, sink);
+      if (!this.#next(key) || !this.#walk(field, sink)) return false;
     }
-    return shape?.after(end, this.#make);
+    return this.#next(end);
   }
 }

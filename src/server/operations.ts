@@ -102,6 +102,7 @@ export class Operations {
         if (pin === undefined) throw new Error(`no loaded storage has the name ${storage}`);
         return pin;
       },
+      holders: (id, signal) => holdersOf(services.files.cache, id, signal),
     });
   }
 
@@ -129,6 +130,20 @@ export class Operations {
       },
     });
   }
+}
+
+/** Names of the loaded storages with a record of this id. */
+async function holdersOf(
+  cache: Services['files']['cache'],
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const { name } of cache.entries()) {
+    await using pin = cache.loaded(name);
+    if (await pin?.value.has(id, { signal })) names.push(name);
+  }
+  return names;
 }
 
 function metricsObserver(metrics: ServerMetrics): ServerObserver {

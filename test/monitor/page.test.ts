@@ -217,6 +217,16 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await page.close();
   });
 
+  it('a request that fails once does not leave the page disconnected', async () => {
+    const { url } = await start();
+    const { page } = await open(url);
+    await page.route('**/api/state', (route) => route.abort());
+    await page.getByText('not connected', { exact: true }).waitFor();
+    await page.unroute('**/api/state');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.close();
+  });
+
   it('the keyboard selects tabs and turns', async () => {
     const { url } = await start({ turns: 3 });
     const { page } = await open(url);

@@ -11,7 +11,11 @@ async function json<T>(response: Response): Promise<T> {
   return value;
 }
 
-export const getState = async () => json<MonitorState>(await fetch('/api/state'));
+/** A request without an answer for so long has failed: a machine slept, or a proxy forgot the connection. */
+const answerMs = 10_000;
+
+export const getState = async () =>
+  json<MonitorState>(await fetch('/api/state', { signal: AbortSignal.timeout(answerMs) }));
 export const getMemory = async () => json<MemorySample[]>(await fetch('/api/memory'));
 
 export async function search(body: object): Promise<Inspection> {

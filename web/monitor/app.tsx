@@ -26,10 +26,20 @@ function App() {
   const [turns, setTurns] = useState<readonly TurnRecord[]>([]);
   const [lines, setLines] = useState<readonly string[]>([]);
   const [samples, setSamples] = useState<readonly MemorySample[]>([]);
-  const [connected, setConnected] = useState(false);
+  const [streams, setStreams] = useState(false);
+  /** Whether the latest request was answered: a connection that is gone without a trace leaves the stream open. */
+  const [answers, setAnswers] = useState(true);
+  const connected = streams && answers;
 
   useEffect(() => {
-    const refresh = () => getState().then(setState, () => setConnected(false));
+    const refresh = () =>
+      getState().then(
+        (now) => {
+          setState(now);
+          setAnswers(true);
+        },
+        () => setAnswers(false),
+      );
     void refresh();
     void getMemory().then(setSamples, () => {});
     const timer = setInterval(() => void refresh(), refreshMs);
@@ -38,7 +48,7 @@ function App() {
       onRestart: () => setTurns([]),
       onLines: (added, missed) => setLines((known) => [...known, ...gap(missed), ...added].slice(-mostLines)),
       onMemory: (sample) => setSamples((known) => [...known, sample].slice(-mostSamples)),
-      onState: setConnected,
+      onState: setStreams,
     });
     addEventListener('hashchange', () => setTab(tabOf(location.hash)));
     return () => clearInterval(timer);

@@ -18,11 +18,12 @@ export function Inspector({ state }: { state: MonitorState }) {
     try {
       setResult(
         await search({
+          ...(text('fields') !== '' && parsedObject(text('fields'))),
           storage: text('storage'),
           text: text('text'),
           mode: text('mode'),
           top_k: Number(text('top_k')),
-          ...(text('filter') !== '' && { filter: parsedFilter(text('filter')) }),
+          ...(text('filter') !== '' && { filter: parsed('Filter', text('filter')) }),
           ...(text('record') !== '' && { record: text('record') }),
         }),
       );
@@ -68,6 +69,10 @@ export function Inspector({ state }: { state: MonitorState }) {
             <input name="filter" placeholder='{">=": [{"knowledge": "year"}, 1990]}' />
           </label>
           <label>
+            Further fields of a Retrieve node (JSON)
+            <input name="fields" placeholder='{"threshold": 0.6, "fusion": "scores"}' />
+          </label>
+          <label>
             Why is this record not found?
             <input name="record" placeholder="id of the record" />
           </label>
@@ -86,12 +91,19 @@ export function Inspector({ state }: { state: MonitorState }) {
   );
 }
 
-function parsedFilter(text: string): unknown {
+function parsed(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`Filter: ${(error as Error).message}`);
+    throw new Error(`${name}: ${(error as Error).message}`);
   }
+}
+
+function parsedObject(text: string): object {
+  const name = 'Further fields';
+  const value = parsed(name, text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new Error(`${name}: an object such as {"threshold": 0.6} is expected`);
 }
 
 function Result({ result }: { result: Inspection }) {

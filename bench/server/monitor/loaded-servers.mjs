@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { connect } from '../../lorekeep.mjs';
+
+/** As in web/monitor/app.tsx. */
+const refreshMs = 2000;
+
+const graph = {
+  nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } }],
+};
+
+/** Servers in one process of their own, with clients that are ready to load them. */
+export class LoadedServers {
+  #process;
+  #agents = new Map();
+  #pages = new Map();
+
+  /** @param configs by name */
+  static async start(configs, clients) {
+    const child = fork(fileURLToPath(new URL('servers.mjs', import.meta.url)), [JSON.stringify(configs)]);
+    const servers = new LoadedServers(child);
+    for (const [name, { port, monitor }] of Object.entries(await servers.#reply())) {
+      const agents = Array.from({ length: clients }, async () => {
+        const session = await (await connect({ port })).createSession();
+        return session.createAgent({ graph });
+      });
+      servers.#agents.set(name, await Promise.all(agents));
+      servers.#pages.set(name, { address: `http://127.0.0.1:${monitor}/api/`, bytes: 0, watchedMs: 0 });
+    }
+    return servers;
+  }
+
+  constructor(child) {
+    this.#process = child;
+  }
+
+  /** Opens the event stream of a monitor. */
+  async watch(name) {
+    const page = this.#pages.get(name);
+    const stream = request(`${page.address}stream`).end();
+    const [response] = await once(stream, 'response');
+    if (response.statusCode !== 200) throw new Error(`the monitor answers ${response.statusCode}`);
+    page.open = true;
+    response.on('data', ({ length }) => {
+      page.bytes += length;
+    });
+    response.on('error', () => {}); // the process of the servers ends
+  }
+
+  /** Takes turns with all clients of a server for some time. Gives the turns, the time, and the processor time of the servers. */
+  async load(name, ms, ask) {
+    const processor = await this.#processorUs();
+    const begin = performance.now();
+    const until = begin + ms;
+    let turns = 0;
+    const loops = this.#agents.get(name).map(async (agent) => {
+      while (performance.now() < until) {
+        const { status } = await agent.turn(ask());
+        if (status !== 'completed') throw new Error(`${name}: a turn ended as ${status}`);
+        turns++;
+      }
+    });
+    await Promise.all([...loops, this.#refresh(this.#pages.get(name), ms)]);
+    return { turns, ms: performance.now() - begin, processorUs: (await this.#processorUs()) - processor };
+  }
+
+  bytes(name) {
+    return this.#pages.get(name).bytes;
+  }
+
+  stop() {
+    this.#process.disconnect();
+  }
+
+  /** A page asks for the state again after each two seconds that it has watched. */
+  async #refresh(page, ms) {
+    if (page.open !== true) return;
+    page.watchedMs += ms;
+    if (page.watchedMs < refreshMs) return;
+    page.watchedMs -= refreshMs;
+    page.bytes += (await (await fetch(`${page.address}state`)).arrayBuffer()).byteLength;
+  }
+
+  async #processorUs() {
+    this.#process.send('processor time');
+    return this.#reply();
+  }
+
+  async #reply() {
+    const ended = new AbortController();
+    const end = once(this.#process, 'exit', { signal: ended.signal }).then(([code]) => {
+      throw new Error(`the process of the servers ended with ${code}`);
+    });
+    try {
+      const [message] = await Promise.race([once(this.#process, 'message', { signal: ended.signal }), end]);
+      return message;
+    } finally {
+      end.catch(() => {});
+      ended.abort();
+    }
+  }
+}
