@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // The command `lorekeep`. It is CommonJS because Node.js reads ES modules with libuv's threads, whose number is fixed from
 // then on: `thread_count` has to be known before. Old Node.js reads it, too, and says that it is too old.
+import './closed-debugger.cjs';
+
 import fs = require('node:fs');
 import path = require('node:path');
 import threadRoom = require('./thread-room.cjs');
@@ -40,21 +42,19 @@ function threadCount(file: string): number | undefined {
   }
 }
 
-/** A server that is still starting is neither ended by SIGHUP nor opens a debugger for SIGUSR1. */
-function ignoreSignals(): void {
-  for (const signal of ['SIGHUP', 'SIGUSR1'] as const) {
-    try {
-      process.on(signal, () => {});
-    } catch {
-      // This system has no such signal.
-    }
+/** A server that is still starting is not ended by SIGHUP. */
+function ignoreHangUp(): void {
+  try {
+    process.on('SIGHUP', () => {});
+  } catch {
+    // This system has no such signal.
   }
 }
 
 function run(args: readonly string[]): void {
   const [command = 'serve'] = args;
   const serves = command === 'serve' || command.startsWith('-');
-  if (serves) ignoreSignals();
+  if (serves) ignoreHangUp();
   if (serves && process.env.UV_THREADPOOL_SIZE === undefined) {
     const count = threadCount(configFile(args, process.env));
     if (count !== undefined) process.env.UV_THREADPOOL_SIZE = String(count);

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './closed-debugger.cjs';
 import { surviveFileSizeLimit } from './file-size-signal.js';
 import { importOneByOne } from './import-one-by-one.js';
 import { watchOutput } from './output.js';

@@ -17,7 +17,7 @@ import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { exitStatus } from './exit-status.js';
 import { collectWithoutHelpers } from './garbage-collection.js';
-import { ignoreOtherSignals } from './other-signals.js';
+import { logOtherSignals } from './other-signals.js';
 import { printJsonLine, warn } from './output.js';
 import { watchParent } from './parent-process.js';
 import { onReloadSignal } from './reload-signal.js';
@@ -37,7 +37,7 @@ const orphanEndMs = 1500;
 export async function serve(flags: FlagValues, parentPid?: number): Promise<void> {
   let stopOrphan = (): void => process.exit(exitStatus.done);
   if (parentPid !== undefined) watchParent(parentPid, () => stopOrphan());
-  const useLog = ignoreOtherSignals();
+  const useLog = logOtherSignals();
   const useServer = onReloadSignal();
   const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
     flags,
