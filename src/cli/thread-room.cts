@@ -67,8 +67,16 @@ function startable(root: string): number | undefined {
   }
 }
 
-/** Undefined if no limit is near. `root`: the folder of the package. */
+/** What the first call has found. */
+let known: { room: ThreadRoom | undefined } | undefined;
+
+/** Undefined if no limit is near. Where it is not, the addon is loaded. `root`: the folder of the package. */
 function threadRoom(root: string): ThreadRoom | undefined {
+  known ??= { room: countRoom(root) };
+  return known.room;
+}
+
+function countRoom(root: string): ThreadRoom | undefined {
   if (process.platform !== 'linux') return undefined;
   // A number that cannot be read is NaN, which is below nothing.
   const near = [userLimit(), ...groupLimits()].filter(({ room }) => room < enough);

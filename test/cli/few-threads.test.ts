@@ -41,12 +41,14 @@ it.skipIf(unavailable)('a command with few threads works, or says in one line wh
   );
   const least = fewest();
   let worked = 0;
+  let enough = 0;
   for (let threads = least; threads <= least + 12; threads += 2) {
     const run = limited(threads, launcher, 'search', 'kb.json', 'bees', '--mode', 'hybrid');
     const { status, signal, stdout, stderr } = run;
     expect([signal, stderr], `${threads} threads`).toEqual([null, expect.any(String)]);
     if (status === 0) {
       worked++;
+      enough ||= threads;
       expect(stdout).toContain('find flowers');
       continue;
     }
@@ -55,4 +57,9 @@ it.skipIf(unavailable)('a command with few threads works, or says in one line wh
     expect(stderr, `${threads} threads`).toMatch(/limit of .*processes and threads/);
   }
   expect(worked).toBeGreaterThan(0);
+  // A child process that tried the addon would get no threads.
+  const { signal, stdout } = limited(enough, launcher, 'doctor');
+  expect(signal).toBeNull();
+  expect(stdout).toMatch(/^warning +threads +the system allows only \d+ more, by the limit of /m);
+  expect(stdout).toMatch(/^ok +addon /m);
 });

@@ -6,6 +6,7 @@ import { LorekeepError } from '../../../lib/errors.js';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
 import { unknownKernels } from '../../config/variables.js';
 import { homeFolder } from '../../files/home.js';
+import threadRoom from '../thread-room.cjs';
 import { type AddonReport, explainAddon } from './addon.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
@@ -21,8 +22,10 @@ export function checkNode(): Finding {
 
 /** The addon, the processor, and the backends that the addon finds. Without an addon: why it does not load. */
 export async function checkAddon(): Promise<{ findings: Finding[]; report?: AddonReport }> {
-  // Loading a defective library can end the process, so a child process tries first.
-  const refusal = whyNotLoadable();
+  const room = threadRoom(homeFolder);
+  // Loading a defective library can end the process, so a child process tries first. Where few threads may be started it
+  // would get none, and counting them has loaded the addon.
+  const refusal = room === undefined ? whyNotLoadable() : undefined;
   if (refusal !== undefined) return explainAddon(refusal);
   try {
     const { backends, distanceKernels } = await import('../../../lib/index.js');
@@ -31,12 +34,22 @@ export async function checkAddon(): Promise<{ findings: Finding[]; report?: Addo
       ok('addon', addonFile),
       ...checkBackends(backends()),
       ...checkKernels(distanceKernels()),
+      ...checkThreads(room),
     ];
     return { findings };
   } catch (error) {
     const { reason = (error as Error).message } = error instanceof LorekeepError ? error.detail : {};
     return explainAddon(String(reason));
   }
+}
+
+/** Further threads that a server hardly needs. */
+const threadsEnough = 32;
+
+function checkThreads(room: ReturnType<typeof threadRoom>): Finding[] {
+  if (room === undefined || room.threads >= threadsEnough) return [];
+  const told = `the system allows only ${room.threads} more, by the limit of ${room.limits.join(', and of ')}`;
+  return [warning('threads', told, 'raise the limit')];
 }
 
 function checkBackends(found: readonly BackendInfo[]): Finding[] {
