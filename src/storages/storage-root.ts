@@ -206,9 +206,11 @@ function fileInConfig(path: string, field: string, config: Named): Named {
 const shown = (path: string) => JSON.stringify(path.slice(0, 256));
 
 function refuseOutside({ path, where, details }: Named): never {
+  // The client has not sent the paths of a config, and it may not learn absolute ones.
+  const told = 'field' in details ? 'the path' : shown(path);
   fail(
     3009,
-    `${where}: ${shown(path)} is absolute or leaves the storage root; a path inside it is expected`,
+    `${where}: ${told} is absolute or leaves the storage root; a path inside it is expected`,
     details,
   );
 }

@@ -30,6 +30,8 @@ function plantFaults(): string[] {
     'absent-records': { ...kb, records_file: 'never-there.json' },
     'records-are-a-folder': { ...kb, records_file: 'folder' },
     'records-outside': { ...kb, records_file: 'out.json' },
+    'records-absolute': { ...kb, records_file: file('outside.json') },
+    'sidecar-absolute': { ...kb, bm25_file: file('deep/root/kb/kb.bm25') },
     'records-damaged': { ...kb, records_file: 'damaged.json' },
     'records-without-text': { ...kb, records_file: 'textless.json' },
     'records-empty': { ...kb, records_file: 'empty.json' },
