@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { lorekeep, program, shell } from './command.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
@@ -59,6 +59,15 @@ describe('lorekeep eval', () => {
     expect(again.status).toBe(2);
     expect(again.stderr).toContain('exists already');
     expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual(lines);
+  });
+
+  it.skipIf(process.platform === 'win32')('leaves no file of drafts that could not be written', async () => {
+    const path = inFolder('unwritten.jsonl');
+    const command = `ulimit -f 0 && exec '${process.execPath}' '${program}' eval '${kb}' '${path}' --draft 3`;
+    const { status, stderr } = await shell(command);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${path}: EFBIG`);
+    expect(existsSync(path)).toBe(false);
   });
 
   it('names a missing file with the way to draft one, and a wrong line with its number', async () => {

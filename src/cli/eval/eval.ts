@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { LorekeepError, type StoredRecord } from '../../../lib/index.js';
 import {
   draftQuestions,
@@ -76,13 +76,22 @@ async function writeDrafts(
     throw LorekeepError.about('INVALID_ARGUMENT', { file, reason });
   }
   const lines = drafts.map((draft) => `${questionLine(draft)}\n`).join('');
-  await writeFile(questionsFile, lines, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST')
-      throw LorekeepError.about('IO', { file: questionsFile, reason: error.message });
-    throw new UsageError(`--draft: ${printable(questionsFile)} exists already; drafts go to a new file`);
-  });
+  await writeNew(questionsFile, lines);
   note(`lorekeep: ${counted(drafts.length, 'question')} drafted in ${printable(questionsFile)}`);
   return drafts;
+}
+
+/** Writes a new file, whole or not at all. */
+async function writeNew(path: string, text: string): Promise<void> {
+  const failed = (error: NodeJS.ErrnoException): never => {
+    if (error.code !== 'EEXIST') throw LorekeepError.about('IO', { file: path, reason: error.message });
+    throw new UsageError(`--draft: ${printable(path)} exists already; drafts go to a new file`);
+  };
+  await using file = await open(path, 'wx').catch(failed);
+  await file.writeFile(text).catch(async (error) => {
+    await rm(path, { force: true });
+    failed(error);
+  });
 }
 
 async function questionsOf(file: string): Promise<EvaluationQuestion[]> {
