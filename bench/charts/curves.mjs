@@ -85,9 +85,9 @@ export const charts = {
     y: { label: '↑ milliseconds' },
   },
   'soak-memory': {
-    title: 'Memory of the server over the time of a soak',
-    caption: 'Anonymous and swapped memory. Flat is good.',
-    x: { label: 'minutes →', linear: true },
+    title: 'Memory that the server holds over the requests of a soak',
+    caption: 'Anonymous and swapped memory after a garbage collection. Flat is good.',
+    x: { label: 'thousand requests →', linear: true },
     y: { label: '↑ MiB' },
   },
   'open-size': {

@@ -8,6 +8,8 @@ const retrieve = {
   params: { embedded_string_storage: 'kb.json', mode: 'hybrid' },
 };
 const classes = ['interactive_visible', 'interactive_buffered', 'background'];
+/** Turns that an agent remembers: histories that grow to their usual 100 turns would look like a leak. */
+const history = { turns: 4 };
 /** One agent in this many generates. */
 const generating = 4;
 const replyTokens = 16;
@@ -148,7 +150,7 @@ export class Crowd {
 
   #graph(kind) {
     if (kind === 0) return { nodes: [retrieve] };
-    const params = { model: 'speaker', class: classes[kind - 1], max_tokens: replyTokens, seed: 1 };
+    const params = { model: 'speaker', class: classes[kind - 1], max_tokens: replyTokens, seed: 1, history };
     return { nodes: [retrieve, { id: 'reply', type: 'generate', params }] };
   }
 

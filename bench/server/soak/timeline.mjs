@@ -1,31 +1,66 @@
 // Latencies by class and memory of the server, by interval.
 import { percentile } from '../server-process.mjs';
 
+/** Interval in ms at which the requests are looked at. */
+const lookMs = 250;
+
 export class Timeline {
   /** One per interval: {minutes, requests, memory (KiB), handles, latencies by class}. */
   samples = [];
+  /** Memory in KiB after a collection of garbage: [{requests, memory}]. */
+  held = [];
   #server;
   #crowd;
-  #timer;
+  #weighEvery;
+  #timers;
   #begin = performance.now();
+  /** The sample that is being taken. */
+  #weighing;
 
-  constructor(server, crowd, everyMs) {
+  /**
+   * `server`: of startServer(), with collect(), which collects its garbage. `everyMs`: length of an interval; `everyRequests`:
+   * requests between two samples of the memory.
+   */
+  constructor(server, crowd, { everyMs, everyRequests }) {
+    this.#weighEvery = everyRequests;
     this.#server = server;
     this.#crowd = crowd;
-    this.#timer = setInterval(() => this.#sample(), everyMs);
+    this.#timers = [
+      setInterval(() => this.#sample(), everyMs),
+      setInterval(() => this.#weighWhenDue(), lookMs),
+    ];
   }
 
-  end() {
-    clearInterval(this.#timer);
+  async end() {
+    for (const timer of this.#timers) clearInterval(timer);
     this.#sample();
+    await this.#weighing;
+  }
+
+  #weighWhenDue() {
+    const { requests } = this.#crowd;
+    if (this.#weighing !== undefined || requests < (this.held.at(-1)?.requests ?? 0) + this.#weighEvery)
+      return;
+    this.#weighing = this.#weigh(requests).finally(() => {
+      this.#weighing = undefined;
+    });
+  }
+
+  async #weigh(requests) {
+    await this.#server.collect();
+    this.held.push({ requests, memory: this.#memory() });
+  }
+
+  #memory() {
+    const { anonymous, swapped } = this.#server.memory();
+    return anonymous + swapped;
   }
 
   #sample() {
-    const { anonymous, swapped } = this.#server.memory();
     const sample = {
       minutes: (performance.now() - this.#begin) / 60_000,
       requests: this.#crowd.requests,
-      memory: anonymous + swapped,
+      memory: this.#memory(),
       handles: this.#server.handles(),
       latencies: this.#crowd.takeLatencies(),
     };
@@ -36,20 +71,16 @@ export class Timeline {
           `${name} ${percentile(list, 0.5).toFixed(0)}/${percentile(list, 0.99).toFixed(0)} ms`,
       )
       .join(', ');
+    const held = this.held.at(-1)?.memory ?? Number.NaN;
     console.log(
       `${sample.minutes.toFixed(1).padStart(6)} min  ${String(sample.requests).padStart(7)} requests  ` +
-        `${(sample.memory / 1024).toFixed(1)} MiB  ${sample.handles} handles  p50/p99: ${slowest}`,
+        `${(sample.memory / 1024).toFixed(1)} MiB, ${(held / 1024).toFixed(1)} held  ${sample.handles} handles  p50/p99: ${slowest}`,
     );
   }
 
-  /** First and last sample in MiB; growth and slope over the last two thirds, the slope per 1,000 requests, by least squares. */
-  memory() {
-    const late = this.samples.slice(Math.floor(this.samples.length / 3));
-    const first = this.samples[0].memory / 1024;
-    const last = this.samples.at(-1).memory / 1024;
-    const slopeKiB = slope(late.map(({ requests, memory }) => ({ x: requests / 1000, y: memory })));
-    const requests = late.at(-1).requests - late[0].requests;
-    return { first, last, slopeKiB, grownMiB: (slopeKiB * requests) / 1000 / 1024 };
+  /** The most anonymous and swapped memory of all samples, in KiB. */
+  mostMemory() {
+    return Math.max(...[...this.samples, ...this.held].map(({ memory }) => memory));
   }
 
   table() {
@@ -75,23 +106,15 @@ export class Timeline {
           y: Math.max(0.01, percentile(latencies[name], share)),
         }));
     const series = (share) => this.#classes().map((name) => ({ name, points: over(name, share) }));
-    const memory = this.samples.map(({ minutes, memory: kib }) => ({ x: minutes, y: kib / 1024 }));
+    const held = this.held.map(({ requests, memory }) => ({ x: requests / 1000, y: memory / 1024 }));
     return [
       { chart: 'soak-latency', panel: 'p50', series: series(0.5) },
       { chart: 'soak-latency', panel: 'p99', series: series(0.99) },
-      { chart: 'soak-memory', panel: 'the server', series: [{ name: 'lorekeep', points: memory }] },
+      { chart: 'soak-memory', panel: 'the server', series: [{ name: 'lorekeep', points: held }] },
     ];
   }
 
   #classes() {
     return [...new Set(this.samples.flatMap(({ latencies }) => Object.keys(latencies)))].sort();
   }
-}
-
-function slope(points) {
-  const mean = (pick) => points.reduce((sum, point) => sum + pick(point), 0) / points.length;
-  const [x, y] = [mean((point) => point.x), mean((point) => point.y)];
-  const spread = points.reduce((sum, point) => sum + (point.x - x) ** 2, 0);
-  if (spread === 0) return 0;
-  return points.reduce((sum, point) => sum + (point.x - x) * (point.y - y), 0) / spread;
 }
