@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bundledPackages } from './tool/bundled.mjs';
 import { manifestFile, packageJson, root } from './tool/project.mjs';
 import { sourceFiles } from './tool/sources.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
@@ -35,6 +36,9 @@ function compose() {
     '## In the packages of GPU plugins',
     'Each package holds one plugin and the licence text. Built from:',
     pluginTable(),
+    '## In the page of the monitor',
+    'Contained in the development edition. Their licence texts are in the package.',
+    bundledTable(packages),
     '## Models',
     'Weights in `data/models/`.',
     table(
@@ -62,7 +66,7 @@ function compose() {
     testDataTable(),
     '## Tools of the development alone',
     'Not part of the published package and not installed with it. cmake-js and node-addon-api are installed with @lorekeep/source.',
-    table(['package', 'version', 'licence', 'used in'], direct(packages, devDependencies)),
+    table(['package', 'version', 'licence', 'used in'], direct(packages, toolsAmong(devDependencies))),
   ].join('\n\n')}\n`;
 }
 
@@ -96,6 +100,19 @@ function pluginTable() {
     ['name', 'version', 'licence', 'what for'],
     rows.map(({ name, version, license, use }) => [name, version, license, use]),
   );
+}
+
+function bundledTable(packages) {
+  const rows = bundledPackages.map(({ name, use, licenseFile }) => {
+    const { version, license } = packages[`node_modules/${name}`];
+    return [name, version, license, use, licenseFile];
+  });
+  return table(['package', 'version', 'licence', 'what for', 'licence text'], rows);
+}
+
+function toolsAmong(devDependencies) {
+  const bundled = new Set(bundledPackages.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(devDependencies).filter(([name]) => !bundled.has(name)));
 }
 
 function testDataTable() {

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { bundledPackages } from '../tool/bundled.mjs';
 import { manifestFile, packageJson, root } from '../tool/project.mjs';
 
 /** Licences by file name of the models that are shipped. */
 const modelLicences = { 'all-MiniLM-L6-v2.gguf': 'Apache-2.0' };
 
 /**
- * The software bill of materials of an edition, as CycloneDX 1.5: the npm packages that are installed with it, the sources
- * compiled into the addon, and the models. The same input gives the same text.
+ * The software bill of materials of an edition, as CycloneDX 1.5: the npm packages that are installed with it or that
+ * it contains, the sources compiled into the addon, and the models. The same input gives the same text.
  */
 export function sbom(edition, models) {
   const { name, version, license } = packageJson();
-  const components = [...npmPackages(), ...vendoredSources(), ...models.map(modelComponent)];
+  const bundled = edition === 'development' ? bundledPackages.map(({ name }) => name) : [];
+  const components = [...npmPackages(bundled), ...vendoredSources(), ...models.map(modelComponent)];
   const reference = `pkg:npm/${name}@${version}`;
   const document = {
     bomFormat: 'CycloneDX',
@@ -36,10 +38,15 @@ export function sbom(edition, models) {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function npmPackages() {
+/** `bundled`: those that the package itself contains. */
+function npmPackages(bundled) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const components = Object.entries(packages)
-    .filter(([path, entry]) => path !== '' && !entry.dev && !entry.devOptional)
+    .filter(
+      ([path, entry]) =>
+        path !== '' &&
+        ((!entry.dev && !entry.devOptional) || bundled.some((name) => path === `node_modules/${name}`)),
+    )
     .map(([path, { version, license, integrity }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
       const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
@@ -53,7 +60,7 @@ function vendoredSources() {
   const { sources, data } = JSON.parse(readFileSync(manifestFile, 'utf8'));
   return [
     ...sources
-      .filter(({ onlyFor }) => onlyFor === undefined)
+      .filter(({ onlyFor, onDemand }) => onlyFor === undefined && !onDemand)
       .flatMap((source) => [source, ...source.parts.map((part) => ({ ...part, homepage: source.homepage }))])
       .map(({ name, version, license, homepage }) => native('library', name, version, license, homepage)),
     ...data.map(({ name, version, license }) => native('data', name, version, license)),

@@ -53,7 +53,7 @@ export async function explainRecord(id: string, inspected: Inspected): Promise<s
   return [
     `${name} is ${await placeOf(id, inspected)}.`,
     ...(await causes(id, search)),
-    `${await legRanks(id, search, { threshold: undefined })}.`,
+    `Each leg alone: ${await legRanks(id, search, { threshold: undefined })}.`,
   ].join(' ');
 }
 

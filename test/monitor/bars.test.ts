@@ -4,7 +4,9 @@ import { barsOf } from '../../web/monitor/bars.js';
 
 const turn = (queuedMs: number, nodes: [type: string, ms: number, engine: object][]) =>
   ({
+    status: 'completed',
     queuedMs,
+    durationMs: nodes.reduce((sum, [, ms]) => sum + ms, 0),
     nodes: nodes.map(([type, duration_ms], n) => ({ node: `${n}`, type, duration_ms })),
     engine: nodes.map(([type, , engine], n) => ({
       node: `${n}`,
@@ -53,4 +55,21 @@ it('a node without numbers of the engine is one bar', () => {
     ['queue', 0, 0],
     ['0 (quote)', 0, 3],
   ]);
+});
+
+it('a turn that failed or was cancelled has a bar of the node that did not end', () => {
+  const record = turn(2, [['retrieve', 3, {}]]);
+  const bars = [
+    ['queue', 0, 2],
+    ['0 (retrieve)', 2, 3],
+  ];
+  expect(shown({ ...record, durationMs: 53, status: 'failed' })).toEqual([
+    ...bars,
+    ['until it failed', 5, 50],
+  ]);
+  expect(shown({ ...record, durationMs: 53, status: 'cancelled' })).toEqual([
+    ...bars,
+    ['until it was cancelled', 5, 50],
+  ]);
+  expect(shown({ ...record, durationMs: 53 })).toEqual(bars);
 });

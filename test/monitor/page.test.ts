@@ -89,7 +89,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       };
       const { violations } = await checker.run();
       return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .filter(({ impact }) => impact !== 'minor')
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('; ')}`);
     });
   }

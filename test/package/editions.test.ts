@@ -177,12 +177,22 @@ describe.each(editions)('the bill of materials of %s', (edition) => {
       npm(['ls', '--omit=dev', '--all', '--package-lock-only', '--json'], root),
     ) as Tree;
     const ours = components.filter((component) => component['bom-ref'].startsWith('pkg:npm/'));
-    expect(ours.map(({ name, version }) => `${name}@${version}`).sort()).toEqual([...namesIn(tree)].sort());
+    // The monitor's page contains Preact, and the tarball its licence.
+    const bundled = ours.filter(({ name }) => name === 'preact');
+    expect(bundled).toHaveLength(edition === 'development' ? 1 : 0);
+    expect(file(edition, 'licenses/preact-MIT.txt')).toMatch(/Permission is hereby granted/);
+    const installed = ours.filter((component) => !bundled.includes(component));
+    expect(installed.map(({ name, version }) => `${name}@${version}`).sort()).toEqual(
+      [...namesIn(tree)].sort(),
+    );
     const manifest = JSON.parse(readFileSync(join(root, 'scripts/vendor/manifest.json'), 'utf8')) as {
-      sources: { name: string; onlyFor?: string }[];
+      sources: { name: string; onlyFor?: string; onDemand?: boolean }[];
     };
-    for (const { name, onlyFor } of manifest.sources)
-      expect(components.some((component) => component.name === name)).toBe(onlyFor === undefined);
+    // Plugins are in packages of their own.
+    for (const { name, onlyFor, onDemand = false } of manifest.sources)
+      expect(components.some((component) => component.name === name)).toBe(
+        onlyFor === undefined && !onDemand,
+      );
     // The licence list has the same packages.
     for (const { name } of components) expect(file(edition, 'THIRD_PARTY.md')).toContain(name);
   });

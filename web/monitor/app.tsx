@@ -67,13 +67,15 @@ function App() {
           </span>
         )}
       </header>
-      <Tabs tab={tab} />
-      <main id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {state === undefined ? (
-          <p class="dim">Loading.</p>
-        ) : (
-          <Panel tab={tab} state={state} turns={turns} lines={lines} samples={samples} />
-        )}
+      <main>
+        <Tabs tab={tab} />
+        <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          {state === undefined ? (
+            <p class="dim">Loading.</p>
+          ) : (
+            <Panel tab={tab} state={state} turns={turns} lines={lines} samples={samples} />
+          )}
+        </div>
       </main>
     </>
   );

@@ -24,7 +24,7 @@ const legs: [key: string, label: string][] = [
 ];
 
 /** The bars of a turn: the queue, then each node with its parts. */
-export function barsOf({ queuedMs, nodes, engine }: TurnRecord): Bar[] {
+export function barsOf({ queuedMs, durationMs, status, nodes, engine }: TurnRecord): Bar[] {
   const bars: Bar[] = [{ label: 'queue', start: 0, length: queuedMs, kind: 'queue', inner: false }];
   let at = queuedMs;
   for (const [index, node] of nodes.entries()) {
@@ -56,5 +56,15 @@ export function barsOf({ queuedMs, nodes, engine }: TurnRecord): Bar[] {
     add('pauses, inside the above', at, length('paused_ms'));
     at += node.duration_ms;
   }
+  // Nodes that have ended are measured.
+  const rest = queuedMs + durationMs - at;
+  if (status !== 'completed' && rest > 0)
+    bars.push({
+      label: `until it ${status === 'failed' ? status : 'was cancelled'}`,
+      start: at,
+      length: rest,
+      kind: 'queue',
+      inner: false,
+    });
   return bars;
 }

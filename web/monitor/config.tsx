@@ -94,7 +94,7 @@ export function Scheduler({ state }: { state: MonitorState }) {
       )}
       <Table
         label="Counts"
-        head={['Since the start', '']}
+        head={['Since the start', 'Count']}
         numbers={[1]}
         empty="No count."
         rows={Object.entries(state.scheduler)
