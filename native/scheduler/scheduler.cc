@@ -123,8 +123,10 @@ Step Scheduler::shared_step(const std::vector<Candidate>& candidates, Group turn
     if (settings_.prefill_yield_enabled) std::stable_sort(each.prompts.begin(), each.prompts.end(), least_recent);
   }
   const bool prompts_first = stats_.steps % 2 == 1;
-  const StepPlan plan{turn.first, model.limits, settings_, model.costs, step_limit_ms(candidates),
-                      competing,  prompts_first};
+  std::optional<double> limit_ms = step_limit_ms(candidates);
+  const double most = model.limits.most_step_ms;
+  if (most > 0) limit_ms = std::min(limit_ms.value_or(most), most);
+  const StepPlan plan{turn.first, model.limits, settings_, model.costs, limit_ms, competing, prompts_first};
   BuiltStep built = build_step(plan, work);
   stats_.chunks_cut += built.chunks_cut;
   return std::move(built.step);

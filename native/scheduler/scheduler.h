@@ -26,6 +26,9 @@ struct ModelLimits {
   std::uint32_t chunk_grid = 0;
   /// Prompts are computed whole, as embedding models need it; a longer one than n_batch has a step of its own.
   bool whole_prompts = false;
+  /// Longest planned step in ms: other programs share the device; 0: no limit. A first step whose costs are not yet
+  /// known, and a whole prompt, may take longer.
+  double most_step_ms = 0;
 };
 
 /// Counts since the start. Times in ms.

@@ -43,13 +43,15 @@ class StepBuilder {
 
   void add_decodes(const ClassWork& work, std::uint32_t most) {
     Step& step = built_.step;
-    // Of the first interactive class, all run. Others run as far as the time limit allows, at least one.
-    const bool limited = plan_.limit_ms && !(step.decodes.empty() && interactive(work.consumer_class));
+    // Of the first interactive class, all run that the device allows. Others run as far as the time limit allows. At
+    // least one runs.
+    const bool first = step.decodes.empty() && interactive(work.consumer_class);
+    const double most_ms = first ? plan_.limits.most_step_ms : plan_.limit_ms.value_or(0);
     bool any = false;
     for (const Request* request : work.decodes) {
       const auto count = static_cast<std::uint32_t>(step.decodes.size());
       if (count >= most) return;
-      if (limited && any && plan_.costs.decode_ms(count + 1) > *plan_.limit_ms) return;
+      if (most_ms > 0 && any && plan_.costs.decode_ms(count + 1) > most_ms) return;
       step.decodes.push_back(request->id);
       ++step.decode_tokens[index_of(work.consumer_class)];
       --room_;

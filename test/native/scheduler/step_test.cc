@@ -147,6 +147,26 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   CHECK_EQ(tight.stats().chunks_cut, 1u);
 }
 
+TEST("on a device with a longest step, no step is planned to take longer, with and without streams") {
+  SettingsInput input;
+  input.prefill_yield_enabled = false;
+  for (const SettingsInput& each : {SettingsInput{}, input}) {
+    Scheduler scheduler = scheduler_with(each, {.most_step_ms = 500});
+    CHECK_EQ(tokens_of(scheduler.plan(std::vector{prompt(2, kBackground, 4000)}, 0), 2), 64u);  // nothing is known
+    scheduler.finish(Step{kModel, {}, {{2, 64}}, {}, {0, 0, 64}, {}}, 320);
+    teach(scheduler, 100, 5);
+    const Step alone = scheduler.plan(std::vector{prompt(2, kInteractiveVisible, 4000)}, 0);
+    CHECK_EQ(tokens_of(alone, 2), 62u);  // five eighths of 500 ms
+    scheduler.finish(alone, 310);
+    std::vector<Request> streams;
+    for (RequestId id = 1; id <= 40; ++id) streams.push_back(stream(id, kInteractiveVisible));
+    const Step decode = scheduler.plan(streams, 0);  // each adds 100 ms, as far as is known
+    CHECK_EQ(decode.decodes.size(), 5u);
+    scheduler.finish(decode, 500);
+    CHECK(scheduler.plan(streams, 0).decodes != decode.decodes);
+  }
+}
+
 TEST("while a context deepens, steps stay within the limit") {
   Scheduler scheduler = scheduler_with({});
   teach(scheduler, 10, 1);
