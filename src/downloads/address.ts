@@ -53,7 +53,12 @@ function hubFile(hf: string, { HF_ENDPOINT, HF_TOKEN }: NodeJS.ProcessEnv): Addr
   const endpoint = base.href.replace(/\/+$/, '');
   const encoded = path.split('/').map(encodeURIComponent).join('/');
   const url = new URL(`${endpoint}/${repository}/resolve/${encodeURIComponent(revision)}/${encoded}`);
-  return { url, token: HF_TOKEN?.trim() || undefined };
+  const token = HF_TOKEN?.trim() || undefined;
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw refused(
+      'the environment variable HF_TOKEN is not a token: it has a space, a line break or another letter',
+    );
+  return { url, token };
 }
 
 const refused = (reason: string) => new LorekeepError('INVALID_ARGUMENT', reason, { field: 'url', reason });

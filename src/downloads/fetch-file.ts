@@ -82,8 +82,10 @@ export async function fetchFile(options: FetchOptions): Promise<Fetched> {
       attempts = length > known ? 1 : attempts + 1;
       if (length < known) restarts++;
       known = length;
-      if (attempts >= mostAttempts || restarts >= mostRestarts)
+      if (attempts >= mostAttempts || restarts >= mostRestarts) {
+        await partial.removeIfEmpty();
         throw failure('IO', options, `${error.message}; given up`);
+      }
       const backoff = Math.min((options.retryMs ?? 1000) * 2 ** (attempts - 1), longestRetryMs);
       options.onRetry?.(error.message);
       await delay(error.afterMs ?? backoff, undefined, { signal: options.signal }).catch(() =>
@@ -132,7 +134,7 @@ async function receive(
   const resume = state !== undefined && length > 0;
   const headers: Record<string, string> = resume ? { range: `bytes=${length}-`, 'if-range': state.etag } : {};
   const answer = await get(address, headers, stall.signal).catch((error: Error) => {
-    throw transient(error, stall);
+    throw transient(options, error, stall);
   });
   try {
     await options.lock.check();
@@ -226,7 +228,7 @@ async function append(
     signal.throwIfAborted();
     if (isDiskError(error))
       throw failure('IO', options, `its part cannot be written: ${(error as Error).message}`);
-    throw error instanceof Retry ? error : transient(error as Error, stall);
+    throw error instanceof Retry ? error : transient(options, error as Error, stall);
   }
   if (done < total) throw new Retry(`the connection ended after ${done} of ${total} bytes`);
 }
@@ -302,12 +304,12 @@ function retryAfter(header: string): number | undefined {
 }
 
 /** Errors of certificates and redirects are not repeated: they do not go away. */
-function transient(error: Error & { code?: string }, stall: StallGuard): Error {
+function transient(options: FetchOptions, error: Error & { code?: string }, stall: StallGuard): Error {
   if (stall.stalled) return new Retry('the server sent nothing for a while');
   if (error instanceof LorekeepError) return error;
   const { code = '', message } = error;
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
-    return new LorekeepError('IO', `the server's certificate is not accepted: ${code}`, { reason: code });
+    return failure('IO', options, `the server's certificate is not accepted: ${code}`);
   return new Retry(`no connection: ${code || message}`);
 }
 

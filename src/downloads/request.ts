@@ -21,14 +21,15 @@ let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispa
 
 /** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Loaded with the first download. */
 function connection() {
-  agent ??= import('undici').then(({ EnvHttpProxyAgent, request }) => ({
-    request,
-    dispatcher: new EnvHttpProxyAgent({
-      connect: { timeout: connectMs },
-      headersTimeout: 60_000,
-      bodyTimeout: 0,
-    }),
-  }));
+  agent ??= import('undici').then(({ EnvHttpProxyAgent, request }) => {
+    const options = { connect: { timeout: connectMs }, headersTimeout: 60_000, bodyTimeout: 0 };
+    try {
+      return { request, dispatcher: new EnvHttpProxyAgent(options) };
+    } catch {
+      const reason = 'the environment variable HTTP_PROXY or HTTPS_PROXY is not the address of a proxy';
+      throw new LorekeepError('INVALID_ARGUMENT', reason, { field: 'HTTP_PROXY', reason }); // an address may hold a password
+    }
+  });
   return agent;
 }
 
@@ -71,12 +72,16 @@ export async function get(
         redirects,
       };
     answer.body.on('error', () => {}).destroy();
-    if (!URL.canParse(location, url.href)) throw refused('it redirects to something that is not an address');
+    if (!URL.canParse(location, url.href))
+      throw refused(first, 'it redirects to something that is not an address');
     url = new URL(location, url);
-    if (!/^https?:$/.test(url.protocol) || (first.protocol === 'https:' && url.protocol !== 'https:'))
-      throw refused('it redirects to an address without encryption');
+    if (!/^https?:$/.test(url.protocol))
+      throw refused(first, 'it redirects to an address that is not http or https');
+    if (first.protocol === 'https:' && url.protocol !== 'https:')
+      throw refused(first, 'it redirects to an address without encryption');
   }
-  throw refused(`${shownAddress(first)} redirects more than ${mostRedirects} times`);
+  throw refused(first, `it redirects more than ${mostRedirects} times`);
 }
 
-const refused = (reason: string) => new LorekeepError('IO', reason, { reason });
+const refused = (first: URL, reason: string) =>
+  new LorekeepError('IO', `${shownAddress(first)}: ${reason}`, { reason });

@@ -13,20 +13,25 @@ await new ModelDownloads(folder).pull({ url, sha256 }, { signal: new AbortContro
 `;
 
 /** A process that downloads one file and prints how far it is. */
-export function pullInChild(options: object) {
+export function pullInChild(options: object, environment: NodeJS.ProcessEnv = {}) {
   const child: ChildProcess = spawn(
     process.execPath,
     ['--input-type=module', '--eval', script, JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } },
   );
   onTestFinished(() => void child.kill('SIGKILL'));
   let done = 0;
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     done = Number(text.trim().split('\n').at(-1));
   });
   const ended = once(child, 'close').then(([status]) => status as number | null);
   return {
     ended,
+    errors: () => errors,
     kill: () => child.kill('SIGKILL'),
     /** Resolves when so many bytes have arrived. */
     async reached(bytes: number): Promise<void> {

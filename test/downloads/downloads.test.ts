@@ -13,6 +13,7 @@ import { expect, it } from 'vitest';
 import { addressOf, fileNames } from '../../src/downloads/address.js';
 import { ModelDownloads } from '../../src/downloads/model-downloads.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { pullInChild } from './children.js';
 import { FileServer } from './file-server.js';
 import { model, never, start, sum } from './scene.js';
 
@@ -138,7 +139,18 @@ it('endless redirects and addresses that are none are refused', async () => {
     response.writeHead(302, { location: '/again' }).end();
     return true;
   };
-  await expect(pull()).rejects.toThrow(/redirects more than 8 times/);
+  await expect(pull()).rejects.toThrow(/model\.gguf: it redirects more than 8 times/);
+  const targets = {
+    'javascript:alert(1)': /model\.gguf: it redirects to an address that is not http/,
+    'http://[': /is not an address/,
+  };
+  for (const [location, expected] of Object.entries(targets)) {
+    server.intercept = (_, response) => {
+      response.writeHead(302, { location }).end();
+      return true;
+    };
+    await expect(pull()).rejects.toThrow(expected);
+  }
   for (const url of ['ftp://x/y', 'file:///etc/passwd', 'x', 'https://user:pass@host/x'])
     expect(() => addressOf({ url }, {})).toThrow();
   for (const hf of [
@@ -198,6 +210,33 @@ it('all parts of a split model are downloaded and compared with the catalog', as
   expect(await downloads.remove(right, never)).toBe(8000);
   await downloads.remove(wrong, never);
   expect(readdirSync(folder)).toEqual(['downloads.json']);
+});
+
+it('an answer that is no HTTP is repeated, given up, and leaves no file', async () => {
+  const { server, pull, notes, folder } = await start(10);
+  server.intercept = (_, response) => {
+    response.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nGGUF');
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/given up/);
+  expect(notes).toHaveLength(5);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('a token that no header can have is refused at once, and not shown', () => {
+  for (const HF_TOKEN of ['hf_secret\nx: y', 'hf secret', 'hf_secrét', 'hf_secret\x01'])
+    expect(() => addressOf({ hf: 'a/b/c.gguf' }, { HF_TOKEN })).toThrow(
+      /^the environment variable HF_TOKEN is not a token: (?!.*secr)/,
+    );
+});
+
+it('a proxy that is none is refused at once, and not shown', async () => {
+  const { server, folder } = await start(10);
+  const child = pullInChild({ folder, url: `${server.url}/a.gguf` }, { HTTP_PROXY: 'my secret proxy' });
+  expect(await child.ended).toBe(1);
+  expect(child.errors()).toMatch(/HTTP_PROXY or HTTPS_PROXY is not the address of a proxy/);
+  expect(child.errors()).not.toContain('secret');
+  expect(server.requests).toEqual([]);
 });
 
 it('a server that encodes the file although it was asked not to is refused', async () => {
