@@ -8,7 +8,9 @@ export async function withTreeLock(tree, work) {
   mkdirSync(join(tree, '..'), { recursive: true });
   let told = false;
   while (!acquire(lock)) {
-    if (!told) process.stdout.write(`waiting for another build in ${tree} (process ${holder(lock)})\n`);
+    const pid = holder(lock);
+    if (Number.isNaN(pid)) continue; // it was taken away
+    if (!told) process.stdout.write(`waiting for another build in ${tree} (process ${pid})\n`);
     told = true;
     await sleep(300);
   }

@@ -71,7 +71,11 @@ export function failureReport(thrown: unknown): FailureReport {
 /** A failure for people. Control characters, which a message may quote from a file, are replaced. */
 export function failureMessage(thrown: unknown): string {
   if (process.env.LOREKEEP_DEBUG === '1' && thrown instanceof Error) return debugText(thrown);
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = isOfAbsentFolder(thrown)
+    ? 'the current folder no longer exists; change to another one'
+    : thrown instanceof Error
+      ? thrown.message
+      : String(thrown);
   const told = isDefect(thrown) ? `a defect of lorekeep: ${message} (LOREKEEP_DEBUG=1 shows where)` : message;
   return told.split('\n').map(printable).join('\n');
 }
@@ -96,6 +100,11 @@ function isDefect(thrown: unknown): boolean {
   const { code, name } = thrown as { code?: unknown; name?: unknown };
   const told = typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
   return !told && name !== 'ConnectionLostError';
+}
+
+/** Whether it was the call for the current folder that failed. */
+function isOfAbsentFolder(thrown: unknown): boolean {
+  return isSystemError(thrown) && (thrown as NodeJS.ErrnoException).syscall === 'uv_cwd';
 }
 
 /** The code of a failed system call. */

@@ -130,6 +130,15 @@ describe('lorekeep', () => {
       expect(stderr, command).toMatch(new RegExp(`did you mean (one of )?.*${flag}`));
   });
 
+  it.skipIf(process.platform === 'win32')('says that the current folder was removed', async () => {
+    const line = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+    const script = `sh -c '${line}' "${process.execPath}" "${program}" search lamp`;
+    expect(await shell(script, { cwd: dirname(inFolder('x')) })).toMatchObject({
+      status: 1,
+      stderr: 'lorekeep: the current folder no longer exists; change to another one\n',
+    });
+  });
+
   it('gives one JSON result under --json, also when it fails', async () => {
     const absent = await lorekeep(['search', inFolder('absent.json'), 'x', '--json']);
     expect(absent.status).toBe(1);

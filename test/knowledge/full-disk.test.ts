@@ -1,5 +1,6 @@
 import { fork, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -40,4 +41,24 @@ test('a full disk is an error that names file and folder, and the old files stay
     size: 20,
     strays: [],
   });
+});
+
+test('a disk that is full while a folder is indexed is an error that names the records file', ({ skip }) => {
+  if (mounts().status !== 0) skip();
+  const documents = file('documents');
+  mkdirSync(documents);
+  writeFileSync(join(documents, 'long.txt'), 'Bees dance in the hive. '.repeat(20_000));
+  const state = file('state');
+  mkdirSync(state);
+  const program = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+  const command = [process.execPath, program, 'index', documents, '--model', 'lorekeep-mini'];
+  const { status, stderr } = spawnSync('unshare', [...small, state, ...command], {
+    env: { ...process.env, LOREKEEP_STATE: state },
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+    /^lorekeep: \S+records\.json: cannot be written: ENOSPC: no space left on device/,
+  );
+  expect(readdirSync(state)).toEqual([]);
 });

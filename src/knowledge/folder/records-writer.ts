@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { LorekeepError } from '../../../lib/index.js';
 import { renameOver } from '../../../lib/regular-file.js';
 import { checkOwnRecords } from '../own-records.js';
 
@@ -104,9 +105,14 @@ export class RecordsWriter implements AsyncDisposable {
     const all = Buffer.concat(this.#pending);
     this.#pending = [];
     this.#pendingBytes = 0;
-    for (let at = 0; at < all.length; ) {
-      const { bytesWritten } = await this.#file.write(all, at, all.length - at);
-      at += bytesWritten;
+    try {
+      for (let at = 0; at < all.length; ) {
+        const { bytesWritten } = await this.#file.write(all, at, all.length - at);
+        at += bytesWritten;
+      }
+    } catch (cause) {
+      const reason = `cannot be written: ${(cause as Error).message}`;
+      throw LorekeepError.about('IO', { file: this.#path, reason }, { cause });
     }
   }
 }
