@@ -71,6 +71,8 @@ export interface GenerateRequest {
   class?: ConsumerClass | undefined;
   /** Most tokens of the reply, thinking included. Default 1024; the context limits it too. */
   maxTokens?: number | undefined;
+  /** Most tokens after thinking. Default: what thinking leaves of maxTokens. */
+  maxReplyTokens?: number | undefined;
   sampling?: Sampling | undefined;
   /** 0 to 2^53 - 1. Default: random. The result has the one in use. */
   seed?: number | undefined;
@@ -86,7 +88,8 @@ export interface GenerateRequest {
   logitBias?: Readonly<Record<number, number>> | undefined;
   /**
    * With messages or a rendered prompt. `{ budget }`: after this many tokens of thinking, its end is forced. Default: as
-   * the template has it; a quarter of maxTokens is left for the reply in any case.
+   * the template has it; maxReplyTokens, or a quarter of all tokens, are left for the reply in any case. A reply after
+   * thinking is not empty, and it has no tags of thinking.
    */
   thinking?: 'off' | 'on' | { budget: number } | undefined;
   /** Returns log-probabilities: of each token, and of this many most likely alternatives. 0 to 100. Default: none. */
@@ -233,6 +236,7 @@ const requestFields = {
   prompt: true,
   class: true,
   maxTokens: true,
+  maxReplyTokens: true,
   sampling: true,
   seed: true,
   stop: true,
@@ -250,7 +254,7 @@ const requestFields = {
 /** Checks a request and converts it for the addon. @throws INVALID_ARGUMENT with the field */
 export function nativeRequest(request: GenerateRequest, vocabularySize: number): NativeGenerationRequest {
   refuseUnknownFields('request', request, requestFields);
-  const { deadlineMs, logprobs, seed, prefix } = request;
+  const { deadlineMs, logprobs, seed, prefix, maxReplyTokens } = request;
   if (prefix !== undefined && !(prefix instanceof Prefix))
     refuse('prefix', `a Prefix is expected, not ${describe(prefix)}`);
   return {
@@ -261,6 +265,10 @@ export function nativeRequest(request: GenerateRequest, vocabularySize: number):
       choiceArgument('class', request.class, 'interactive_visible', consumerClasses),
     ),
     maxTokens: integerArgument('maxTokens', request.maxTokens, defaultMaxTokens, 1, mostTokens),
+    maxReplyTokens:
+      maxReplyTokens === undefined
+        ? undefined
+        : integerArgument('maxReplyTokens', maxReplyTokens, 1, 1, mostTokens),
     ...samplingArgument(request.sampling),
     seed:
       seed === undefined ? randomInt(2 ** 32) : integerArgument('seed', seed, 0, 0, Number.MAX_SAFE_INTEGER),

@@ -151,8 +151,17 @@ function haveDisjointProperty(one: Alternative, other: Alternative): boolean {
 function constantsOf(schema: unknown): ReadonlySet<string> | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   const { const: only, enum: list } = schema as Schema;
-  if (only !== undefined) return new Set([JSON.stringify(only)]);
-  return Array.isArray(list) ? new Set(list.map((value) => JSON.stringify(value))) : undefined;
+  if (only !== undefined) return new Set([canonical(only)]);
+  return Array.isArray(list) ? new Set(list.map(canonical)) : undefined;
+}
+
+/** JSON that is the same for equal values, whatever the order of their keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
 }
 
 export function bounds(schema: Schema, low: string, high: string, at: string): [number, number] {

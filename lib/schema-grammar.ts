@@ -173,7 +173,7 @@ class Converter {
     if (leadsToItself(this.#root, pointer, this.#leads)) refuse(place, 'the reference leads back to itself');
     const rule = this.#add(`${this.#name}-ref-${this.#references.size + 1}`, '');
     this.#references.set(pointer, rule);
-    return this.#add(rule, this.#value(target, pointer.slice(1)));
+    return this.#add(rule, this.#value(target, decodeURIComponent(pointer.slice(1))));
   }
 
   #combination(schema: Schema, combiner: 'anyOf' | 'oneOf' | 'allOf', at: string): string {
@@ -233,17 +233,22 @@ class Converter {
       refuse(`${at}/properties`, 'an object of schemas is expected');
     if (!Array.isArray(required) || required.some((name) => typeof name !== 'string'))
       refuse(`${at}/required`, 'an array of strings is expected');
-    const named = new Map(Object.entries(properties as Schema));
+    const named = new Map(
+      Object.entries(properties as Schema).map(([name, schema]) => [
+        name,
+        { schema, place: `${at}/properties/${escapePointer(name)}` },
+      ]),
+    );
     const needed = new Set(required as string[]);
     for (const name of needed) {
       if (named.has(name)) continue;
       if (additionalProperties === false)
         refuse(`${at}/required`, `${JSON.stringify(name)} is not a property`);
-      named.set(name, additionalProperties);
+      named.set(name, { schema: additionalProperties, place: `${at}/additionalProperties` });
     }
     if (named.size === 0) return this.#map(additionalProperties, at);
-    const members = [...named].map(([name, schema]) => {
-      const value = this.#value(schema, `${at}/properties/${escapePointer(name)}`);
+    const members = [...named].map(([name, { schema, place }]) => {
+      const value = this.#value(schema, place);
       return {
         pair: `${literal(`${JSON.stringify(name)}:`)} ${this.#use('space')} ${value}`,
         needed: needed.has(name),

@@ -70,25 +70,15 @@ async function ofPiece(model, tokens) {
       prompt: tokens.subarray(0, at),
       maxTokens: 1,
       sampling: { temperature: 0 },
+      // The text's next token is chosen, never one that ends the reply and so has no log-probability. Those that are
+      // returned are the model's own, without the bias.
+      logitBias: { [tokens[at]]: 1e4 },
       logprobs: listed,
     }).result;
-    const { top } = logprobs[0];
-    // A next token that is not among the likeliest is asked for by itself.
-    const next = top.find(({ token }) => token === tokens[at]) ?? (await only(model, tokens, at));
-    found.push({ next: next.logprob, top });
+    const [{ logprob, top }] = logprobs;
+    found.push({ next: logprob, top });
   }
   return found;
-}
-
-async function only(model, tokens, at) {
-  const { logprobs } = await model.generate({
-    prompt: tokens.subarray(0, at),
-    maxTokens: 1,
-    sampling: { temperature: 0 },
-    logitBias: { [tokens[at]]: 1e4 },
-    logprobs: 1,
-  }).result;
-  return logprobs[0];
 }
 
 function divergence(reference, other) {

@@ -110,6 +110,7 @@ export interface NativeGenerationRequest {
   /** Index into consumerClasses. */
   class: number;
   maxTokens: number;
+  maxReplyTokens: number | undefined;
   temperature: number;
   topK: number;
   topP: number;

@@ -63,6 +63,10 @@ lm::GenerationInput input_argument(const Napi::Object& request) {
       enumerator_argument<scheduler::ConsumerClass>(request.Get("class"), "class", layout::kConsumerClasses);
   input.max_tokens =
       static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMostTokens));
+  if (!request.Get("maxReplyTokens").IsUndefined()) {
+    input.max_reply_tokens =
+        static_cast<std::uint32_t>(integer_argument(request.Get("maxReplyTokens"), "maxReplyTokens", 1, kMostTokens));
+  }
   input.sampling = sampling_argument(request);
   input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
   input.text.stops = texts_argument(request.Get("stop"), "stop");

@@ -12,10 +12,10 @@
 
 namespace lorekeep::lm {
 
-std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t max_tokens,
+std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t tokens, std::uint32_t reply,
                              std::size_t end_tag_tokens) {
-  const std::uint64_t reserved = max_tokens / 4 + end_tag_tokens + 1;
-  const auto room = static_cast<std::uint32_t>(max_tokens > reserved ? max_tokens - reserved : 0);
+  const std::uint64_t reserved = std::uint64_t{reply} + end_tag_tokens;
+  const auto room = static_cast<std::uint32_t>(tokens > reserved ? tokens - reserved : 0);
   return std::min(budget.value_or(room), room);
 }
 

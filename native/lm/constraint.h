@@ -18,6 +18,7 @@ namespace lorekeep::lm {
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
+  /// May refuse a token that mask() allows because no other is left.
   virtual bool allows(Token token) = 0;
   /// Sets the logits of refused tokens to minus infinity. Precondition: logits.size() == the vocabulary's size.
   virtual void mask(std::span<float> logits) = 0;
@@ -45,18 +46,19 @@ void check_quotes(const QuoteRule& rule);
 inline constexpr std::uint32_t kMaxGapTokens = 8;
 
 struct ReplyRules {
-  /// Tags of a model that may think now; empty if it does not. The reply cannot end while it thinks.
+  /// Tags of a model that thinks; empty if it does not. The reply cannot end while it thinks.
   ThinkingTags thinking;
   bool starts_inside = false;
-  /// Tokens of thinking after which the end tag is forced. Absent: unlimited.
+  /// Tokens of thinking after which the end tag is forced. Absent: unlimited. 0: it does not begin to think.
   std::optional<std::uint32_t> thinking_budget;
   std::vector<Token> end_tag;              // what is forced: tokens of a line feed, the end tag and two line feeds
   std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
   std::optional<QuoteRule> quotes;         // in the reply after thinking; not together with a grammar
 };
 
-/// Returns how many tokens of thinking leave at least a quarter of `max_tokens`, and the end tag, for the reply.
-std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t max_tokens, std::size_t end_tag_tokens);
+/// Returns how many of `tokens` may be thinking, so that `reply` of them and the tags are left.
+std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t tokens, std::uint32_t reply,
+                             std::size_t end_tag_tokens);
 
 /// Returns null if there is nothing to constrain. Throws as check_quotes() does.
 std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens);

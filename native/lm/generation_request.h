@@ -34,6 +34,8 @@ struct GenerationInput {
   scheduler::ConsumerClass consumer_class = scheduler::ConsumerClass::kInteractiveVisible;
   /// Most tokens of the reply, thinking included. 0: only the prompt is computed.
   std::uint32_t max_tokens = kDefaultMaxTokens;
+  /// Most tokens after thinking. Absent: what thinking leaves of max_tokens.
+  std::optional<std::uint32_t> max_reply_tokens;
   SamplingOptions sampling;
   std::uint64_t seed = 0;
   TextFilterOptions text;

@@ -1,5 +1,6 @@
 #include "lm/model_text.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -11,6 +12,9 @@
 
 namespace lorekeep::lm {
 namespace {
+
+/// One in so many tokens is left for the reply if the request does not say how many.
+constexpr std::uint32_t kReplyShare = 4;
 
 std::string token_text(const llama_vocab* vocabulary, llama_token token) {
   const char* const text = token == LLAMA_TOKEN_NULL ? nullptr : llama_vocab_get_text(vocabulary, token);
@@ -31,6 +35,7 @@ struct ModelText::Impl {
   mutable std::once_flag table_once;
   mutable std::shared_ptr<const TokenTable> table;
   mutable std::vector<Token> end_tag;
+  mutable std::size_t tag_tokens = 0;  // that thinking takes besides its own
 
   const ChatTemplate& usable_template() const {
     std::call_once(template_once, [this] {
@@ -64,6 +69,7 @@ struct ModelText::Impl {
     std::call_once(table_once, [this] {
       table = read_token_table(model->tokens(), tags());
       end_tag = end_tag_tokens(model->tokens(), tags());
+      tag_tokens = model->tokens().tokenize(tags().start, true).size() + end_tag.size() + kMaxGapTokens;
     });
     return table;
   }
@@ -94,10 +100,8 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
   if (!parts.empty()) {
     input.text.thinking = impl_->tags();
     input.text.starts_inside = impl_->usable_template().starts_inside_thinking(parts);
-    if (options.thinking != Thinking::kOff) {
-      rules.thinking = input.text.thinking;
-      rules.starts_inside = input.text.starts_inside;
-    }
+    rules.thinking = input.text.thinking;
+    rules.starts_inside = input.text.starts_inside;
   }
   rules.grammar = options.grammar;
   rules.quotes = options.quotes;
@@ -106,9 +110,18 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
   const std::shared_ptr<const TokenTable>& table = impl_->tokens();
   if (thinks) {
     rules.end_tag = impl_->end_tag;
-    rules.thinking_budget = limit_thinking(options.thinking_budget, input.max_tokens, rules.end_tag.size());
+    rules.thinking_budget = options.thinking == Thinking::kOff ? 0 : thinking_budget(input, options);
   }
   input.constraint = constrain_reply(std::move(rules), table);
+}
+
+// What the context leaves for a reply counts as well as its limits.
+std::uint32_t ModelText::thinking_budget(const GenerationInput& input, const ReplyOptions& options) const {
+  const std::size_t context = impl_->model->facts().context_size;
+  const std::size_t room = context - std::min(context, input.prompt.size());
+  const auto tokens = static_cast<std::uint32_t>(std::min<std::size_t>(room, input.max_tokens));
+  const std::uint32_t reply = input.max_reply_tokens.value_or(tokens / kReplyShare);
+  return limit_thinking(options.thinking_budget, tokens, std::max(reply, 1u), impl_->tag_tokens);
 }
 
 bool ModelText::thinks() const {

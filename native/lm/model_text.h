@@ -25,7 +25,7 @@ struct RenderedPrompt {
 struct ReplyOptions {
   /// Of the prompt, if it was rendered by this model's template; decides whether the reply may think.
   Thinking thinking = Thinking::kDefault;
-  /// Tokens of thinking. Absent: what leaves a quarter of max_tokens for the reply.
+  /// Most tokens of thinking. Absent: what leaves max_reply_tokens for the reply, or a quarter of all.
   std::optional<std::uint32_t> thinking_budget;
   std::shared_ptr<const Grammar> grammar;
   std::optional<QuoteRule> quotes;
@@ -51,6 +51,8 @@ class ModelText {
   bool thinks() const;
 
  private:
+  std::uint32_t thinking_budget(const GenerationInput& input, const ReplyOptions& options) const;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

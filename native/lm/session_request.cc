@@ -43,7 +43,9 @@ void SessionRequest::add(Token token, std::vector<LogProbability> log_probabilit
   const FilteredText text = filter.push(bytes);
   request->add(token, text, std::move(log_probabilities));
   if (text.stopped) return finish(Finish::kStopString);
-  if (generated() >= input.max_tokens) return finish(Finish::kLength);
+  if (filter.inside_reply()) ++replied;
+  const bool enough = input.max_reply_tokens && replied >= *input.max_reply_tokens;
+  if (enough || generated() >= input.max_tokens) return finish(Finish::kLength);
   if (tokens.size() > limit) return finish(Finish::kContext);
   request->set_numbers(numbers);
 }

@@ -50,6 +50,7 @@ struct SessionRequest {
   Sampler sampler;
   TextFilter filter;
   std::vector<Token> tokens;   // the prompt, then the reply
+  std::uint32_t replied = 0;   // tokens of the reply, without thinking
   std::uint32_t computed = 0;  // tokens in the cache
   std::uint32_t limit = 0;     // tokens that may be computed
   std::int32_t sequence = -1;  // -1: queued

@@ -49,6 +49,8 @@ class TextFilter {
 
   bool stopped() const noexcept { return stopped_; }
   bool inside_thinking() const noexcept { return place_ == Place::kThinking; }
+  /// Whether the last byte belongs to the reply.
+  bool inside_reply() const noexcept { return place_ == Place::kReply; }
 
  private:
   enum class Place { kHead, kThinking, kReply };

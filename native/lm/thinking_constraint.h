@@ -1,6 +1,8 @@
-// Keeps thinking within its budget and hands the reply after it to another constraint. Internal to native/lm.
+// Keeps thinking within its budget and hands the reply after it to another constraint. The reply has no tags of
+// thinking, and it is not empty after thinking, unless the other constraint leaves no choice. Internal to native/lm.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -35,20 +37,28 @@ class ThinkingConstraint : public TokenConstraint {
   bool continues_start(Token token) const;
   bool is_gap(Token token) const;
   bool thinking_allows(Token token) const;
+  bool reply_allows(Token token) const;
+  bool must_continue() const noexcept { return thought_at_all_ && !visible_; }
+  bool completes_tag(std::string_view bytes) const;
+  void refuse_spoilt_replies(std::span<float> logits) const;
   void begin_thinking(std::string_view rest);
   void think(std::string_view bytes);
-  void end_thinking();
+  void read_tags(std::string_view bytes);
+  void read_reply(std::string_view bytes);
   void reply(Token token);
 
   ReplyRules rules_;
   std::shared_ptr<const TokenTable> tokens_;
   std::unique_ptr<TokenConstraint> reply_;
   StringMatcher end_;
+  std::vector<StringMatcher> tags_;  // that the reply must not have
   Phase phase_;
   std::size_t started_ = 0;    // kHead: bytes of the start tag
   std::uint32_t thought_ = 0;  // tokens
   std::size_t forced_ = 0;     // tokens of the end tag
-  std::uint32_t gap_ = 0;      // tokens
+  std::uint32_t gap_ = 0;      // tokens without a visible character after thinking
+  bool thought_at_all_ = false;
+  bool visible_ = false;  // the reply has more than white space
 };
 
 }  // namespace lorekeep::lm

@@ -254,6 +254,12 @@ describe('the grammar of a JSON Schema', () => {
     [{ enum: [] }, '/enum'],
     [{ type: 'integer', minimum: 3, maximum: 2 }, ''],
     [7, ''],
+    [
+      { required: ['a'], additionalProperties: { type: 'number', minimum: 3 } },
+      '/additionalProperties/minimum',
+    ],
+    [{ $ref: '#/$defs/p%25q', $defs: { 'p%q': { not: {} } } }, '/$defs/p%q/not'],
+    [{ oneOf: [{ const: { a: 1, b: 2 } }, { const: { b: 2, a: 1 } }] }, '/oneOf'],
   ])('%j is refused at %j', (schema, pointer) => {
     let error: LorekeepError | undefined;
     try {

@@ -44,9 +44,11 @@ describe('a generate node', () => {
     expect((await agent.turn('y')).text).toBe('They dance.');
     expect(contents(model)).toEqual(['x', 'They dance.', 'y']);
     // The reply keeps its tokens whatever thinking takes.
-    const { maxTokens, thinking } = model.requests[0] ?? {};
+    const { maxTokens, maxReplyTokens, thinking } = model.requests[0] ?? {};
     expect(thinking).toEqual({ budget: 20 });
     expect(maxTokens).toBeGreaterThanOrEqual(50);
+    // And no more than its own.
+    expect(maxReplyTokens).toBe(30);
   });
 
   it.each([

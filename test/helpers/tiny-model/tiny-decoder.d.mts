@@ -2,5 +2,5 @@ export const tinyDecoders: readonly string[];
 export function writeTinyDecoder(
   architecture: string,
   path: string,
-  options?: { context?: number },
+  options?: { context?: number; template?: string },
 ): Promise<void>;

@@ -274,9 +274,10 @@ const writers = {
   },
 };
 
-/** Writes a model of tinyDecoders to `path`. `context`: its context length in tokens. */
-export async function writeTinyDecoder(name, path, { context = 256 } = {}) {
+/** Writes a model of tinyDecoders to `path`. `context`: its context length in tokens; `template`: of its chats. */
+export async function writeTinyDecoder(name, path, { context = 256, template } = {}) {
   const model = new Decoder(name, context);
+  if (template !== undefined) model.file.set('tokenizer.chat_template', { type: 'string', value: template });
   (writers[name] ?? writers.plain)(model);
   await model.file.write(path);
 }

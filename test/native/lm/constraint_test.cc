@@ -256,11 +256,76 @@ TEST("a model that does not begin to think is only constrained by the rule of it
   CHECK(constrain_reply({}, tokens) == nullptr);
 }
 
-TEST("a quarter of the tokens stays for the reply") {
-  CHECK_EQ(limit_thinking(std::nullopt, 1000, 4), 745u);
-  CHECK_EQ(limit_thinking(100, 1000, 4), 100u);
-  CHECK_EQ(limit_thinking(5000, 1000, 4), 745u);
-  CHECK_EQ(limit_thinking(5000, 4, 4), 0u);
+TEST("thinking leaves the reply its tokens, and those of the end tag") {
+  CHECK_EQ(limit_thinking(std::nullopt, 1000, 250, 4), 746u);
+  CHECK_EQ(limit_thinking(100, 1000, 250, 4), 100u);
+  CHECK_EQ(limit_thinking(5000, 1000, 250, 4), 746u);
+  CHECK_EQ(limit_thinking(5000, 4, 1, 4), 0u);
+  CHECK_EQ(limit_thinking(5000, 64, 0xFFFF'FFFFu, 4), 0u);
+}
+
+TEST("a reply after thinking has text and no tags, whatever is likely") {
+  const auto tokens = table({"<think>", "</think>", "hm", "\n\n", "</th", "ink>", "Yes"});
+  std::mt19937_64 random(test::seed());
+  for (int round = 0; round < 200; ++round) {
+    ReplyRules rules = thinking_rules(*tokens, random() % 4);
+    rules.starts_inside = random() % 2 == 0;
+    if (random() % 2 == 0) rules.grammar = Grammar::parse("root ::= [^{]* (\"{}\")?");
+    const auto constraint = constrain_reply(rules, tokens);
+    TextFilter filter({{}, rules.thinking, rules.starts_inside});
+    FilteredText seen;
+    const auto take = [&seen](const FilteredText& text) {
+      seen.text += text.text;
+      seen.thinking += text.thinking;
+    };
+    // Likely here: to end, tags, parts of tags and white space.
+    const std::vector<Token> likely{kEndToken,
+                                    find(*tokens, "<think>"),
+                                    find(*tokens, "</think>"),
+                                    find(*tokens, "</th"),
+                                    find(*tokens, "ink>"),
+                                    find(*tokens, "\n\n")};
+    bool ended = false;
+    for (int i = 0; i < 60 && !ended; ++i) {
+      Token token = likely[random() % likely.size()];
+      if (!constraint->allows(token)) {
+        const std::vector<Token> allowed = allowed_by_mask(*constraint, *tokens);
+        REQUIRE(!allowed.empty());
+        CHECK(!std::binary_search(allowed.begin(), allowed.end(), token));
+        // Parts of characters may be left out at the end.
+        do {
+          token = random() % 2 == 0 ? allowed.back() : allowed[random() % allowed.size()];
+        } while (tokens->bytes(token) >= "\x80");
+      }
+      constraint->accept(token);
+      ended = token == kEndToken;
+      if (!ended) take(filter.push(tokens->bytes(token)));
+    }
+    CHECK(!filter.inside_thinking());
+    take(filter.finish());
+    for (const char* tag : {"<think>", "</think>"}) CHECK(seen.text.find(tag) == std::string::npos);
+    if (rules.starts_inside || !seen.thinking.empty()) CHECK(seen.text.find_first_not_of(" \n") != std::string::npos);
+    if (rules.thinking_budget == 0u) CHECK(seen.thinking.find_first_not_of("\n") == std::string::npos);
+  }
+}
+
+TEST("a reply that can only be a tag, or nothing, is what its grammar says") {
+  const auto tokens = table({"</think>"});
+  for (const char* reply : {"", "</think>"}) {
+    ReplyRules rules = thinking_rules(*table({"<think>", "</think>"}), std::nullopt);
+    rules.starts_inside = true;
+    rules.grammar = Grammar::parse("root ::= \"" + std::string(reply) + "\"");
+    const auto constraint = constrain_reply(rules, tokens);
+    constraint->accept(find(*tokens, "</think>"));
+    for (int i = 0; i < 8; ++i) constraint->accept(find(*tokens, "\n"));
+    std::mt19937_64 random(test::seed());
+    std::string text;
+    for (std::vector<Token> allowed; (allowed = allowed_by_mask(*constraint, *tokens)).front() != kEndToken;) {
+      text += tokens->bytes(allowed.front());
+      constraint->accept(allowed.front());
+    }
+    CHECK_EQ(text, std::string(reply));
+  }
 }
 
 TEST("a mask of a large vocabulary follows its trie") {

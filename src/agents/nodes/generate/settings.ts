@@ -9,8 +9,8 @@ const defaultReply = { tokens: 512, share: 1 / 4 };
 /** Most tokens of thinking without a budget, also as a share of the context. */
 const defaultThinking = { tokens: 1024, share: 1 / 4 };
 
-/** Tokens of the tag that ends thinking. */
-const endOfThinking = 8;
+/** Tokens of the tags around thinking and of the white space after it. */
+const tagsOfThinking = 16;
 
 /** Least tokens for a prompt. */
 const leastPrompt = 8;
@@ -18,7 +18,7 @@ const leastPrompt = 8;
 /** A node's numbers of tokens. */
 export interface TokenPlan {
   readonly limits: PromptLimits;
-  readonly request: Pick<GenerateRequest, 'maxTokens' | 'thinking'>;
+  readonly request: Pick<GenerateRequest, 'maxTokens' | 'maxReplyTokens' | 'thinking'>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function planTokens(
     Math.max(1, Math.min(tokens, Math.floor(context * share)));
   const reply = params.max_tokens ?? usual(defaultReply);
   const budget = thinking === 'off' ? 0 : thinking === 'on' ? usual(defaultThinking) : thinking.budget;
-  const reserved = reply + (budget === 0 ? 0 : budget + endOfThinking);
+  const reserved = reply + (budget === 0 ? 0 : budget + tagsOfThinking);
   if (reserved + leastPrompt > context) {
     const path = `${where}.params.${params.max_tokens === undefined ? 'thinking' : 'max_tokens'}`;
     const what = `${reserved} tokens for the reply leave no room for the prompt in a context of ${context}`;
@@ -56,6 +56,7 @@ export function planTokens(
     },
     request: {
       maxTokens: reserved,
+      maxReplyTokens: reply,
       ...(facts.thinking && { thinking: budget === 0 ? 'off' : { budget } }),
     },
   };
