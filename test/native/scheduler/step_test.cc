@@ -134,12 +134,12 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
   Scheduler automatic = scheduler_with({});
   teach(automatic, 10, 2);
-  CHECK_EQ(tokens_of(automatic.plan(requests, 0), 2), 20u);  // five eighths of 3 x 10 + 50, - 10 ms
+  CHECK_EQ(tokens_of(automatic.plan(requests, 0), 2), 17u);  // nine sixteenths of 3 x 10 + 50, - 10 ms
   SettingsInput input;
   input.step_target_ms = 130;
   Scheduler fixed = scheduler_with(input);
   teach(fixed, 10, 2);
-  CHECK_EQ(tokens_of(fixed.plan(requests, 0), 2), 35u);
+  CHECK_EQ(tokens_of(fixed.plan(requests, 0), 2), 31u);
   input.step_target_ms = 1;
   Scheduler tight = scheduler_with(input);
   teach(tight, 10, 2);
