@@ -23,6 +23,7 @@ import {
   VectorIndex,
 } from '../../lorekeep.mjs';
 import { answersOf, configs, modelName } from '../sample.mjs';
+import { languageModelLoaders } from './language-models.mjs';
 import { defaultLists } from './lists.mjs';
 
 const compat = join(root, 'test', 'compat');
@@ -70,6 +71,8 @@ export async function loadersFor(sample) {
     ...defaultLists(sample),
     await model(sample),
   ];
+  for (const { bytes, ...loader } of await languageModelLoaders(sample))
+    made.push(await withAnswers(loader, [bytes], sample.at('mutated')));
   return made;
 }
 
