@@ -13,3 +13,4 @@ export { type BeneathRequest, type BeneathResult, openBeneath } from './open-ben
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
 export { fusionMethod } from './storage-request.js';
+export { threadMs } from './thread-time.js';

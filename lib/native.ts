@@ -60,6 +60,8 @@ export interface NativeBinding {
   setSearchThreads(count: number): void;
   /** Returns free memory to the system, on another thread. */
   releaseFreeMemory(): void;
+  /** Processor time that the calling thread has used, in ms; where the system does not tell, time. Only differences count. */
+  threadMs(): number;
   /** Number of threads, at most `most`, that the system lets the process start. The command's launcher calls it. */
   startableThreads(most: number): number;
 
@@ -232,6 +234,7 @@ export const nativeExports = [
   'stop',
   'setSearchThreads',
   'releaseFreeMemory',
+  'threadMs',
   'startableThreads',
   'CancelToken',
   'TextArena',

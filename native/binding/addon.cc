@@ -26,6 +26,7 @@
 #include "binding/vector_index_binding.h"
 #include "core/free_memory.h"
 #include "core/startable_threads.h"
+#include "core/thread_clock.h"
 #include "lm/inference_thread.h"
 
 namespace lorekeep::binding {
@@ -53,6 +54,12 @@ void set_search_threads(const Napi::CallbackInfo& info) {
 // releaseFreeMemory(): on a pool thread; returns at once.
 void release_free_memory_later(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
+}
+
+// threadMs(): see core/thread_clock.h.
+Napi::Value thread_ms(const Napi::CallbackInfo& info) {
+  constexpr double kMsPerSecond = 1000;
+  return Napi::Number::New(info.Env(), kMsPerSecond * thread_seconds());
 }
 
 // startableThreads(most): see core/startable_threads.h.
@@ -92,6 +99,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("stop", Napi::Function::New(env, stop, "stop"));
   exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
   exports.Set("releaseFreeMemory", Napi::Function::New(env, release_free_memory_later, "releaseFreeMemory"));
+  function("threadMs", thread_ms);
   function("startableThreads", startable_threads_now);
   function("buildVectorIndex", build_vector_index);
   function("loadVectorIndex", load_vector_index);

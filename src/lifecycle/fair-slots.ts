@@ -1,9 +1,8 @@
+import { type FairMember, FairQueue } from './fair-queue.js';
 import { loopTurn } from './loop-turn.js';
 import { onAbort } from './on-abort.js';
-import { RecentUse } from './recent-use.js';
 
-interface Member {
-  readonly use: RecentUse;
+interface Member extends FairMember {
   /** In the order in which they asked. */
   readonly waiting: Set<() => void>;
 }
@@ -32,12 +31,12 @@ export async function inSlot<T>(
 }
 
 /**
- * Lets as much work run at once as there are threads for it. The next slot goes to the waiting client that used them least
- * lately: a client that asks for much waits for itself, and others do not wait for it.
+ * Lets as much work run at once as there are threads for it. Slots are shared fairly by the time that work holds them: a client that
+ * asks for much waits for itself, and others do not wait for it.
  */
 export class FairSlots {
   #free: number;
-  readonly #waiting = new Set<Member>();
+  readonly #waiting = new FairQueue<Member>(expectedMs);
 
   constructor(slots: number) {
     this.#free = slots;
@@ -51,7 +50,7 @@ export class FairSlots {
   }
 
   join(): SlotShare {
-    const member: Member = { use: new RecentUse(), waiting: new Set() };
+    const member: Member = { virtual: 0, waiting: new Set() };
     return { enter: (signal) => this.#enter(member, signal) };
   }
 
@@ -74,39 +73,26 @@ export class FairSlots {
   }
 
   #fill(): void {
-    while (this.#free > 0 && this.#waiting.size > 0) {
-      const member = this.#next();
+    while (this.#free > 0) {
+      const member = this.#waiting.take();
+      if (member === undefined) return;
       const [begin] = member.waiting as Set<() => void>;
       member.waiting.delete(begin as () => void);
-      if (member.waiting.size === 0) this.#waiting.delete(member);
       this.#free--;
       begin?.();
+      if (member.waiting.size > 0) this.#waiting.add(member);
     }
   }
 
-  #next(): Member {
-    const now = performance.now();
-    let next: Member | undefined;
-    let least = Number.POSITIVE_INFINITY;
-    for (const member of this.#waiting) {
-      const used = member.use.lately(now);
-      if (used >= least) continue;
-      least = used;
-      next = member;
-    }
-    return next as Member;
-  }
-
-  /** A slot counts from its beginning on: a client that just got one is not the next again. */
+  /** A slot is charged in advance: a client that just got one is not the next again. */
   #slot(member: Member): () => void {
     const began = performance.now();
-    member.use.add(expectedMs, began);
+    member.virtual += expectedMs;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      const now = performance.now();
-      member.use.add(Math.max(0, now - began - expectedMs), now);
+      member.virtual += performance.now() - began - expectedMs;
       this.#free++;
       this.#fill();
     };

@@ -207,14 +207,13 @@ export class Connection {
     if (this.#outbox.encode(isDue)) return true;
     if (this.#farewell) this.#endSocket();
     this.#gate.admit();
-    for (let taken = 0; taken < requestsPerSlice; taken++) {
-      if (!this.#takeRequest(isDue)) {
-        this.#adjustReading();
-        return false;
-      }
-      if (isDue()) return true;
-    }
-    return true;
+    let more = true;
+    for (let taken = 0; more && taken < requestsPerSlice && !(taken > 0 && isDue()); taken++)
+      more = this.#takeRequest(isDue);
+    if (more && (this.#parsing !== undefined || this.#decoder.waitingBytes > 0 || this.#decoder.joining))
+      return true;
+    this.#adjustReading();
+    return false;
   }
 
   /** Sends the replies of a slice together. */

@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
+import { threadMs } from '../../lib/internal.js';
+import { type FairMember, FairQueue } from '../lifecycle/fair-queue.js';
 import type { LoopTurns } from '../lifecycle/loop-turn.js';
-import { RecentUse } from '../lifecycle/recent-use.js';
+import { watchCollections } from './collection-pauses.js';
 
 /** Work of one client that is done in slices. */
 export interface LoopWork {
@@ -22,6 +24,29 @@ const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
 /** Shortest slice, as a part of the longest: below, changing between clients would take most of the time. */
 const shortestPart = 1 / 4;
 
+/**
+ * Part of its time that a slice costs a client with nothing else to do; with steps that wait, as many parts. So clients that ask and wait for
+ * the answer are served before those that always have more to do, until they use eight times as much.
+ */
+const lightPart = 1 / 8;
+
+/** Longest slice that may cost less than its time, in slices. */
+const lightSlices = 4;
+
+/** What the scheduler reads: the time, and the processor time that the event loop's thread has used, in ms. */
+export interface LoopClock {
+  now(): number;
+  used(): number;
+  /** Tells of pauses of the thread: when each began and how long it took. The result ends that. */
+  watchPauses(tell: (began: number, ms: number) => void): () => void;
+}
+
+const loopClock: LoopClock = {
+  now: () => performance.now(),
+  used: threadMs,
+  watchPauses: watchCollections,
+};
+
 /** A client's place in the scheduler. */
 export interface LoopShare extends LoopTurns {
   /** Requests a slice. Further requests before it runs have no effect. */
@@ -30,35 +55,48 @@ export interface LoopShare extends LoopTurns {
   leave(): void;
 }
 
-interface Member {
+interface Member extends FairMember {
   readonly work: LoopWork;
-  readonly use: RecentUse;
   /** Steps of its requests that wait for a turn: one in each slice. */
   readonly steps: (() => void)[];
-  /** What its latest slice took, in ms. */
-  latest: number;
 }
 
+/** A slice, and what it has cost so far. Times in ms. */
+interface Slice {
+  readonly member: Member;
+  readonly began: number;
+  readonly ended: number;
+  /** Of its time: what a light slice costs. */
+  readonly parts: number;
+  used: number;
+  paid: number;
+}
+
+/** Long slices that are remembered until the garbage collector tells of its pauses. */
+const mostRemembered = 64;
+
 /**
- * Shares the event loop among clients. The next slice goes to the client with the least recent use, so that a light client is
- * served before heavy ones, however many there are, and heavy ones share equally.
+ * Shares the event loop among clients in slices, fairly by time: a light client is served before heavy ones, however many there are, and
+ * heavy ones share equally.
  */
 export class LoopScheduler {
   readonly #limits: LoopLimits;
-  readonly #now: () => number;
-  /** Waiting members in request order. */
-  readonly #waiting = new Set<Member>();
+  readonly #clock: LoopClock;
+  readonly #long: Slice[] = [];
+  readonly #waiting: FairQueue<Member>;
   /** Slices run outside of any client's log context. */
   readonly #start: () => void;
   #running = false;
+  #members = 0;
+  #stopWatching = () => {};
   /** Time used in this turn of the event loop. */
   #spent = 0;
   #turnEnds = false;
 
-  /** `now` returns the time in ms. */
-  constructor(limits: LoopLimits = defaultLimits, now: () => number = () => performance.now()) {
+  constructor(limits: LoopLimits = defaultLimits, clock: LoopClock = loopClock) {
     this.#limits = limits;
-    this.#now = now;
+    this.#waiting = new FairQueue(limits.sliceMs);
+    this.#clock = clock;
     this.#start = AsyncResource.bind(() => void this.#run());
   }
 
@@ -68,7 +106,9 @@ export class LoopScheduler {
   }
 
   join(work: LoopWork): LoopShare {
-    const member: Member = { work, use: new RecentUse(), steps: [], latest: 0 };
+    const member: Member = { work, virtual: 0, steps: [] };
+    if (++this.#members === 1)
+      this.#stopWatching = this.#clock.watchPauses((began, ms) => this.#paused(began, ms));
     let left = false;
     const request = () => {
       this.#waiting.add(member);
@@ -90,7 +130,9 @@ export class LoopScheduler {
           request();
         }),
       leave: () => {
+        if (left) return;
         left = true;
+        if (--this.#members === 0) this.#stopWatching();
         this.#waiting.delete(member);
         for (const step of member.steps.splice(0)) setImmediate(step);
       },
@@ -107,7 +149,8 @@ export class LoopScheduler {
     this.#running = true;
     this.#endTurn();
     const { turnMs } = this.#limits;
-    while (this.#waiting.size > 0 && this.#spent < turnMs) this.#spent += await this.#slice(this.#next());
+    while (this.#waiting.size > 0 && this.#spent < turnMs)
+      this.#spent += await this.#slice(this.#waiting.take() as Member);
     this.#running = false;
   }
 
@@ -122,43 +165,40 @@ export class LoopScheduler {
     });
   }
 
-  #next(): Member {
-    const now = this.#now();
-    let least = Number.POSITIVE_INFINITY;
-    let next: Member | undefined;
-    for (const member of this.#waiting) {
-      const used = member.use.lately(now);
-      if (used >= least) continue;
-      least = used;
-      next = member;
-    }
-    this.#waiting.delete(next as Member);
-    return next as Member;
+  /** The garbage collector has stopped the thread: the client in whose slice that was does not pay for it. */
+  #paused(began: number, ms: number): void {
+    const slice = this.#long.find((long) => long.began <= began && began < long.ended);
+    if (slice === undefined) return;
+    slice.used = Math.max(0, slice.used - ms);
+    this.#charge(slice);
   }
 
-  /**
-   * The time that a slice counts for. One that took far longer than slices may and than the one before it was interrupted, by another
-   * program or the garbage collector: the client does not wait for that.
-   */
-  #charge(member: Member, took: number): number {
-    const charge = Math.min(took, Math.max(this.#limits.sliceMs, 2 * member.latest));
-    member.latest = took;
-    return charge;
+  /** Sets what a slice costs: its processor time. Other programs, which may have had the processor meanwhile, cost nothing. */
+  #charge(slice: Slice): void {
+    const { member, used, parts } = slice;
+    const isLight = used <= lightSlices * this.#limits.sliceMs;
+    const cost = isLight ? used * Math.min(1, parts * lightPart) : used;
+    member.virtual += cost - slice.paid;
+    slice.paid = cost;
   }
 
   /** Runs one slice of a client. Returns its duration, replies included. */
   async #slice(member: Member): Promise<number> {
-    const { work, use, steps } = member;
-    const began = this.#now();
+    const { work, steps } = member;
+    const { now, used } = this.#clock;
+    const began = now();
+    const usedBefore = used();
     const due = began + this.#sliceMs;
     steps.shift()?.();
-    const more = work.serve(() => this.#now() >= due);
+    const unserved = work.serve(() => now() >= due);
     await promiseCallbacksRun();
     work.settle();
-    const now = this.#now();
-    use.add(this.#charge(member, now - began), now);
-    if (more || steps.length > 0) this.#waiting.add(member);
-    return now - began;
+    const parts = unserved ? Number.POSITIVE_INFINITY : 1 + steps.length;
+    const slice = { member, began, ended: now(), used: used() - usedBefore, parts, paid: 0 };
+    this.#charge(slice);
+    if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > mostRemembered) this.#long.shift();
+    if (parts > 1) this.#waiting.add(member);
+    return slice.ended - began;
   }
 }
 

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type FairMember, FairQueue } from '../../src/lifecycle/fair-queue.js';
+
+interface Named extends FairMember {
+  readonly name: string;
+}
+
+const member = (name: string): Named => ({ name, virtual: 0 });
+
+describe('a fair queue', () => {
+  it('gives turns in proportion to what they do not cost', () => {
+    const queue = new FairQueue<Named>(1);
+    const costs: Record<string, number> = { cheap: 1, dear: 4 };
+    const turns: Record<string, number> = { cheap: 0, dear: 0 };
+    for (const name of Object.keys(costs)) queue.add(member(name));
+    for (let turn = 0; turn < 100; turn++) {
+      const next = queue.take() as Named;
+      turns[next.name] = (turns[next.name] ?? 0) + 1;
+      next.virtual += costs[next.name] as number;
+      queue.add(next);
+    }
+    expect(turns).toEqual({ cheap: 80, dear: 20 });
+  });
+
+  it('puts one that rested first, whatever it used before and however long it rested', () => {
+    const queue = new FairQueue<Named>(1);
+    const [early, late] = [member('early'), member('late')];
+    queue.add(early);
+    queue.take();
+    early.virtual += 3;
+    const busy = Array.from({ length: 5 }, (_, n) => member(`busy ${n}`));
+    for (const one of busy) queue.add(one);
+    for (let turn = 0; turn < 100; turn++) {
+      const next = queue.take() as Named;
+      next.virtual += 1;
+      queue.add(next);
+    }
+    queue.add(early);
+    queue.add(late);
+    expect([queue.take()?.name, queue.take()?.name]).toEqual(['early', 'late']);
+    // Ahead by the credit, no further: two turns are all it gets before the others.
+    late.virtual += 2;
+    queue.add(late);
+    expect(queue.take()?.name).toMatch('busy');
+  });
+
+  it('takes those that paid as much in the order in which they came, and forgets the deleted', () => {
+    const queue = new FairQueue<Named>(1);
+    const [one, other, gone] = [member('one'), member('other'), member('gone')];
+    for (const each of [gone, one, other, one]) queue.add(each);
+    queue.delete(gone);
+    expect(queue.size).toBe(2);
+    expect([queue.take(), queue.take(), queue.take()]).toEqual([one, other, undefined]);
+  });
+});
