@@ -1,4 +1,12 @@
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+
+/**
+ * Both halves of the space of young objects, in bytes. A collection stops the event loop while it copies what lives, at most one half.
+ * With the 32 MiB that V8 allows, clients that hold 80,000 objects stopped the loop for 23 ms at a time, with 8 MiB for 9 ms, and
+ * collections took as long in all; with less they would take longer.
+ */
+const mostYoungBytes = 8 * 1024 * 1024;
 
 /**
  * Makes V8 collect young objects on the event loop's thread alone. Helpers would do it faster on idle processors. Beside
@@ -7,4 +15,20 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function collectWithoutHelpers(): void {
   setFlagsFromString('--no-parallel-scavenge');
+}
+
+/** Keeps the space of young objects from growing beyond `mostYoungBytes`. V8 has an option for that only at its start. */
+export function boundYoungSpace(): void {
+  let grows = true;
+  new PerformanceObserver(() => {
+    const may = youngBytes() < mostYoungBytes;
+    if (may === grows) return;
+    grows = may;
+    // The factor by which the space grows, also when V8 has made it smaller meanwhile.
+    setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
+  }).observe({ entryTypes: ['gc'] });
+}
+
+function youngBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 }

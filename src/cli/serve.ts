@@ -16,7 +16,7 @@ import { protocolVersion } from '../protocol/frames.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
 import { exitStatus } from './exit-status.js';
-import { collectWithoutHelpers } from './garbage-collection.js';
+import { boundYoungSpace, collectWithoutHelpers } from './garbage-collection.js';
 import { logOtherSignals } from './other-signals.js';
 import { printJsonLine, warn } from './output.js';
 import { watchParent } from './parent-process.js';
@@ -84,6 +84,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   async function startServer(): Promise<LorekeepServer> {
     try {
       collectWithoutHelpers();
+      boundYoungSpace();
       return await LorekeepServer.start({
         config,
         configFile: place,

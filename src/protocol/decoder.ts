@@ -84,13 +84,18 @@ export class FrameDecoder {
     const arrived = this.#payload?.bytes ?? 0;
     const beginning = this.#payload?.beginning(keptOfSkipped) ?? Buffer.alloc(0);
     this.#skipped = { beginning, toDrop: this.announcedBytes - arrived };
-    this.#payload = undefined;
+    this.#dropPayloadBlocks();
   }
 
   /** Drops all input. The decoder cannot be used afterwards. */
   clear(): void {
     this.#input.length = 0;
     this.#inputBytes = 0;
+    this.#dropPayloadBlocks();
+  }
+
+  #dropPayloadBlocks(): void {
+    this.#payload?.drop();
     this.#payload = undefined;
   }
 

@@ -4,6 +4,20 @@ const firstBlockBytes = 64 * 1024;
 const blockBytes = 256 * 1024;
 
 /**
+ * Blocks that were used before. V8 counts the bytes of new ones and collects garbage after some 10 MiB of them: clients that send long
+ * frames would keep it busy.
+ */
+const spareBlocks: Buffer[] = [];
+
+/** The most bytes that wait to be used again, for all clients. */
+const mostSpareBytes = 8 * 1024 * 1024;
+
+function giveBack(block: Buffer): void {
+  if (block.length === blockBytes && (spareBlocks.length + 1) * blockBytes <= mostSpareBytes)
+    spareBlocks.push(block);
+}
+
+/**
  * A payload that arrives in pieces. Grows by blocks, so that a long one is never copied while it grows, and is joined in steps
  * once it is complete.
  */
@@ -54,9 +68,15 @@ export class PayloadBlocks {
     for (let block = this.#blocks.shift(); block !== undefined; block = this.#blocks.shift()) {
       this.#joined += block.copy(this.#whole, this.#joined);
       this.#heldBytes -= block.length;
+      giveBack(block);
       if (this.#blocks.length > 0 && isDue()) return undefined;
     }
     return this.#whole;
+  }
+
+  /** Gives the blocks back. Nothing else may be called afterwards. */
+  drop(): void {
+    for (const block of this.#blocks.splice(0)) giveBack(block);
   }
 
   /** Returns a block with room. */
@@ -72,6 +92,6 @@ export class PayloadBlocks {
 
   #allocate(bytes: number): Buffer {
     this.#heldBytes += bytes;
-    return Buffer.allocUnsafeSlow(bytes);
+    return (bytes === blockBytes && spareBlocks.pop()) || Buffer.allocUnsafeSlow(bytes);
   }
 }

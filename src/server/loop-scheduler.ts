@@ -6,8 +6,8 @@ import { watchCollections } from './collection-pauses.js';
 
 /** Work of one client that is done in slices. */
 export interface LoopWork {
-  /** Works until nothing is left (returns false) or until `isDue()` (returns true). Never throws. */
-  serve(isDue: () => boolean): boolean;
+  /** Works until nothing is left or until `isDue()`. Returns about how many requests wait, 0 if there is nothing to do. Never throws. */
+  serve(isDue: () => boolean): number;
   /** Called after each slice, once its promise callbacks have run. */
   settle(): void;
 }
@@ -25,7 +25,7 @@ const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
 const shortestPart = 1 / 4;
 
 /**
- * Part of its time that a slice costs a client with nothing else to do; with steps that wait, as many parts. So clients that ask and wait for
+ * Part of its time that a slice costs a client with nothing else to do; with requests that wait, as many parts. So clients that ask and wait for
  * the answer are served before those that always have more to do, until they use eight times as much.
  */
 const lightPart = 1 / 8;
@@ -51,6 +51,8 @@ const loopClock: LoopClock = {
 export interface LoopShare extends LoopTurns {
   /** Requests a slice. Further requests before it runs have no effect. */
   request(): void;
+  /** Charges time in ms that the event loop has spent for this client outside of its slices. */
+  charge(ms: number): void;
   /** Leaves the scheduler. Waiting steps run in the next turn of the event loop. */
   leave(): void;
 }
@@ -129,6 +131,9 @@ export class LoopScheduler {
           member.steps.push(resolve);
           request();
         }),
+      charge: (ms) => {
+        member.virtual += ms;
+      },
       leave: () => {
         if (left) return;
         left = true;
@@ -190,10 +195,10 @@ export class LoopScheduler {
     const usedBefore = used();
     const due = began + this.#sliceMs;
     steps.shift()?.();
-    const unserved = work.serve(() => now() >= due);
+    const waiting = work.serve(() => now() >= due);
     await promiseCallbacksRun();
     work.settle();
-    const parts = unserved ? Number.POSITIVE_INFINITY : 1 + steps.length;
+    const parts = 1 + waiting + steps.length;
     const slice = { member, began, ended: now(), used: used() - usedBefore, parts, paid: 0 };
     this.#charge(slice);
     if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > mostRemembered) this.#long.shift();

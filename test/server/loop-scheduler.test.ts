@@ -49,7 +49,7 @@ function busyClient({ scheduler, take }: Scheduled, onSlice: () => void): LoopSh
     serve: (isDue) => {
       onSlice();
       while (!isDue()) take(0.05);
-      return true;
+      return Number.POSITIVE_INFINITY;
     },
     settle: () => {},
   });
@@ -63,7 +63,13 @@ describe('the event loop', () => {
     for (const share of shares) share.request();
     while (slices < 400) await turnOfLoop();
     const waited: number[] = [];
-    const light = own.scheduler.join({ serve: () => waited.push(slices) < 0, settle: () => {} });
+    const light = own.scheduler.join({
+      serve: () => {
+        waited.push(slices);
+        return 0;
+      },
+      settle: () => {},
+    });
     for (let round = 0; round < 10; round++) {
       const asked = slices;
       light.request();
@@ -84,7 +90,7 @@ describe('the event loop', () => {
           take(length * 0.2);
           used[client] = (used[client] as number) + length * 0.2;
           slices++;
-          return true;
+          return Number.POSITIVE_INFINITY;
         },
         settle: () => {},
       }),
@@ -120,7 +126,7 @@ describe('the event loop', () => {
   it('is given to one waiting step of a client in each slice, so that those of others are served in between', async () => {
     const { scheduler, take } = scheduled();
     const order: string[] = [];
-    const idle = { serve: () => false, settle: () => {} };
+    const idle = { serve: () => 0, settle: () => {} };
     const [heavy, light] = [scheduler.join(idle), scheduler.join(idle)];
     const step = async (share: LoopShare, name: string) => {
       await share.turn();
@@ -144,7 +150,7 @@ describe('the event loop', () => {
           served.push('light');
           own.take(0.1);
           own[interrupt](interruption);
-          return false;
+          return 0;
         },
         settle: () => {},
       });
@@ -174,7 +180,7 @@ describe('the event loop', () => {
     const early = own.scheduler.join({
       serve: () => {
         own.take(0.2);
-        return ++rounds < 500;
+        return ++rounds < 500 ? Number.POSITIVE_INFINITY : 0;
       },
       settle: () => {},
     });
@@ -202,7 +208,7 @@ describe('the event loop', () => {
       serve: () => {
         own.take(0.1);
         pings++;
-        return false;
+        return 0;
       },
       settle: () => {},
     });
@@ -217,10 +223,28 @@ describe('the event loop', () => {
     expect(pings).toBeGreaterThan(40);
   });
 
+  it('serves those first that it spent less time for outside of slices', async () => {
+    const own = scheduled();
+    const served: string[] = [];
+    const client = (name: string) =>
+      own.scheduler.join({ serve: () => served.push(name) && 0, settle: () => {} });
+    const other = busyClient(own, () => {});
+    other.request();
+    const [reader, light] = [client('reader'), client('light')];
+    reader.charge(1000);
+    light.charge(0.01);
+    await turnOfLoop();
+    reader.request();
+    light.request();
+    while (served.length === 0) await turnOfLoop();
+    for (const share of [other, reader, light]) share.leave();
+    expect(served).toEqual(['light']);
+  });
+
   it('leaves no step waiting when its client leaves', async () => {
     const own = scheduled();
     const other = busyClient(own, () => {});
-    const share = own.scheduler.join({ serve: () => false, settle: () => {} });
+    const share = own.scheduler.join({ serve: () => 0, settle: () => {} });
     other.request();
     const waiting = [share.turn(), share.turn()];
     share.leave();
@@ -237,7 +261,7 @@ describe('the event loop', () => {
           for (let hop = 0; hop < 20; hop++) await undefined;
           order.push('replied');
         })();
-        return false;
+        return 0;
       },
       settle: () => order.push('settled'),
     });
