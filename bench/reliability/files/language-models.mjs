@@ -24,31 +24,28 @@ async function refusingSizes(load) {
   }
 }
 
-export async function languageModelLoaders(sample) {
-  const file = sample.at('writer.gguf');
-  const prompt = sample.questions.join(' ');
-  const loaders = [];
-  for (const runtime of runtimes) {
-    const load = (path) =>
-      refusingSizes(async () => {
-        const model = await LanguageModel.load(path, { ...options, runtime });
-        return await reply(model, sample.questions[0]).finally(() => model.close());
-      });
-    loaders.push({
-      name: `language model (GGUF), ${runtime}`,
-      weight: 1,
-      load,
-      check: saneReply,
-      bytes: readFileSync(file),
+/** Loaders by name and weight; `make` loads the model, which the processes of other loaders need not. */
+export function languageModelLoaders(sample) {
+  return runtimes.flatMap((runtime) => [
+    { name: `language model (GGUF), ${runtime}`, weight: 1, make: () => ofModel(sample, runtime) },
+    { name: `saved prefix, ${runtime}`, weight: 10, make: () => ofPrefix(sample, runtime) },
+  ]);
+}
+
+function ofModel(sample, runtime) {
+  const load = (path) =>
+    refusingSizes(async () => {
+      const model = await LanguageModel.load(path, { ...options, runtime });
+      return await reply(model, sample.questions[0]).finally(() => model.close());
     });
-    loaders.push(await prefixes(file, runtime, prompt, sample.at('saved')));
-  }
-  return loaders;
+  return { load, check: saneReply, bytes: readFileSync(sample.at('writer.gguf')) };
 }
 
 /** The model stays open: a forged prefix must not change what it says afterwards either. */
-async function prefixes(file, runtime, prompt, path) {
-  const model = await LanguageModel.load(file, { ...options, runtime });
+async function ofPrefix(sample, runtime) {
+  const model = await LanguageModel.load(sample.at('writer.gguf'), { ...options, runtime });
+  const prompt = sample.questions.join(' ');
+  const path = sample.at('saved');
   const saved = await model.prefix(prompt);
   await saved.save(path);
   await saved.close();
@@ -57,6 +54,5 @@ async function prefixes(file, runtime, prompt, path) {
       const prefix = await model.loadPrefix(mutated);
       return await reply(model, prompt).finally(() => prefix.close());
     });
-  const name = `saved prefix, ${runtime}`;
-  return { name, weight: 10, sealed: true, load, check: saneReply, bytes: readFileSync(path) };
+  return { sealed: true, load, check: saneReply, bytes: readFileSync(path) };
 }

@@ -56,8 +56,8 @@ export function refusal(error) {
   return error instanceof StartupError || (error instanceof ServerError && error.code !== 1009);
 }
 
-/** @param sample a built one, whose folder is this process's own */
-export async function loadersFor(sample) {
+/** @param sample a built one, whose folder is this process's own; only: the name of the loader that will load */
+export async function loadersFor(sample, only) {
   const made = [
     await vectorIndexes(sample),
     await textIndexes(sample),
@@ -71,8 +71,11 @@ export async function loadersFor(sample) {
     ...defaultLists(sample),
     await model(sample),
   ];
-  for (const { bytes, ...loader } of await languageModelLoaders(sample))
-    made.push(await withAnswers(loader, [bytes], sample.at('mutated')));
+  for (const { name, weight, make } of languageModelLoaders(sample)) {
+    const { bytes, ...loader } = name === only ? await make() : {};
+    const whole = { name, weight, ...loader };
+    made.push(bytes === undefined ? whole : await withAnswers(whole, [bytes], sample.at('mutated')));
+  }
   return made;
 }
 

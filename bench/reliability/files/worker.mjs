@@ -13,7 +13,7 @@ const [folder, seed, name, from, to, menderPath] = process.argv.slice(2);
 const sample = await new Sample(join(folder, 'kb'), { seed: Number(seed), records: 20 }).write();
 await sample.build();
 await sample.build('plain.json');
-const loaders = await loadersFor(sample);
+const loaders = await loadersFor(sample, name);
 if (name === '') {
   process.send(loaders.map(({ name: own, weight }) => ({ name: own, weight })));
   process.disconnect();
