@@ -17,7 +17,7 @@ export const attacks = {
   what: 'attacks on memory and on the time of others, beside a well-behaved client',
   aim: attackList.length,
   short: { count: 2, minutes: 0.25 },
-  long: { count: attackList.length, minutes: 30 },
+  long: { count: attackList.length, minutes: 20 },
   /** `count` is how many of the attacks run, `minutes` how long all of them together. */
   async run({ folder, seed, count, until, short, say }) {
     const sample = await new Sample(join(folder, 'kb'), { seed, records: short ? 500 : 5000 }).write();
@@ -25,23 +25,36 @@ export const attacks = {
     const chosen = attackList.slice(0, count);
     const ms = Math.min(10_000, ((until - Date.now()) / chosen.length) * 0.3);
     const outcomes = [];
+    const end = async (ending) => {
+      if (ending === undefined) return;
+      outcomes.push(await ending.outcome);
+      say(`${outcomes.at(-1).case}: ${outcomes.at(-1).note}`);
+    };
+    let last;
     for (const attack of chosen) {
       if (Date.now() > until) break;
-      outcomes.push(await runAttack(attack, sample, { ms, seed, settleMs: short ? 500 : 60_000 }));
-      say(`${attack.name}: ${outcomes.at(-1).note}`);
+      const next = await beginAttack(attack, sample, { ms, seed, settleMs: short ? 500 : 60_000 });
+      await end(last);
+      last = next;
     }
+    await end(last);
     await sample.close();
     return outcomes;
   },
 };
 
+let attacksBegun = 0;
+
 /** @param settleMs how long after the attack memory may take to be given back */
-export async function runAttack(
+export const runAttack = async (...args) => (await beginAttack(...args)).outcome;
+
+/** Resolves when the attack is over. `outcome` does when its server, which nobody uses any more, has given memory back and ended. */
+async function beginAttack(
   attack,
   sample,
   { ms, seed, settleMs, settings = {}, flags = [], wrapper = [], build },
 ) {
-  const stalls = sample.at('stalls.txt');
+  const stalls = sample.at(`stalls-${++attacksBegun}.txt`);
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
   const values = { models_catalog_path: sample.at('models.json'), log_level: 'info', ...settings };
   const env = { ...process.env, LOREKEEP_STALLS: stalls };
@@ -65,12 +78,15 @@ export async function runAttack(
   const during = await asked(witness, 'go on');
   await wait(Math.min(aftermathMs, settleMs));
   const seen = { ...during, ...joined(during, await asked(witness, 'end')) };
-  const after = await settled(server, before, settleMs);
-  const stall = await longestStall(server, stalls);
-  const alive = server.running();
-  const ended = await server.stop();
   echo.disconnect();
-  return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
+  const outcome = async () => {
+    const after = await settled(server, before, settleMs);
+    const stall = await longestStall(server, stalls);
+    const alive = server.running();
+    const ended = await server.stop();
+    return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
+  };
+  return { outcome: outcome() };
 }
 
 /** How long the client stays after the attack, while the server closes and collects its leftovers. */

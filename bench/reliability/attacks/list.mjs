@@ -3,6 +3,7 @@ import { fairnessAttacks } from './fairness.mjs';
 import { heldAttacks } from './held.mjs';
 import { memoryAttacks } from './memory.mjs';
 import { nodeAttacks } from './nodes.mjs';
+import { optionAttacks } from './options.mjs';
 
 export const attackList = [
   ...memoryAttacks,
@@ -10,4 +11,5 @@ export const attackList = [
   ...amplificationAttacks,
   ...heldAttacks,
   ...nodeAttacks,
+  ...optionAttacks,
 ];
