@@ -7,7 +7,7 @@
 //     [--server PROGRAM] [--peers runtimes,llama-server,node-llama-cpp]
 //
 // Prompts are random token ids, replies are greedy and of a fixed length. Contestants take turns, round by round; the ratio to a peer is the
-// median over the rounds of one round's ratio. After --minutes no further part begins, and those left are named. LOREKEEP_IK_BENCH names
+// median over the rounds of one round's ratio. Rounds are left out so that all parts fit into --minutes. LOREKEEP_IK_BENCH names
 // ik_llama.cpp's llama-bench; `npm run setup:llama-server` in bench/ builds the programs of llama.cpp.
 import { findServer } from '../embedding/llama-server.mjs';
 import { runTrial } from '../harness/trial.mjs';
@@ -21,7 +21,14 @@ import { neighbour } from './parts/neighbour.mjs';
 import { speed } from './parts/speed.mjs';
 import { runParts } from './parts.mjs';
 
-const parts = { speed, neighbour, avx2, agents, curves, ik };
+const parts = {
+  speed: { run: speed, seconds: 340 },
+  neighbour: { run: neighbour, seconds: 70 },
+  avx2: { run: avx2, seconds: 80 },
+  agents: { run: agents, seconds: 70 },
+  curves: { run: curves, seconds: 110 },
+  ik: { run: ik, seconds: process.env.LOREKEEP_IK_BENCH ? 240 : 0 },
+};
 const defaults = {
   parts: Object.keys(parts).join(),
   models: modelNames.join(),

@@ -48,6 +48,22 @@ test('a ratio is the median of the rounds, without those that a contestant did n
   expect(turns.ratio('own', 'peer', 'nothing')).toBeUndefined();
 });
 
+test('a part leaves the parts behind it the time that they usually take', async () => {
+  const { runParts } = await import(join(generation, 'parts.mjs'));
+  const seen: Record<string, boolean> = {};
+  const part = (name: string, seconds: number) => ({
+    run: async ({ late, left }: { late: () => boolean; left: () => number }) => {
+      seen[name] = late();
+      expect(late()).toBe(left() < 0);
+    },
+    seconds,
+  });
+  const parts = { first: part('first', 0), second: part('second', 1000), third: part('third', 2000) };
+  const result = await runParts(parts, { parts: 'first,second,third', minutes: 40 });
+  expect(seen).toEqual({ first: true, second: false, third: false });
+  expect(result.leftOut).toEqual([]);
+});
+
 test('parts that no time is left for are named, and unknown ones are refused', async () => {
   const { runParts } = await import(join(generation, 'parts.mjs'));
   const parts = {

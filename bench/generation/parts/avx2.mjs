@@ -25,7 +25,7 @@ export async function avx2(options, result) {
     );
     const turns = new Turns(contestants);
     await new Turns(contestants).each('warm', oneStream(model, { prompt: 64, reply: 4 }, 1));
-    for (let round = 0; round < options.rounds; round++)
+    for (let round = 0; round < options.rounds && !(round > 0 && options.late()); round++)
       await turns.each('one', oneStream(model, options, 40_000 + round));
     contestants.end();
     addAbsent(result, contestants);

@@ -28,7 +28,7 @@ export async function curves(options, result) {
   );
   const turns = new Turns(contestants);
   await new Turns(contestants).each('warm', point(model, { prompt: 64 }, 1));
-  for (let round = 0; round < options['deep-rounds'] && !options.late(); round++) {
+  for (let round = 0; round < options['deep-rounds'] && !(round > 0 && options.late()); round++) {
     for (const prompt of prompts)
       await turns.each(`prompt ${prompt}`, point(model, { prompt }, seedOf(round)));
     for (const size of chunks) await turns.each(`chunk ${size}`, chunkAt(model, options.depth, size, round));

@@ -9,7 +9,7 @@ import { languageModel, promptTokens } from '../models.mjs';
 import { addAbsent } from '../parts.mjs';
 import { Turns } from '../turns.mjs';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const measured = ['short', 'long', 'decode'];
 const repackings = ['0', '1'];
 /** Too large for a comparison that loads the file each time. */
@@ -25,10 +25,15 @@ export async function ik(options, result) {
   const rows = [];
   for (const name of options.models.split(',').filter((one) => !leftOutModels.includes(one))) {
     const model = await languageModel(name);
-    if (!model.reason && !options.late())
+    if (model.reason || options.late()) continue;
+    try {
       rows.push(await rowOf({ ...model, name, program }, options, result));
+    } catch (error) {
+      result.failed.push({ name: `ik_llama.cpp, ${name}`, reason: error.message });
+      break; // the other parts keep their results
+    }
   }
-  result.tables.push(table(rows, options));
+  if (rows.length > 0) result.tables.push(table(rows, options));
 }
 
 async function rowOf(model, options, result) {
@@ -37,13 +42,16 @@ async function rowOf(model, options, result) {
   const turns = new Turns(contestants);
   const theirs = Object.fromEntries(repackings.map((repack) => [repack, []]));
   const rounds = options['deep-rounds'];
-  for (let round = 0; round < rounds; round++) {
-    await turns.each('own', ours(model, options, 50_000 + 10 * round));
-    for (const repack of repackings) theirs[repack].push(await bench(model, options, repack));
-    console.log(`${model.name}, ik_llama.cpp: round ${round + 1} of ${rounds}`);
+  try {
+    for (let round = 0; round < rounds; round++) {
+      await turns.each('own', ours(model, options, 50_000 + 10 * round));
+      for (const repack of repackings) theirs[repack].push(await bench(model, options, repack));
+      console.log(`${model.name}, ik_llama.cpp: round ${round + 1} of ${rounds}`);
+    }
+  } finally {
+    contestants.end();
+    addAbsent(result, contestants);
   }
-  contestants.end();
-  addAbsent(result, contestants);
   const row = { model: model.name };
   for (const key of measured) {
     const medians = repackings.map((repack) => median(theirs[repack].map((found) => found[key])));
@@ -82,10 +90,14 @@ async function bench({ program, path }, { prompt, long, reply, threads }, repack
     '-rtr': repack,
     '-o': 'json',
   };
-  const { stdout } = await run(program, Object.entries(flags).flat().map(String), { maxBuffer: 1 << 24 });
+  const { stdout } = await execute(program, Object.entries(flags).flat().map(String), { maxBuffer: 1 << 24 });
   const found = JSON.parse(stdout);
-  const speed = (tokens, replies) =>
-    found.find(({ n_prompt, n_gen }) => n_prompt === tokens && n_gen === replies).avg_ts;
+  const speed = (tokens, replies) => {
+    const run = found.find(({ n_prompt, n_gen }) => n_prompt === tokens && n_gen === replies);
+    if (!(run?.avg_ts > 0))
+      throw new Error(`${program} gave no speed of a prompt of ${tokens} tokens and a reply of ${replies}`);
+    return run.avg_ts;
+  };
   return { short: speed(prompt, 0), long: speed(long, 0), decode: speed(prompt, reply) };
 }
 

@@ -21,7 +21,7 @@ export async function neighbour(options, result) {
   );
   const turns = new Turns(contestants);
   await new Turns(contestants).each('warm', oneStream(model, { prompt: 64, reply: 4 }, 1));
-  for (let round = 0; round < options.rounds; round++) {
+  for (let round = 0; round < options.rounds && !(round > 0 && options.late()); round++) {
     await turns.each('quiet', oneStream(model, options, 30_000 + 2 * round));
     const spinning = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
     try {

@@ -14,15 +14,24 @@ const room = 1024;
 const inLongPrompts = [own, 'llama-server'];
 /** Files larger than this take many seconds a round, and have fewer. */
 const [largeMegabytes, roundsOfLarge, deepRoundsOfLarge] = [300, 2, 1];
+/** Starting the contestants takes as long as a round of so much more of a file. */
+const startMegabytes = 150;
 
 /** Adds the tables "generation", "generation-ratios" and "generation-memory". */
 export async function speed(options, result) {
   const rows = { speeds: [], ratios: [], memory: [] };
+  const models = [];
   for (const name of options.models.split(',')) {
-    const model = await languageModel(name);
-    const reason = model.reason ?? (options.late() ? 'no time was left' : undefined);
+    const { reason, ...model } = await languageModel(name);
     if (reason) result.leftOut.push({ name, reason });
-    else await measureModel({ ...model, name }, options, rows, result);
+    else models.push({ ...model, name, megabytes: inMegabytes(statSync(model.path).size) });
+  }
+  // Each model has at least one round, and a share of the time by the size of its file.
+  const weight = ({ megabytes }) => startMegabytes + megabytes;
+  for (const [place, model] of models.entries()) {
+    const weights = models.slice(place).reduce((sum, other) => sum + weight(other), 0);
+    const end = performance.now() + (options.left() * weight(model)) / weights;
+    await measureModel(model, { ...options, late: () => performance.now() > end }, rows, result);
   }
   result.tables.push(...tables(rows, options));
   result.curves.push(
@@ -48,7 +57,7 @@ function formatCurve(speeds, key, panel) {
 
 async function measureModel(model, options, rows, result) {
   const { long, reply } = options;
-  const large = inMegabytes(statSync(model.path).size) > largeMegabytes;
+  const large = model.megabytes > largeMegabytes;
   const rounds = Math.min(options.rounds, large ? roundsOfLarge : Infinity);
   const deepRounds = Math.min(options['deep-rounds'], large ? deepRoundsOfLarge : Infinity);
   const first = options.models.startsWith(model.name);
@@ -86,13 +95,13 @@ const measured = ({ prompt, long, depth }) => [
   { key: 'many', id: 'many', get: (speed) => speed, label: `${streams} streams` },
 ];
 
-function addRows({ name: model, path }, name, turns, rows) {
+function addRows({ name: model, megabytes }, name, turns, rows) {
   const [values, ratios] = [{}, {}];
   for (const { key, id, get } of measured({})) {
     values[key] = turns.median(name, id, get);
     ratios[key] = turns.ratio(own, name, id, get);
   }
-  rows.speeds.push({ model, name, megabytes: inMegabytes(statSync(path).size), ...values });
+  rows.speeds.push({ model, name, megabytes, ...values });
   if (name !== own) rows.ratios.push({ model, name, ...ratios });
   const [found] = turns.list(name, 'memory');
   rows.memory.push({
