@@ -25,20 +25,21 @@ constexpr Limit kLimits[] = {
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
-bool has_amx_bf16() noexcept {
-  constexpr unsigned kOsXsave = 1u << 27;    // leaf 1, ecx
-  constexpr unsigned kBf16 = 1u << 22;       // leaf 7, edx
-  constexpr unsigned kTiles = 1u << 24;      // leaf 7, edx
+CpuFeatures amx_features() noexcept {
+  constexpr unsigned kOsXsave = 1u << 27;  // leaf 1, ecx
+  constexpr unsigned kBf16 = 1u << 22;     // leaf 7, edx
+  constexpr unsigned kTiles = 1u << 24;
+  constexpr unsigned kInt8 = 1u << 25;
   constexpr unsigned kTileState = 3u << 17;  // XCR0: XTILECFG, XTILEDATA
   constexpr unsigned kTileLeaf = 0x1d;       // subleaf 1: palette 1
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return false;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  if ((d & kBf16) == 0 || (d & kTiles) == 0) return false;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTiles) == 0) return 0;
+  const CpuFeatures found = ((d & kBf16) != 0 ? kAmxBf16 : 0) | ((d & kInt8) != 0 ? kAmxInt8 : 0);
   asm volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-  if ((a & kTileState) != kTileState) return false;
-  if (__get_cpuid_count(kTileLeaf, 1, &a, &b, &c, &d) == 0) return false;
-  return (b & 0xffff) == 64 && b >> 16 == 8 && (c & 0xffff) == 16;
+  if ((a & kTileState) != kTileState) return 0;
+  if (__get_cpuid_count(kTileLeaf, 1, &a, &b, &c, &d) == 0) return 0;
+  return (b & 0xffff) == 64 && b >> 16 == 8 && (c & 0xffff) == 16 ? found : 0;
 }
 #endif
 
@@ -78,7 +79,7 @@ CpuFeatures detect() noexcept {
   add(kAvx512Vnni, __builtin_cpu_supports("avx512vnni"));
   add(kAvx512Bf16, __builtin_cpu_supports("avx512bf16"));
 #if defined(__x86_64__)
-  add(kAmxBf16, has_amx_bf16());
+  found |= amx_features();
 #endif
 #elif defined(__aarch64__) && defined(__ARM_NEON)
   found |= kNeon;

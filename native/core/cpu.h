@@ -22,8 +22,9 @@ inline constexpr CpuFeatures kAvx512Vnni = 4;
 inline constexpr CpuFeatures kAvx512Bf16 = 8;
 inline constexpr CpuFeatures kAmxBf16 = 16;  // tiles of 16 rows of 64 bytes; a process must ask for them
 inline constexpr CpuFeatures kNeon = 32;
-inline constexpr CpuFeatures kNeonDot = 128;  // the 8-bit products of ARMv8.2, with NEON
 inline constexpr CpuFeatures kAvxVnni = 64;   // the 8-bit products of AVX-512 VNNI in registers of AVX2
+inline constexpr CpuFeatures kNeonDot = 128;  // the 8-bit products of ARMv8.2, with NEON
+inline constexpr CpuFeatures kAmxInt8 = 256;  // as kAmxBf16
 
 /// Returns the features of this CPU whose registers the operating system saves. Detected once.
 CpuFeatures cpu_features() noexcept;

@@ -1,11 +1,15 @@
-#include "encoder/amx_tiles.h"
-#if LOREKEEP_AMX_ENCODER
+#include "encoder/kernel_sets.h"
+#if LOREKEEP_AMX
 
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/amx_permission.h"
+#include "core/bf16.h"
+#include "core/cpu.h"
 
 namespace lorekeep::encoder {
 namespace {
@@ -162,6 +166,32 @@ void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm) {
   const TileScope tiles;
   if (whole > 0) run_rows(gemm, 0, whole, kBlock);
   if (whole < gemm.rows) run_rows(gemm, whole, gemm.rows, gemm.rows - whole);
+}
+
+bool amx_bf16_product_is_right() noexcept {
+  constexpr std::size_t kRows = 19;
+  constexpr std::size_t kDepth = 48;
+  constexpr std::size_t kWidth = 3 * kLanes;
+  std::uint16_t a[kRows * kDepth];
+  std::uint16_t b[kWidth * kDepth];
+  float found[kRows * kWidth] = {};
+  float expected[kRows * kWidth] = {};
+  for (std::size_t i = 0; i < kRows * kDepth; ++i) a[i] = to_bf16(static_cast<float>(i % 7) - 3);
+  for (std::size_t i = 0; i < kWidth * kDepth; ++i) b[i] = to_bf16(static_cast<float>(i % 11) - 5);
+  Gemm<std::uint16_t> gemm{a,     kDepth, b,     kDepth * kLanes, 2 * kLanes,      nullptr,
+                           found, kWidth, kRows, kDepth,          kWidth / kLanes, false};
+  gemm_bf16_amx(gemm);
+  gemm.c = expected;
+  kScalarKernels.gemm_bf16(gemm);
+  for (std::size_t i = 0; i < kRows * kWidth; ++i) {
+    if (found[i] != expected[i]) return false;  // small integers: exact
+  }
+  return true;
+}
+
+bool amx_bf16_permitted() noexcept {
+  static const bool permitted = (usable_features() & kAmxBf16) != 0 && amx_permitted(amx_bf16_product_is_right);
+  return permitted;
 }
 
 }  // namespace lorekeep::encoder

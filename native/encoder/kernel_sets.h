@@ -1,18 +1,13 @@
 // The sets behind kernels.h. Internal to native/encoder.
 #pragma once
 
+#include "core/amx_tiles.h"
 #include "encoder/kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LOREKEEP_X86_ENCODER 1
 #else
 #define LOREKEEP_X86_ENCODER 0
-#endif
-// Only on Linux: requesting the tiles at run time is tested there.
-#if LOREKEEP_X86_ENCODER && defined(__linux__)
-#define LOREKEEP_AMX_ENCODER 1
-#else
-#define LOREKEEP_AMX_ENCODER 0
 #endif
 
 namespace lorekeep::encoder {
@@ -31,10 +26,15 @@ void gemm_bf16_avx512(const Gemm<std::uint16_t>& gemm);
 void gemm_q8_vnni(const GemmQ8& gemm);
 void quantize_q8_avx512(const float* from, Q8Input* to, std::size_t blocks);
 #endif
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
 extern const EncoderKernels kAmxBf16Kernels;
 /// Configures the tiles of the calling thread, and restores them afterwards.
 void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm);
+/// Returns whether gemm_bf16_amx() is right in a product that uses every kind of tile: two of rows, the second partial;
+/// two panels; a partial last step.
+bool amx_bf16_product_is_right() noexcept;
+/// Returns amx_permitted() of this trial, determined once.
+bool amx_bf16_permitted() noexcept;
 #endif
 
 }  // namespace lorekeep::encoder

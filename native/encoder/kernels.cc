@@ -1,11 +1,17 @@
 #include "encoder/kernels.h"
 
 #include "core/cpu.h"
-#include "encoder/amx_permission.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {
 namespace {
+
+CpuFeatures permitted_features() noexcept {
+#if LOREKEEP_AMX
+  if (!amx_bf16_permitted()) return usable_features() & ~kAmxBf16;
+#endif
+  return usable_features();
+}
 
 const KernelSets<EncoderKernels, 6>& usable() noexcept {
   static const KernelSets<EncoderKernels, 6> sets(
@@ -16,14 +22,14 @@ const KernelSets<EncoderKernels, 6>& usable() noexcept {
           {&kAvx512Kernels, kAvx512},
           {&kAvx512Bf16Kernels, kAvx512Bf16},
 #endif
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
           {&kAmxBf16Kernels, kAmxBf16},
 #endif
 #if LOREKEEP_X86_ENCODER
           {&kAvx512VnniKernels, kAvx512Vnni},
 #endif
       },
-      amx_permitted() ? usable_features() : usable_features() & ~kAmxBf16);
+      permitted_features());
   return sets;
 }
 

@@ -133,7 +133,7 @@ const EncoderKernels kAvx512Kernels{"avx512", Precision::kF32, kGemmF32, nullptr
                                     nullptr,  nullptr,         gelu,     layer_norm, softmax};
 const EncoderKernels kAvx512Bf16Kernels{"avx512-bf16", Precision::kBf16, kGemmF32, gemm_bf16_avx512, round_bf16,
                                         nullptr,       nullptr,          gelu,     layer_norm,       softmax};
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
 const EncoderKernels kAmxBf16Kernels{"amx-bf16", Precision::kBf16, kGemmF32, gemm_bf16_amx, round_bf16,
                                      nullptr,    nullptr,          gelu,     layer_norm,    softmax};
 #endif

@@ -39,7 +39,8 @@ struct QuantKernels {
 std::span<const QuantKernels* const> available_kernels() noexcept;
 /// Returns the available set with this name, or null.
 const QuantKernels* kernels_named(std::string_view name) noexcept;
-/// Returns the fastest available set.
+/// Returns the fastest available set, determined once. Tiles (AMX) are measured against the set before them, because
+/// virtual machines and other programs may slow them down; results do not depend on the choice.
 const QuantKernels& best_kernels() noexcept;
 
 }  // namespace lorekeep::quant

@@ -5,7 +5,7 @@
 namespace lorekeep {
 namespace {
 
-constexpr CpuFeatures kEverything = kAvx2 | kAvx512 | kAvx512Vnni | kAvx512Bf16 | kAmxBf16;
+constexpr CpuFeatures kEverything = kAvx2 | kAvx512 | kAvx512Vnni | kAvx512Bf16 | kAmxBf16 | kAmxInt8;
 
 TEST("cpu: a limit excludes every feature beyond it") {
   CHECK_EQ(features_within("scalar", kEverything), 0u);

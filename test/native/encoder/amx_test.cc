@@ -1,12 +1,11 @@
 // The kernels over AMX tiles, on every x86-64 machine with AVX-512 and Linux: emulated where the
 // processor has none.
 #include "amx_emulator.h"
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
 #include <string_view>
 #include <vector>
 
-#include "encoder/amx_permission.h"
-#include "encoder/amx_tiles.h"
+#include "encoder/kernel_sets.h"
 #include "harness.h"
 #include "products.h"
 
@@ -30,7 +29,7 @@ double tiles_against_scalar(std::size_t rows, std::size_t panels, std::size_t de
 }
 
 TEST("amx: products of every number of rows that fills one or two tiles or not, and more") {
-  const AmxEmulator emulator;
+  const AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable()) return;
   for (std::size_t rows : {0u, 1u, 2u, 15u, 16u, 17u, 18u, 31u, 32u, 33u, 48u, 49u, 97u}) {
     for (std::size_t panels : {1u, 2u, 3u, 4u, 5u, 9u})
@@ -39,7 +38,7 @@ TEST("amx: products of every number of rows that fills one or two tiles or not, 
 }
 
 TEST("amx: products of depths that fill tiles or not, with and without bias, added or stored") {
-  const AmxEmulator emulator;
+  const AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable()) return;
   for (std::size_t depth : {2u, 16u, 30u, 32u, 34u, 48u, 96u, 388u}) {
     for (std::size_t rows : {1u, 16u, 20u, 32u}) {
@@ -51,14 +50,14 @@ TEST("amx: products of depths that fill tiles or not, with and without bias, add
 }
 
 TEST("amx: the matrices of all-MiniLM-L6 with the longest text") {
-  const AmxEmulator emulator;
+  const AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable()) return;
   CHECK(tiles_against_scalar(512, 2, 1536, true, true) < 1e-6);
   CHECK(tiles_against_scalar(16, 72, 384, true, false) < 1e-6);
 }
 
 TEST("amx: a row's product is the same to the last bit beside any other rows") {
-  const AmxEmulator emulator;
+  const AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable()) return;
   constexpr std::size_t kDepth = 96;
   constexpr std::size_t kWidth = 80;
@@ -79,7 +78,7 @@ TEST("amx: a row's product is the same to the last bit beside any other rows") {
 }
 
 TEST("amx: a thread's tiles are configured afterwards as they were before") {
-  const AmxEmulator emulator;
+  const AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable()) return;
   CHECK(tiles_against_scalar(20, 3, 48, true, true) < 1e-6);
   CHECK_EQ(int{TileScope::current().palette}, 0);
@@ -100,13 +99,18 @@ TEST("amx: a thread's tiles are configured afterwards as they were before") {
   CHECK_EQ(int{TileScope::current().palette}, 0);
 }
 
+TEST("amx: the product that is tried before permission is asked for is right") {
+  const AmxEmulator emulator(amx_bf16_permitted());
+  if (emulator.usable()) CHECK(amx_bf16_product_is_right());
+}
+
 TEST("amx: permission is asked for once, and the set is offered exactly where it was granted") {
-  const bool permitted = amx_permitted();
-  CHECK_EQ(amx_permitted(), permitted);
+  const bool permitted = amx_bf16_permitted();
+  CHECK_EQ(amx_bf16_permitted(), permitted);
   CHECK_EQ(kernels_named("amx-bf16") != nullptr, permitted && kernels_named("avx512") != nullptr);
   if (permitted) {
     const long before = AmxEmulator::instructions();
-    const AmxEmulator emulator;
+    const AmxEmulator emulator(amx_bf16_permitted());
     CHECK(tiles_against_scalar(20, 3, 48, true, true) < 1e-6);
     CHECK_EQ(AmxEmulator::instructions(), before);
   }

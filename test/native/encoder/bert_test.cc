@@ -118,9 +118,9 @@ TEST("every set gives the vectors of the scalar one, bf16 and 8 bits nearly") {
   }
 }
 
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
 TEST("the set over AMX tiles gives the vectors of the scalar one, alone and in any batch") {
-  const test::AmxEmulator emulator;
+  const test::AmxEmulator emulator(amx_bf16_permitted());
   if (!emulator.usable() || kernels_named("avx512") == nullptr) return;
   const std::vector<Tokens> texts{tokens(5, 1), tokens(40, 2)};
   const BertWeights half = random_bert(Precision::kBf16);

@@ -43,6 +43,7 @@ TEST(
   CHECK_EQ(decodes("avx2"), (usable & kAvx2) != 0);
   CHECK_EQ(decodes("avx512"), (usable & kAvx512) != 0);
   if ((usable & kAmxBf16) == 0) CHECK(encoder::kernels_named("amx-bf16") == nullptr);
+  if ((usable & kAmxInt8) == 0) CHECK(quant::kernels_named("amx-int8") == nullptr);
 }
 
 }  // namespace

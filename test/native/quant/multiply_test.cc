@@ -1,4 +1,5 @@
-// Every set against the scalar one, and that one against sums in double precision.
+// Every set against the scalar one, and that one against sums in double precision. AMX runs emulated where the
+// processor has none.
 #include "quant/multiply.h"
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "amx_emulator.h"
 #include "harness.h"
 #include "matrices.h"
+#include "quant/kernel_sets.h"
 
 namespace lorekeep::quant {
 namespace {
@@ -19,6 +22,25 @@ using test::kAll;
 using test::numbers;
 
 constexpr float kUntouched = 12345;
+
+/// The available sets, and that of AMX if it can be emulated.
+class TestedSets {
+ public:
+  TestedSets() : sets_(available_kernels().begin(), available_kernels().end()) {
+#if LOREKEEP_AMX
+    if (emulator_.usable() && kernels_named("avx512-vnni") != nullptr && !amx_int8_permitted())
+      sets_.push_back(&kAmxInt8Kernels);
+#endif
+  }
+  auto begin() const { return sets_.begin(); }
+  auto end() const { return sets_.end(); }
+
+ private:
+#if LOREKEEP_AMX
+  lorekeep::test::AmxEmulator emulator_{amx_int8_permitted()};
+#endif
+  std::vector<const QuantKernels*> sets_;
+};
 
 /// A matrix, and rows for it in a wider matrix.
 struct Problem {
@@ -80,7 +102,10 @@ TEST("multiply: every set that runs here is found by name, and scalar always run
   CHECK_EQ(std::string_view(available_kernels().front()->name), "scalar");
   for (const QuantKernels* set : available_kernels()) CHECK(kernels_named(set->name) == set);
   CHECK(kernels_named("abacus") == nullptr);
-  CHECK(&best_kernels() == available_kernels().back());
+  const auto sets = available_kernels();
+  const QuantKernels* const last = sets.back();
+  const bool measured = std::string_view(last->name) == "amx-int8";
+  CHECK(&best_kernels() == last || (measured && &best_kernels() == sets[sets.size() - 2]));
 }
 
 TEST("multiply: the scalar set is near the product of the dequantised matrices, in every format") {
@@ -107,7 +132,8 @@ TEST("multiply: the scalar set is near the product of the dequantised matrices, 
 }
 
 TEST("multiply: activations are half a step from the value at most, padded with zeros") {
-  for (const QuantKernels* set : available_kernels()) {
+  const TestedSets tested;
+  for (const QuantKernels* set : tested) {
     for (std::size_t inputs : {32u, 70u, 256u}) {
       auto values = numbers(2 * inputs, 5);
       values[0] = 4;
@@ -126,13 +152,14 @@ TEST("multiply: activations are half a step from the value at most, padded with 
 }
 
 TEST("multiply: every set computes the bits of the scalar one, in odd shapes of every format") {
+  const TestedSets tested;
   for (Format format : kAll) {
-    for (std::size_t rows : {1u, 2u, 3u, 4u, 5u, 7u, 12u, 13u, 16u, 33u}) {
+    for (std::size_t rows : {1u, 2u, 3u, 4u, 5u, 7u, 12u, 13u, 16u, 17u, 26u, 33u}) {
       for (std::size_t outputs : {5u, 16u, 48u, 95u}) {
         for (std::size_t blocks : {1u, 2u, 5u}) {
           const Problem problem(format, outputs, inputs_of(format, blocks), rows);
           const auto expected = problem.product(scalar());
-          for (const QuantKernels* set : available_kernels()) CHECK(same_bits(problem.product(*set), expected));
+          for (const QuantKernels* set : tested) CHECK(same_bits(problem.product(*set), expected));
         }
       }
     }
@@ -140,23 +167,25 @@ TEST("multiply: every set computes the bits of the scalar one, in odd shapes of 
 }
 
 TEST("multiply: long rows are split inside, with the same bits") {
+  const TestedSets tested;
   for (Format format : kAll) {
-    const Problem problem(format, 33, 2560, 14);
+    const Problem problem(format, 33, 2560, 18);
     const auto expected = problem.product(scalar());
-    for (const QuantKernels* set : available_kernels()) CHECK(same_bits(problem.product(*set), expected));
+    for (const QuantKernels* set : tested) CHECK(same_bits(problem.product(*set), expected));
   }
 }
 
 TEST("multiply: the largest quants and inputs do not overflow, for few rows and for many") {
+  const TestedSets tested;
   for (Format format : kAll) {
     if (is_float(format)) continue;
     for (const std::byte fill : {std::byte{0x7f}, std::byte{0x80}, std::byte{0xff}, std::byte{0x00}}) {
-      Problem problem(format, 16, 256, 10);
+      Problem problem(format, 16, 256, 22);
       fill_quants(format, fill, problem.file);
       problem.matrix = PackedMatrix::pack(format, problem.file, 16, 256, {});
       for (std::size_t i = 0; i < problem.values.size(); ++i) problem.values[i] = i / problem.stride % 2 == 0 ? 1 : -1;
       const auto expected = problem.product(scalar());
-      for (const QuantKernels* set : available_kernels()) {
+      for (const QuantKernels* set : tested) {
         CHECK(same_bits(problem.product(*set), expected));
         for (std::size_t row = 0; row < problem.rows; row += 2) {
           const auto few = problem.product(*set, {row, row + 2}, {0, 16});
@@ -169,10 +198,11 @@ TEST("multiply: the largest quants and inputs do not overflow, for few rows and 
 }
 
 TEST("multiply: a row's bits do not depend on the other rows, nor on the ranges; nothing else is written") {
+  const TestedSets tested;
   for (Format format : kAll) {
     const Problem problem(format, 83, inputs_of(format, 3), 29);
     const std::size_t width = problem.matrix.outputs() + 5;
-    for (const QuantKernels* set : available_kernels()) {
+    for (const QuantKernels* set : tested) {
       const auto whole = problem.product(*set);
       for (const Range rows : {Range{0, 1}, Range{3, 7}, Range{11, 29}, Range{4, 4}}) {
         for (const Range outputs : {Range{0, 16}, Range{32, 83}, Range{80, 83}, Range{16, 16}}) {
@@ -188,8 +218,9 @@ TEST("multiply: a row's bits do not depend on the other rows, nor on the ranges;
 }
 
 TEST("multiply: inputs that are not finite spoil no other row") {
-  for (const QuantKernels* set : available_kernels()) {
-    Problem problem(Format::kQ8_0, 20, 64, 3);
+  const TestedSets tested;
+  for (const QuantKernels* set : tested) {
+    Problem problem(Format::kQ8_0, 20, 64, 19);
     const std::size_t width = problem.matrix.outputs() + 5;
     const auto before = problem.product(*set);
     problem.values[problem.stride + 3] = std::nanf("");
@@ -199,6 +230,61 @@ TEST("multiply: inputs that are not finite spoil no other row") {
       if (i / width != 1) CHECK_EQ(std::bit_cast<std::uint32_t>(before[i]), std::bit_cast<std::uint32_t>(after[i]));
     }
   }
+}
+
+#if LOREKEEP_AMX
+TEST(
+    "multiply: tiles compute rows that fill one, and the product that is tried before permission is asked for is "
+    "right") {
+  const lorekeep::test::AmxEmulator emulator(amx_int8_permitted());
+  if (!emulator.usable() || kernels_named("avx512-vnni") == nullptr) return;
+  CHECK(amx_int8_product_is_right());
+  const Problem problem(Format::kQ4_1, 16, 64, 16);
+  const long before = lorekeep::test::AmxEmulator::instructions();
+  const auto alone = problem.product(kAmxInt8Kernels, {0, 15}, {0, 16});
+  CHECK_EQ(lorekeep::test::AmxEmulator::instructions(), before);
+  const auto whole = problem.product(kAmxInt8Kernels);
+  if (!amx_int8_permitted()) CHECK(lorekeep::test::AmxEmulator::instructions() > before);
+  CHECK(std::equal(alone.begin(), alone.begin() + 15 * 21, whole.begin()));
+}
+
+TEST("multiply: the thread's tiles are afterwards as they were before") {
+  const lorekeep::test::AmxEmulator emulator(amx_int8_permitted());
+  if (!emulator.usable() || kernels_named("avx512-vnni") == nullptr) return;
+  TileConfig others;
+  others.palette = 1;
+  others.rows[2] = 16;
+  others.row_bytes[2] = 32;
+  const TileScope scope;
+  TileScope::configure(others);
+  Problem(Format::kQ6_K, 16, 256, 16).product(kAmxInt8Kernels);
+  const TileConfig left = TileScope::current();
+  CHECK_EQ(std::memcmp(&left, &others, sizeof left), 0);
+}
+#endif
+
+// A clock that only products move.
+double now = 0;
+double clock() noexcept {
+  return now;
+}
+template <int kCost>
+void costly(const Product&) noexcept {
+  now += kCost;
+}
+template <int kCost>
+QuantKernels kernels_of_cost() {
+  QuantKernels found = scalar();
+  found.multiply[static_cast<std::size_t>(Format::kQ8_0)] = costly<kCost>;
+  return found;
+}
+
+TEST("multiply: a measured set is chosen only if it is clearly faster than the usual one") {
+  const QuantKernels usual = kernels_of_cost<100>(), slower = kernels_of_cost<120>(), same = kernels_of_cost<97>(),
+                     faster = kernels_of_cost<60>();
+  CHECK(&faster_kernels(usual, slower, clock) == &usual);
+  CHECK(&faster_kernels(usual, same, clock) == &usual);
+  CHECK(&faster_kernels(usual, faster, clock) == &faster);
 }
 
 }  // namespace

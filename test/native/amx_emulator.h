@@ -3,8 +3,8 @@
 // on the hardware. Linux on x86-64.
 #pragma once
 
-#include "encoder/kernel_sets.h"
-#if LOREKEEP_AMX_ENCODER
+#include "core/amx_tiles.h"
+#if LOREKEEP_AMX
 #include <signal.h>
 
 namespace lorekeep::test {
@@ -13,13 +13,13 @@ namespace lorekeep::test {
 /// not configured, shapes that do not match.
 class AmxEmulator {
  public:
-  AmxEmulator();
+  explicit AmxEmulator(bool permitted);
   ~AmxEmulator();
   AmxEmulator(const AmxEmulator&) = delete;
   AmxEmulator& operator=(const AmxEmulator&) = delete;
 
   /// Returns false without AVX-512, which every processor with AMX has, and if the processor supports some AMX
-  /// instructions while the system refuses the others: then nothing can be tested.
+  /// instructions while `permitted` (the result of amx_permitted()) is false: then nothing can be tested.
   bool usable() const { return usable_; }
   /// Number of instructions emulated so far; 0 on a processor with AMX.
   static long instructions();

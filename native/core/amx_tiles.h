@@ -1,16 +1,22 @@
-// AMX: eight registers (tiles) of up to 16 rows x 64 bytes, and their products. Internal to native/encoder.
+// AMX: eight registers (tiles) of up to 16 rows x 64 bytes, and their products.
 //
 // Written in assembly, because the compilers' intrinsics take the tile number as a literal, which a template cannot
 // pass, and because GCC 12 does not declare the memory that they read, so it drops stores before them.
 #pragma once
 
-#include "encoder/kernel_sets.h"
-#if LOREKEEP_AMX_ENCODER
+// Only on Linux: requesting the tiles at run time is tested there.
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+#define LOREKEEP_AMX 1
+#else
+#define LOREKEEP_AMX 0
+#endif
+
+#if LOREKEEP_AMX
 
 #include <cstddef>
 #include <cstdint>
 
-namespace lorekeep::encoder {
+namespace lorekeep {
 
 inline constexpr std::size_t kTileRowsOfAmx = 16;
 inline constexpr std::size_t kTileBytes = 64;  // per row
@@ -77,5 +83,11 @@ inline void tile_dot_bf16() noexcept {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
 }
 
-}  // namespace lorekeep::encoder
+/// kSums (i32) += kA (signed bytes) times kB (signed bytes, the values of four steps of the sum interleaved).
+template <int kSums, int kA, int kB>
+inline void tile_dot_bytes() noexcept {
+  asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kA), "i"(kB));
+}
+
+}  // namespace lorekeep
 #endif

@@ -1,5 +1,5 @@
 #include "amx_emulator.h"
-#if LOREKEEP_AMX_ENCODER
+#if LOREKEEP_AMX
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -7,15 +7,9 @@
 #include <cstring>
 
 #include "core/bf16.h"
-#include "encoder/amx_permission.h"
-#include "encoder/amx_tiles.h"
 
 namespace lorekeep::test {
 namespace {
-
-using encoder::kTileBytes;
-using encoder::kTileRowsOfAmx;
-using encoder::TileConfig;
 
 constexpr int kTiles = 8;
 
@@ -29,9 +23,10 @@ struct Tile {
     return value;
   }
   float bf16(std::size_t row, std::size_t column) const { return from_bf16(get<std::uint16_t>(row, column)); }
-  void add(std::size_t row, std::size_t column, float value) {
-    value += get<float>(row, column);
-    std::memcpy(bytes[row] + column * sizeof(float), &value, sizeof(float));
+  template <class T>
+  void add(std::size_t row, std::size_t column, T value) {
+    value += get<T>(row, column);
+    std::memcpy(bytes[row] + column * sizeof(T), &value, sizeof(T));
   }
 };
 
@@ -92,25 +87,41 @@ void store(int tile, std::uint8_t* to, std::ptrdiff_t stride) {
   for (std::size_t i = 0; i < rows; ++i, to += stride) std::memcpy(to, tiles[tile].bytes[i], bytes_of(tile));
 }
 
+// Calls sum(row, column, groups), which adds the products of that many groups of four bytes.
+template <class Sum>
+void dot(int sums, int a, int b, const Sum& sum) {
+  const std::size_t rows = rows_of(sums);
+  const std::size_t columns = bytes_of(sums) / sizeof(float);
+  const std::size_t groups = bytes_of(a) / sizeof(float);
+  need(sums != a && sums != b && a != b, "a product of a tile with itself");
+  need(rows_of(a) == rows && rows_of(b) == groups && bytes_of(b) == bytes_of(sums), "a product of unfit tiles");
+  for (std::size_t m = 0; m < rows; ++m) {
+    for (std::size_t n = 0; n < columns; ++n) tiles[sums].add(m, n, sum(m, n, groups));
+  }
+}
+
 // TDPBF16PS: the even and the odd steps are summed apart, then added. Numbers too small for an f32 become zeros, which
 // makes no difference to the tests.
 void dot_bf16(int sums, int a, int b) {
-  const std::size_t rows = rows_of(sums);
-  const std::size_t columns = bytes_of(sums) / sizeof(float);
-  const std::size_t pairs = bytes_of(a) / sizeof(float);
-  need(sums != a && sums != b && a != b, "a product of a tile with itself");
-  need(rows_of(a) == rows && rows_of(b) == pairs && bytes_of(b) == bytes_of(sums), "a product of unfit tiles");
-  for (std::size_t m = 0; m < rows; ++m) {
-    for (std::size_t n = 0; n < columns; ++n) {
-      float even = 0;
-      float odd = 0;
-      for (std::size_t k = 0; k < pairs; ++k) {
-        even += tiles[a].bf16(m, 2 * k) * tiles[b].bf16(k, 2 * n);
-        odd += tiles[a].bf16(m, 2 * k + 1) * tiles[b].bf16(k, 2 * n + 1);
-      }
-      tiles[sums].add(m, n, even + odd);
+  dot(sums, a, b, [a, b](std::size_t m, std::size_t n, std::size_t pairs) {
+    float even = 0;
+    float odd = 0;
+    for (std::size_t k = 0; k < pairs; ++k) {
+      even += tiles[a].bf16(m, 2 * k) * tiles[b].bf16(k, 2 * n);
+      odd += tiles[a].bf16(m, 2 * k + 1) * tiles[b].bf16(k, 2 * n + 1);
     }
-  }
+    return even + odd;
+  });
+}
+
+// TDPBSSD.
+void dot_bytes(int sums, int a, int b) {
+  dot(sums, a, b, [a, b](std::size_t m, std::size_t n, std::size_t groups) {
+    std::int32_t sum = 0;
+    for (std::size_t k = 0; k < 4 * groups; ++k)
+      sum += tiles[a].get<std::int8_t>(m, k) * tiles[b].get<std::int8_t>(k / 4, 4 * n + k % 4);
+    return sum;
+  });
 }
 
 /// An instruction of three-byte VEX form: C4, two bytes of prefix, opcode, ModRM and what follows it.
@@ -132,7 +143,7 @@ class Instruction {
   std::ptrdiff_t stride() const { return stride_; }
 
  private:
-  bool tile_operation() const { return opcode() == 0x4b || opcode() == 0x5c; }
+  bool tile_operation() const { return opcode() == 0x4b || opcode() == 0x5c || opcode() == 0x5e; }
   std::uint8_t modrm() const { return code_[4]; }
 
   std::intptr_t value(int number) const {
@@ -193,6 +204,7 @@ bool emulate(const Instruction& found) {
     case 0x4bb: load(found.reg(), found.address(), found.stride()); return true;
     case 0x4ba: store(found.reg(), found.address(), found.stride()); return true;
     case 0x5c2: dot_bf16(found.reg(), found.rm(), found.second()); return true;
+    case 0x5e3: dot_bytes(found.reg(), found.rm(), found.second()); return true;
     default: return false;
   }
 }
@@ -207,15 +219,15 @@ void on_unknown_instruction(int, siginfo_t*, void* context) {
 
 }  // namespace
 
-AmxEmulator::AmxEmulator() {
+AmxEmulator::AmxEmulator(bool permitted) {
   release();
   struct sigaction action{};
   action.sa_sigaction = on_unknown_instruction;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigaction(SIGILL, &action, &before_);
   const long before = count;
-  encoder::TileScope::current();
-  usable_ = __builtin_cpu_supports("avx512f") != 0 && (encoder::amx_permitted() || count > before);
+  TileScope::current();
+  usable_ = __builtin_cpu_supports("avx512f") != 0 && (permitted || count > before);
 }
 
 AmxEmulator::~AmxEmulator() {

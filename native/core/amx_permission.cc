@@ -1,7 +1,7 @@
-#include "encoder/amx_permission.h"
+#include "core/amx_permission.h"
 
-#include "encoder/kernel_sets.h"
-#if LOREKEEP_AMX_ENCODER
+#include "core/amx_tiles.h"
+#if LOREKEEP_AMX
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,14 +11,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
-
-#include "core/bf16.h"
-#include "core/cpu.h"
 #endif
 
-namespace lorekeep::encoder {
-#if LOREKEEP_AMX_ENCODER
+namespace lorekeep {
+#if LOREKEEP_AMX
 namespace {
 
 constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
@@ -29,30 +25,8 @@ bool request() noexcept {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Checks a product that uses every kind of tile: two of rows, the second partial; two panels; a partial last step.
-bool product_is_right() noexcept {
-  constexpr std::size_t kRows = 19;
-  constexpr std::size_t kDepth = 48;
-  constexpr std::size_t kWidth = 3 * kLanes;
-  std::uint16_t a[kRows * kDepth];
-  std::uint16_t b[kWidth * kDepth];
-  float found[kRows * kWidth] = {};
-  float expected[kRows * kWidth] = {};
-  for (std::size_t i = 0; i < kRows * kDepth; ++i) a[i] = to_bf16(static_cast<float>(i % 7) - 3);
-  for (std::size_t i = 0; i < kWidth * kDepth; ++i) b[i] = to_bf16(static_cast<float>(i % 11) - 5);
-  Gemm<std::uint16_t> gemm{a,     kDepth, b,     kDepth * kLanes, 2 * kLanes,      nullptr,
-                           found, kWidth, kRows, kDepth,          kWidth / kLanes, false};
-  gemm_bf16_amx(gemm);
-  gemm.c = expected;
-  kScalarKernels.gemm_bf16(gemm);
-  for (std::size_t i = 0; i < kRows * kWidth; ++i) {
-    if (found[i] != expected[i]) return false;  // small integers: exact
-  }
-  return true;
-}
-
 // Allocates no memory and takes no lock between fork() and _exit(), because another thread may have held the lock.
-[[noreturn]] void try_in_child(int to) noexcept {
+[[noreturn]] void try_in_child(bool (*product_is_right)() noexcept, int to) noexcept {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   signal(SIGILL, SIG_DFL);
@@ -76,11 +50,11 @@ bool await(pid_t child, int from) noexcept {
   return works;
 }
 
-bool works_in_child() noexcept {
+bool works_in_child(bool (*product_is_right)() noexcept) noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
   const pid_t child = fork();
-  if (child == 0) try_in_child(ends[1]);
+  if (child == 0) try_in_child(product_is_right, ends[1]);
   close(ends[1]);
   const bool works = child > 0 && await(child, ends[0]);
   close(ends[0]);
@@ -89,14 +63,13 @@ bool works_in_child() noexcept {
 
 }  // namespace
 
-bool amx_permitted() noexcept {
-  static const bool permitted = (usable_features() & kAmxBf16) != 0 && works_in_child() && request();
-  return permitted;
+bool amx_permitted(bool (*product_is_right)() noexcept) noexcept {
+  return works_in_child(product_is_right) && request();
 }
 #else
-bool amx_permitted() noexcept {
+bool amx_permitted(bool (*)() noexcept) noexcept {
   return false;
 }
 #endif
 
-}  // namespace lorekeep::encoder
+}  // namespace lorekeep
