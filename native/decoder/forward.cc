@@ -20,7 +20,9 @@ constexpr std::size_t kCappedTogether = 4096;  // some 50 µs: capped in one pie
 void Forward::Rows::resize(std::size_t rows, std::size_t width) {
   stride = padded(width);
   data = Buffer<float>(rows * stride);
-  std::fill_n(data.data(), data.size(), 0.0f);
+  // Only what kernels read beyond a row's end: most steps have few rows, and leave the rest of the memory untouched.
+  if (stride == width) return;
+  for (std::size_t row = 0; row < rows; ++row) std::fill(at(row) + width, at(row) + stride, 0.0f);
 }
 
 Forward::Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, Team& team, std::size_t most_rows,

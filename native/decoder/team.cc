@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "core/cpu.h"
 
@@ -14,7 +15,8 @@ constexpr std::uint64_t kPhaseShift = 40;
 constexpr std::uint64_t kField = (std::uint64_t{1} << 20) - 1;
 constexpr std::uint32_t kPhases = (std::uint32_t{1} << 24) - 1;
 constexpr std::chrono::microseconds kLongestSpin{50};
-constexpr int kSpinsPerLook = 32;  // at the clock
+constexpr std::chrono::microseconds kWatched = kLongestSpin / 2;  // a thread that uses no time of these has no core
+constexpr int kSpinsPerLook = 32;                                 // at the clock
 
 std::uint64_t next_of(std::uint64_t word) noexcept {
   return word & kField;
@@ -23,10 +25,10 @@ std::uint64_t count_of(std::uint64_t word) noexcept {
   return (word >> kCountShift) & kField;
 }
 
-// Returns whether `ready` became true within kLongestSpin.
+// Returns whether `ready` became true within `longest`.
 template <class Ready>
-bool spin_until(const Ready& ready) noexcept {
-  const auto end = std::chrono::steady_clock::now() + kLongestSpin;
+bool spin_until(const Ready& ready, std::chrono::microseconds longest = kLongestSpin) noexcept {
+  const auto end = std::chrono::steady_clock::now() + longest;
   do {
     for (int i = 0; i < kSpinsPerLook; ++i) {
       if (ready()) return true;
@@ -115,11 +117,33 @@ bool Team::run_tickets(std::size_t tickets, Job job) {
 }
 
 void Team::wait_for_helpers() noexcept {
-  if (spin_until([this] { return left_.load(std::memory_order_acquire) == 0; })) return;
+  const auto done = [this] { return left_.load(std::memory_order_acquire) == 0; };
+  if (spin_until(done, kLongestSpin - kWatched)) return;
+  watch_helpers();
+  if (spin_until(done, kWatched)) return;
+  pull_stalled();
   // Asleep, this thread leaves its core to a helper that lost its own.
   caller_waits_.store(true);
-  if (left_.load() == 0 && caller_waits_.exchange(false)) return;
-  all_done_.acquire();
+  if (left_.load() != 0 || !caller_waits_.exchange(false)) all_done_.acquire();
+  for (std::size_t i = 0; i < started_; ++i) {
+    if (std::exchange(helpers_[i]->pulled, false)) helpers_[i]->place.release();
+  }
+}
+
+void Team::watch_helpers() noexcept {
+  for (std::size_t i = 0; i < started_; ++i) {
+    Helper& helper = *helpers_[i];
+    helper.used = helper.placed.load() && helper.working.load() ? helper.place.used() : -1;
+  }
+}
+
+// The system alone may take milliseconds to see that a core has become idle.
+void Team::pull_stalled() noexcept {
+  for (std::size_t i = 0; i < started_; ++i) {
+    Helper& helper = *helpers_[i];
+    if (helper.used >= 0 && helper.working.load() && helper.place.used() == helper.used)
+      helper.pulled = helper.place.pull();
+  }
 }
 
 bool Team::has_tickets(std::size_t worker) const noexcept {
@@ -129,10 +153,14 @@ bool Team::has_tickets(std::size_t worker) const noexcept {
 
 void Team::help(std::size_t worker) {
   Helper& own = *helpers_[worker - 1];
+  own.place.of_this_thread();
+  own.placed.store(true);
   for (;;) {
     std::size_t ticket = 0;
     while (worker < limit_.load(std::memory_order_relaxed) && take(ticket)) {
+      own.working.store(true, std::memory_order_relaxed);
       if (!stopped()) job_.call(job_.context, ticket, worker);
+      own.working.store(false, std::memory_order_relaxed);
       finish_ticket();
     }
     if (ending_.load()) return;

@@ -1,6 +1,7 @@
 // Threads that compute the operations of a step together. An operation is a number of tickets; whoever is free takes
 // the next one, so that a thread that lost its core holds up at most the ticket it has. A thread that finds no ticket
-// spins for a moment, then sleeps: the next operation usually begins within microseconds, and waking takes 40.
+// spins for a moment, then sleeps: the next operation usually begins within microseconds, and waking takes 40. A thread
+// that lost its core to another program, with the last ticket in hand, gets the core of the caller, which waits for it.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/semaphore.h"
+#include "decoder/thread_place.h"
 
 namespace lorekeep::decoder {
 
@@ -61,6 +63,11 @@ class Team {
     std::thread thread;
     Semaphore wake;
     std::atomic<bool> asleep{false};
+    std::atomic<bool> working{false};  // on a ticket
+    std::atomic<bool> placed{false};   // `place` is set
+    ThreadPlace place;
+    std::int64_t used = -1;  // of `place`, when the caller began to watch it
+    bool pulled = false;
   };
 
   bool run_tickets(std::size_t tickets, Job job);
@@ -69,6 +76,8 @@ class Team {
   bool has_tickets(std::size_t worker) const noexcept;
   void finish_ticket() noexcept;
   void wait_for_helpers() noexcept;
+  void watch_helpers() noexcept;
+  void pull_stalled() noexcept;
   void poll() noexcept;
 
   // Phase, tickets and the next ticket in one word, so that no thread takes a ticket of an operation that has ended.

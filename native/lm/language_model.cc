@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <future>
 #include <new>
 #include <optional>
 #include <utility>
@@ -88,11 +89,15 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
     const bool ours = options.runtime == Runtime::kDecoder;
     resolve_options(profile);
     read_facts(file, profile, device);
+    std::future<std::shared_ptr<const decoder::DecoderWeights>> packing;  // while llama.cpp reads the vocabulary
+    if (ours && content == Content::kAll)
+      packing = std::async(std::launch::async | std::launch::deferred,
+                           [&] { return shared_decoder(facts.fingerprint, file, plan, cancel); });
     llama = engine::load_llama(path, llama_content(content, ours), cancel, engine::tensor_progress(progress), device);
     if (llama_model_has_encoder(llama.get()) || !llama_model_has_decoder(llama.get()))
       fail(Code::kUnsupported, "an encoder; it does not generate text");
     tokens.emplace(*llama);
-    if (ours && content == Content::kAll) decoder = shared_decoder(facts.fingerprint, file, plan, cancel);
+    if (packing.valid()) decoder = packing.get();
     if (cancel != nullptr) cancel->check();
     file.check_unchanged();
   } catch (const Error& error) {
