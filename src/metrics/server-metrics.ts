@@ -97,6 +97,11 @@ export class ServerMetrics {
     this.#requestSeconds.series(type).observe(durationMs);
   }
 
+  /** A frame that is no request: its type may be any text. */
+  invalid(code: number): void {
+    this.#requests.add('invalid', code);
+  }
+
   refused(code: number): void {
     this.#refused.inc({ code });
   }

@@ -361,6 +361,7 @@ export class Connection {
       const error = toServerError(thrown);
       if (isDefect(error)) this.#log.error({ err: thrown }, 'request failed');
       else this.#log.debug({ code: error.code }, 'request refused');
+      this.#services.observer?.invalid?.(error.code);
       this.#refuse(error, replyTo ?? leadingId(payload));
     }
   }

@@ -14,6 +14,8 @@ export interface RequestFacts {
 export interface ServerObserver {
   turn?(facts: TurnFacts): void;
   request?(facts: RequestFacts): void;
+  /** A frame was no valid request, with the error code. */
+  invalid?(code: number): void;
   /** A client was turned away, with an error code. */
   refused?(code: number): void;
 }
@@ -28,6 +30,9 @@ export function allOf(observers: readonly (ServerObserver | undefined)[]): Serve
     },
     request: (facts) => {
       for (const observer of present) observer.request?.(facts);
+    },
+    invalid: (code) => {
+      for (const observer of present) observer.invalid?.(code);
     },
     refused: (code) => {
       for (const observer of present) observer.refused?.(code);

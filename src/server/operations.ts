@@ -150,6 +150,7 @@ function metricsObserver(metrics: ServerMetrics): ServerObserver {
   return {
     turn: (facts) => metrics.turn(facts),
     request: ({ type, code, durationMs }) => metrics.request(type, code, durationMs),
+    invalid: (code) => metrics.invalid(code),
     refused: (code) => metrics.refused(code),
   };
 }

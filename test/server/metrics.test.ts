@@ -51,10 +51,15 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   await expect(
     session.createAgent({ graph: retrieveGraph({ embedded_string_storage: 'x/y' }) }),
   ).rejects.toThrow();
+  const raw = await server.raw();
+  for (const id of [1, 2]) await raw.request({ type: `Unknown${id}`, id });
+  await raw.request({ type: 'CreateSessionRequest', id: 3, unknown_field: 1 });
   const { status, headers, text } = await get(portOf(server), '/metrics');
   expect(status).toBe(200);
+  expect(sampleOf(text, 'lorekeep_requests_total{type="invalid",code="1002"}')).toBe(2);
+  expect(sampleOf(text, 'lorekeep_requests_total{type="invalid",code="1004"}')).toBe(1);
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
-  expect(sampleOf(text, 'lorekeep_connections')).toBe(1);
+  expect(sampleOf(text, 'lorekeep_connections')).toBe(2);
   expect(sampleOf(text, 'lorekeep_sessions')).toBe(1);
   expect(sampleOf(text, 'lorekeep_turns_total{status="completed",code="0"}')).toBe(2);
   expect(sampleOf(text, 'lorekeep_turn_seconds_count')).toBe(2);
