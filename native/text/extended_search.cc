@@ -12,34 +12,71 @@ namespace {
 constexpr std::size_t kBlocksPerPoll = 64;
 constexpr std::size_t kDocumentsPerPiece = 64;
 
+/// Calls visit(word, token) for every token of kEnhanced: the word in the text, and what stripping leaves of it.
+template <class Visit>
+void for_each_english_word(std::string_view text, Visit&& visit) {
+  char token[kMaxTokenBytes];
+  for_each_token(text, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
+    if (is_english_stopword(word)) return;
+    std::copy(word.begin(), word.end(), token);
+    visit(word, std::string_view(token, strip_english_suffix(token, word.size())));
+  });
+}
+
+/// Returns whether a word of the texts counts for a prefix by its stem alone.
+bool has_stem(const TermUnion& any, std::string_view word, std::string_view stem) {
+  return word.starts_with(any.beginning) && std::find(any.stems.begin(), any.stems.end(), stem) != any.stems.end();
+}
+
 /// Tokens that must follow each other, and how far a failed match continues (Knuth, Morris and Pratt, 1977): a search
 /// reads each token of a text once, however often words of the phrase repeat.
 class Phrase {
  public:
-  explicit Phrase(std::span<const std::string> tokens) : tokens_(tokens), shorter_(tokens.size() + 1, 0) {
-    for (std::size_t i = 1, matched = 0; i < tokens.size(); ++i) {
-      matched = extended(matched, tokens[i]);
+  explicit Phrase(const QueryClause& clause) : clause_(clause), shorter_(clause.phrase.size() + 1, 0) {
+    for (std::size_t i = 1, matched = 0; i < clause.phrase.size(); ++i) {
+      matched = extended(matched, clause.phrase[i]);
       shorter_[i + 1] = matched;
+    }
+    if (!clause.open) return;
+    for (const std::string& term : clause.unions.back().terms) {
+      if (!term.starts_with(clause.phrase.back())) other_ends_.push_back(term);
     }
   }
 
   bool occurs_in(std::string_view text, Tokenizer tokenizer) const {
     std::size_t matched = 0;
-    for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
-      if (matched < tokens_.size() && kind == TokenKind::kWord) matched = extended(matched, token);
-    });
-    return matched == tokens_.size();
+    const std::size_t last = clause_.phrase.size() - 1;
+    const auto step = [&](std::string_view word, std::string_view token) {
+      if (matched > last) return;
+      matched = clause_.open && matched == last && ends(word, token) ? last + 1 : extended(matched, token);
+    };
+    if (clause_.open && tokenizer == Tokenizer::kEnhanced) {
+      for_each_english_word(text, step);
+    } else {
+      for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
+        if (kind == TokenKind::kWord) step(token, token);
+      });
+    }
+    return matched > last;
   }
 
  private:
-  /// Returns how many tokens of the phrase end with this one, if `matched` ended with the one before.
-  std::size_t extended(std::size_t matched, std::string_view token) const {
-    while (matched > 0 && tokens_[matched] != token) matched = shorter_[matched];
-    return tokens_[matched] == token ? matched + 1 : 0;
+  /// Returns whether the word counts for the prefix that ends the phrase.
+  bool ends(std::string_view word, std::string_view token) const {
+    return token.starts_with(clause_.phrase.back()) || has_stem(clause_.unions.back(), word, token) ||
+           std::find(other_ends_.begin(), other_ends_.end(), token) != other_ends_.end();
   }
 
-  std::span<const std::string> tokens_;
-  std::vector<std::size_t> shorter_;  // by tokens matched: the next shorter beginning that also ends there
+  /// Returns how many tokens of the phrase end with this one, if `matched` ended with the one before.
+  std::size_t extended(std::size_t matched, std::string_view token) const {
+    const std::vector<std::string>& tokens = clause_.phrase;
+    while (matched > 0 && tokens[matched] != token) matched = shorter_[matched];
+    return tokens[matched] == token ? matched + 1 : 0;
+  }
+
+  const QueryClause& clause_;
+  std::vector<std::size_t> shorter_;          // by tokens matched: the next shorter beginning that also ends there
+  std::vector<std::string_view> other_ends_;  // terms that count for the prefix but do not begin so
 };
 
 template <class Visit>
@@ -58,13 +95,8 @@ void for_each_posting_of(const TermEntry& entry, std::uint32_t blocks, const Wor
 /// Returns how many words of a text have one of the stems and begin as the prefix does.
 std::uint32_t words_of_stems(std::string_view text, const TermUnion& any) {
   std::uint32_t count = 0;
-  char stem[kMaxTokenBytes];
-  for_each_token(text, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
-    if (!word.starts_with(any.beginning) || is_english_stopword(word)) return;
-    std::copy(word.begin(), word.end(), stem);
-    const std::string_view stripped(stem, strip_english_suffix(stem, word.size()));
-    if (std::find(any.stems.begin(), any.stems.end(), stripped) != any.stems.end()) ++count;
-  });
+  for_each_english_word(text,
+                        [&](std::string_view word, std::string_view stem) { count += has_stem(any, word, stem); });
   return count;
 }
 
@@ -197,7 +229,7 @@ Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedText
   std::vector<std::uint32_t> documents;
   candidates.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
   std::vector<std::uint8_t> found(documents.size());
-  const Phrase phrase(clause.phrase);
+  const Phrase phrase(clause);
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
       found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.index->tokenizer());

@@ -1,20 +1,37 @@
 #include "text/extended_syntax.h"
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace lorekeep::text {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
+/// Returns whether the character is white space in Unicode.
+bool is_blank(char32_t c) noexcept {
+  return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
 
-bool is_blank(char character) noexcept {
-  return kBlanks.find(character) != std::string_view::npos;
+/// Returns the number of bytes before the first character for which `ends` is true.
+template <class Ends>
+std::size_t bytes_until(std::string_view text, Ends&& ends) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    const char* const begin = at;
+    if (ends(decode_utf8(at, end))) return static_cast<std::size_t>(begin - text.data());
+  }
+  return text.size();
+}
+
+std::size_t blank_bytes(std::string_view text) noexcept {
+  return bytes_until(text, [](char32_t character) { return !is_blank(character); });
 }
 
 /// Removes a sign from the front of the query if a word or a quote follows.
 Clause::Sign take_sign(std::string_view& rest) noexcept {
   const bool sign = rest.front() == '+' || rest.front() == '-';
-  if (!sign || rest.size() == 1 || is_blank(rest[1])) return Clause::Sign::kNone;
+  if (!sign || rest.size() == 1 || blank_bytes(rest.substr(1)) > 0) return Clause::Sign::kNone;
   const Clause::Sign taken = rest.front() == '+' ? Clause::Sign::kRequired : Clause::Sign::kExcluded;
   rest.remove_prefix(1);
   return taken;
@@ -37,7 +54,8 @@ Clause take_clause(std::string_view& rest) {
     if (!rest.empty()) rest.remove_prefix(1);
     return clause;
   }
-  std::string_view word = take_until(rest, rest.find_first_of(" \t\r\n\f\v\""));
+  std::string_view word =
+      take_until(rest, bytes_until(rest, [](char32_t character) { return is_blank(character) || character == '"'; }));
   if (word.ends_with('*')) {
     clause.prefix = true;
     while (word.ends_with('*')) word.remove_suffix(1);
@@ -51,9 +69,8 @@ Clause take_clause(std::string_view& rest) {
 std::vector<Clause> parse_clauses(std::string_view query) {
   std::vector<Clause> clauses;
   while (true) {
-    const std::size_t start = query.find_first_not_of(kBlanks);
-    if (start == std::string_view::npos) return clauses;
-    query.remove_prefix(start);
+    query.remove_prefix(blank_bytes(query));
+    if (query.empty()) return clauses;
     Clause clause = take_clause(query);
     if (clause.text.empty()) continue;
     if (clauses.size() == kMaxClauses) {

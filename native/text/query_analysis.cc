@@ -123,15 +123,33 @@ class Analysis {
 
   void add_prefix(const Clause& clause) {
     // Suffixes are stripped from the index's terms, not from a prefix; the word itself and its other forms match too.
-    const bool stems = tokenizer_ == Tokenizer::kEnhanced;
-    std::vector<std::string> words = stems ? tokenize(clause.text, Tokenizer::kBasic) : tokens(clause.text);
+    std::vector<std::string> words =
+        tokenizer_ == Tokenizer::kEnhanced ? tokenize(clause.text, Tokenizer::kBasic) : tokens(clause.text);
     if (words.empty()) return;
     const std::string prefix = std::move(words.back());
     words.pop_back();
-    for (const std::string& word : words) {
-      for (const std::string& token : tokens(word)) clauses_.push_back(word_clause(token, clause.sign));
-    }
     QueryClause found{.sign = clause.sign};
+    std::set<std::string> known;
+    for (const std::string& word : words) {
+      for (std::string& token : tokens(word)) {
+        if (clause.sign == Clause::Sign::kNone) {
+          clauses_.push_back(word_clause(token, clause.sign));
+          continue;
+        }
+        if (known.insert(token).second) found.unions.push_back({{token}});
+        found.phrase.push_back(std::move(token));
+      }
+    }
+    if (!found.phrase.empty()) {  // +well-known*
+      found.phrase.push_back(prefix);
+      found.open = true;
+    }
+    found.unions.push_back(prefix_union(prefix));
+    clauses_.push_back(std::move(found));
+  }
+
+  /// Returns the words that begin so, and the prefix itself.
+  TermUnion prefix_union(const std::string& prefix) const {
     TermUnion all;
     std::set<std::string_view> starting;
     for (const TextIndex* index : indexes_) {
@@ -142,10 +160,9 @@ class Analysis {
     for (std::string& token : tokens(prefix)) {
       if (!token.starts_with(prefix)) all.terms.push_back(std::move(token));
     }
-    if (stems) add_stems(prefix, all);
+    if (tokenizer_ == Tokenizer::kEnhanced) add_stems(prefix, all);
     if (all.terms.empty()) all.terms.push_back(prefix);
-    found.unions.push_back(std::move(all));
-    clauses_.push_back(std::move(found));
+    return all;
   }
 
   /// Adds the stems of words that begin with the prefix if stripping reached into it: the prefix without its end, whose

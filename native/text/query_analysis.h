@@ -44,6 +44,7 @@ struct QueryClause {
   std::uint32_t occurrences = 1;
   std::vector<TermUnion> unions;
   std::vector<std::string> phrase;  // tokens that must follow each other; empty: any occurrence counts
+  bool open = false;                // the phrase's last word is a prefix: any word of the last union counts
 };
 
 /// Returns the clauses of a query. `indexes`: at least one, of one tokenizer; prefixes and corrections are terms of

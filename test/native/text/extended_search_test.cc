@@ -44,6 +44,12 @@ TEST("extended syntax: signs, quotes and asterisks count where a word follows or
       {"lamp* +se* *", {{Sign::kNone, false, true, "lamp"}, {Sign::kRequired, false, true, "se"}}},
       {"a\"b c\"d",
        {{Sign::kNone, false, false, "a"}, {Sign::kNone, true, false, "b c"}, {Sign::kNone, false, false, "d"}}},
+      {"+a\u3000-b\u00A0c \u2003 d",
+       {{Sign::kRequired, false, false, "a"},
+        {Sign::kExcluded, false, false, "b"},
+        {Sign::kNone, false, false, "c"},
+        {Sign::kNone, false, false, "d"}}},
+      {"+\u3000a", {{Sign::kNone, false, false, "+"}, {Sign::kNone, false, false, "a"}}},
       {"--a ++", {{Sign::kExcluded, false, false, "-a"}, {Sign::kRequired, false, false, "+"}}},
   };
   for (const auto& [query, clauses] : cases) CHECK(parse_clauses(query) == clauses);
@@ -98,7 +104,10 @@ class Generator {
       query += kSigns[below(5)];
       switch (below(5)) {
         case 0: query += '"' + word() + ' ' + word() + (below(3) == 0 ? ' ' + word() : "") + '"'; break;
-        case 1: query += word().substr(0, 1 + below(below(2) == 0 ? 4 : 12)) + '*'; break;
+        case 1:
+          if (below(3) == 0) query += word() + "-" + (below(3) == 0 ? word() + "." : "");
+          query += word().substr(0, 1 + below(below(2) == 0 ? 4 : 12)) + '*';
+          break;
         case 2: query += std::vector<const char*>{"lammp", "seka", "1986", "mp5s"}[below(4)]; break;
         default: query += word();
       }
@@ -256,6 +265,28 @@ TEST("extended search: a prefix finds words that begin so though their stem does
   CHECK((found("runn*") == Ordinals{5, 7}));
   CHECK((found("nationa*") == Ordinals{8, 10}));
   CHECK((found("+nationa* -nationall*") == Ordinals{10}));
+}
+
+TEST("extended search: a signed prefix of several tokens is a phrase whose last token is a prefix") {
+  const std::vector<std::string> texts = {"北京大学在北京", "京大与北京", "น้องชายของฉัน",
+                                          "พี่ชายของฉัน",      "well known", "known well"};
+  const auto index = index_of(texts, Tokenizer::kMultilingual);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  const auto found = [&](const char* query) {
+    std::vector<std::uint32_t> ordinals;
+    for (const Scored& hit : ExtendedSearch({&searched, 1}, query, {.syntax = true}, nullptr, {}).search(20)) {
+      ordinals.push_back(hit.ordinal);
+    }
+    std::sort(ordinals.begin(), ordinals.end());
+    return ordinals;
+  };
+  using Ordinals = std::vector<std::uint32_t>;
+  CHECK(found("+北京大*") == Ordinals{0});
+  CHECK(found("北京 -北京大*") == Ordinals{1});
+  CHECK(found("ของฉัน -น้องชาย*") == Ordinals{3});
+  CHECK(found("well -well-kn*") == Ordinals{5});
+  CHECK(found("+well-kn*") == Ordinals{4});
+  CHECK((found("well-kn*") == Ordinals{4, 5}));
 }
 
 TEST("extended search: synonyms are single words, and a cancelled search ends") {

@@ -29,6 +29,7 @@ struct NaiveClause {
   Clause::Sign sign;
   std::vector<NaiveUnion> unions;
   Tokens phrase;
+  bool open = false;  // a word of the last union must follow the phrase
 };
 
 class Naive {
@@ -131,8 +132,13 @@ class Naive {
   void read_prefix(const Clause& clause) {
     Tokens words = tokenize(clause.text, tokenizer_ == Tokenizer::kEnhanced ? Tokenizer::kBasic : tokenizer_);
     if (words.empty()) return;
+    Tokens before;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-      for (const std::string& token : tokenize(words[i], tokenizer_)) clauses_.push_back(word(token, clause.sign));
+      for (const std::string& token : tokenize(words[i], tokenizer_)) before.push_back(token);
+    }
+    if (clause.sign == Clause::Sign::kNone) {
+      for (const std::string& token : before) clauses_.push_back(word(token, clause.sign));
+      before.clear();
     }
     std::set<std::string> terms;
     for (const std::string& term : vocabulary_) {
@@ -140,7 +146,12 @@ class Naive {
     }
     for (const std::string& token : tokenize(words.back(), tokenizer_)) terms.insert(token);
     const bool stems = tokenizer_ == Tokenizer::kEnhanced;
-    clauses_.push_back({clause.sign, {{terms, 1, stems ? words.back() : ""}}, {}});
+    NaiveClause found{clause.sign, {}, before};
+    for (const std::string& token : std::set<std::string>(before.begin(), before.end()))
+      found.unions.push_back({{token}, 1});
+    found.unions.push_back({terms, 1, stems ? words.back() : ""});
+    found.open = !before.empty();
+    clauses_.push_back(found);
   }
 
   NaiveClause word(const std::string& token, Clause::Sign sign) const {
@@ -168,9 +179,31 @@ class Naive {
     return clause;
   }
 
+  bool matches_open(const NaiveClause& clause, std::size_t text, std::size_t document) const {
+    const NaiveUnion& last = clause.unions.back();
+    std::vector<std::pair<std::string, std::string>> words;
+    if (last.beginning.empty()) {
+      for (const std::string& token : tokens_[text][document]) words.emplace_back(token, token);
+    } else {
+      words = words_[text * texts_.front().texts.size() + document];
+    }
+    for (std::size_t at = 0; at + clause.phrase.size() < words.size(); ++at) {
+      bool same = true;
+      for (std::size_t i = 0; i < clause.phrase.size(); ++i) same = same && words[at + i].second == clause.phrase[i];
+      const auto& [word, stem] = words[at + clause.phrase.size()];
+      const bool begins = !last.beginning.empty() && word.substr(0, last.beginning.size()) == last.beginning;
+      if (same && (begins || last.terms.contains(stem))) return true;
+    }
+    return false;
+  }
+
   bool matches(const NaiveClause& clause, std::size_t document) const {
     for (std::size_t text = 0; text < tokens_.size(); ++text) {
       const Tokens& tokens = tokens_[text][document];
+      if (clause.open) {
+        if (matches_open(clause, text, document)) return true;
+        continue;
+      }
       if (!clause.phrase.empty()) {
         if (std::search(tokens.begin(), tokens.end(), clause.phrase.begin(), clause.phrase.end()) != tokens.end())
           return true;
