@@ -32,12 +32,14 @@ struct Hybrid {
   double above;
   double coverage;
   double lexical;
+  double lead;           // of the cosine over the next record, or below the best one
+  double coverage_lead;  // the same of the BM25 score
 };
 
-constexpr Dense kDense{-10.86, 12.17, 3.88};
-constexpr DenseWithWords kDenseWithWords{-9.79, 9.86, 3.05, 4.30};
+constexpr Dense kDense{-13.92, 11.75, 6.91};
+constexpr DenseWithWords kDenseWithWords{-13.72, 7.88, 7.33, 4.97};
 constexpr Lexical kLexical{-9.03, 9.74, 3.17, 1.32};
-constexpr Hybrid kHybrid{-8.22, 8.94, 0.98, 3.75};
+constexpr Hybrid kHybrid{-6.10, 7.07, 1.19, 1.21, 1.68, 7.81};
 
 /// A record may answer in words other than the query's, so the estimate by cosines counts if it is larger than the one
 /// with words by `lead`. The larger of two is too large by `excess`.
@@ -49,18 +51,24 @@ struct OtherWords {
     return std::max(by_cosine - lead, with_words) - excess;
   }
 };
-constexpr OtherWords kInDense{0, 0.21};
-constexpr OtherWords kInHybrid{0.5, 0.07};
+constexpr OtherWords kInDense{0, 0.40};
+constexpr OtherWords kInHybrid{0.5, 0.36};
 
 /// Least range of cosines above the floor: all records may be equal.
 constexpr double kLeastRange = 0.05;
+
+/// Returns by how much the best value exceeds the next one; for another value, by how much less than the best it is.
+double lead(double value, double best, double next) noexcept {
+  return value >= best ? value - next : value - best;
+}
 
 double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcept {
   const Background& background = scale.background;
   const ScoreScale scores{background.mean, scale.best_cosine, scale.best_bm25};
   const bool has_words = scale.bm25_limit > 0;
   const double cosine = 1.0 - static_cast<double>(distance);
-  const double above = (cosine - background.floor) / std::max(1 - background.floor, kLeastRange);
+  const double range = std::max(1 - background.floor, kLeastRange);
+  const double above = (cosine - background.floor) / range;
   // Boosts may lift a score over the limit.
   const double coverage = has_words ? std::min(static_cast<double>(bm25) / scale.bm25_limit, 1.0) : 0;
   if (scale.mode == Mode::kLexical) {
@@ -75,8 +83,10 @@ double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcep
     return kInDense.larger(by_cosine, kDenseWithWords.constant + kDenseWithWords.above * above +
                                           kDenseWithWords.dense * dense + kDenseWithWords.coverage * coverage);
   }
+  const double leads = kHybrid.lead * lead(cosine, scale.best_cosine, scale.next_cosine) / range +
+                       kHybrid.coverage_lead * lead(bm25, scale.best_bm25, scale.next_bm25) / scale.bm25_limit;
   return kInHybrid.larger(by_cosine, kHybrid.constant + kHybrid.above * above + kHybrid.coverage * coverage +
-                                         kHybrid.lexical * scores.lexical(bm25));
+                                         kHybrid.lexical * scores.lexical(bm25) + leads);
 }
 
 }  // namespace

@@ -14,8 +14,10 @@ struct RelevanceScale {
   Background background;   // dense, hybrid
   double best_cosine = 0;  // of the candidates: dense, hybrid
   double best_bm25 = 0;    // of the candidates: lexical, hybrid
-  double bm25_limit = 0;   // text::TextQuery::limit(); 0: no words
-  std::size_t words = 0;   // distinct ones of the query: lexical
+  double next_cosine = 0;  // the greatest below the best: hybrid
+  double next_bm25 = 0;
+  double bm25_limit = 0;  // text::TextQuery::limit(); 0: no words
+  std::size_t words = 0;  // distinct ones of the query: lexical
 };
 
 /// Returns the probability, in [0, 1], that a record with these raw scores is relevant. It never falls if a score

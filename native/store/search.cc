@@ -27,6 +27,8 @@ namespace {
 
 constexpr std::size_t kLeastCandidates = 50;
 constexpr std::size_t kCandidatesPerHit = 4;
+/// Scores of copies of a text differ by at most so much.
+constexpr float kSameScore = 1e-5f;
 
 [[noreturn]] void refuse(const char* field, const std::string& reason) {
   fail(Code::kInvalidArgument, std::string(field) + ": " + reason, {{"field", std::string(field)}, {"reason", reason}});
@@ -226,6 +228,8 @@ class Search {
     const Stopwatch stopwatch(result_.times.fusion);
     if (!dense.empty()) best_cosine_ = 1.0 - static_cast<double>(dense.front().score);
     if (!lexical.empty()) best_bm25_ = static_cast<double>(lexical.front().score);
+    next_cosine_ = 1.0 - static_cast<double>(first_other(dense, 2));
+    next_bm25_ = static_cast<double>(first_other(lexical, 0));
     if (by_scores) {
       fuse_scores(dense, lexical, depth);
     } else {
@@ -233,6 +237,14 @@ class Search {
     }
     complete(&Hit::distance, &Search::score_distances);
     complete(&Hit::bm25_score, &Search::score_words);
+  }
+
+  /// Returns the first score of a leg that is not that of its best records, or `none`.
+  static float first_other(std::span<const Scored> leg, float none) noexcept {
+    for (const Scored& found : leg) {
+      if (std::fabs(found.score - leg.front().score) > kSameScore) return found.score;
+    }
+    return none;
   }
 
   void fuse_ranks(std::span<const Scored> dense, std::span<const Scored> lexical) {
@@ -309,6 +321,8 @@ class Search {
       if (hit.distance) scale.best_cosine = std::max(scale.best_cosine, 1.0 - static_cast<double>(*hit.distance));
       if (hit.bm25_score) scale.best_bm25 = std::max(scale.best_bm25, static_cast<double>(*hit.bm25_score));
     }
+    scale.next_cosine = std::max(next_cosine_, scale.background.mean);
+    scale.next_bm25 = next_bm25_;
     const bool apart = has_text && request_.mode == Mode::kDense;
     const std::vector<float> bm25 = apart ? word_scores() : std::vector<float>(result_.hits.size());
     for (std::size_t i = 0; i < result_.hits.size(); ++i) {
@@ -352,6 +366,8 @@ class Search {
   std::optional<Background> background_;
   double best_cosine_ = -1;  // of the dense leg
   double best_bm25_ = 0;     // of the lexical leg
+  double next_cosine_ = -1;  // of a hybrid search: the greatest below the best, so that copies of a record do not count
+  double next_bm25_ = 0;
   SearchResult result_;
 };
 

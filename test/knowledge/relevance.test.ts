@@ -133,6 +133,21 @@ describe.each(Object.keys(otherWords))('the relevance of the first hit, %s', (na
     expect(mean(await relevances(few, asked, 'hybrid'))).toBeGreaterThan(0.2);
   });
 
+  test('is about the same in a storage that has every record twice', async () => {
+    const texts = pairs.flatMap(({ text }) => [text, text]);
+    await using twice = await createStorage({ strings: texts, model, tokenizer: 'enhanced' });
+    const queries = answered.map(({ query }) => query);
+    const once = mean(await relevances(storage, queries, 'hybrid'));
+    expect(Math.abs(mean(await relevances(twice, queries, 'hybrid')) - once)).toBeLessThan(0.1 * once);
+  });
+
+  test('does not depend on the number of hits asked for', async () => {
+    for (const { query: text } of answered.slice(0, 10)) {
+      const { hits } = await storage.search({ text, topK: 20 });
+      expect(await firstRelevance(storage, text, 'hybrid')).toBeCloseTo(hits[0]?.relevance ?? 0, 6);
+    }
+  });
+
   test('sinks if the record that answers is not there', async () => {
     const texts = pairs.filter((pair) => !answered.includes(pair)).map(({ text }) => text);
     await using without = await createStorage({ strings: texts, model, tokenizer: 'enhanced' });

@@ -4,7 +4,7 @@
 
 Prints the coefficients for native/store/relevance.cc, learned on all judged collections, and how good the relevance of each
 collection is with coefficients learned without it and without others of the same documents (XQuAD is a part of SQuAD). Every collection weighs the same,
-whatever its number of queries, but those whose judges counted whole topics as relevant weigh half. Pooled numbers count
+whatever its number of queries, but those whose judges counted whole topics as relevant weigh a twentieth (half in lexical mode). Pooled numbers count
 every judged query of a collection alike. Four kinds of questions take part: judged ones; questions of people about the collection's
 subjects that it does not answer (of SQuAD 2.0); judged ones without the records that answer them; and questions about subjects
 that the collection does not have.
@@ -24,16 +24,18 @@ FEATURES = {
     "dense": ("above", "dense"),
     "dense with words": ("above", "dense", "coverage"),
     "lexical": ("coverage", "lexical", "words"),
-    "hybrid": ("above", "coverage", "lexical"),
+    "hybrid": ("above", "coverage", "lexical", "lead", "coverage lead"),
 }
 # A record may answer in other words, so the log odds of "dense" count if they are larger by this; both less what makes
 # the larger one too large.
 OTHER_WORDS = {"dense with words": 0.0, "hybrid": 0.5}
 WEIGHTS = {"judged": 1.0, "absent": 0.3, "unanswerable": 0.3, "removed": 0.3}
-# Judges called a third and more of the first ten records relevant.
+# Judges called a third and more of the first ten records relevant: for their subject, where others ask for the answer.
 TOPICAL = ("cranfield", "cisi", "cacm", "med", "npl")
+# By mode. In dense mode, less would call answers in other words irrelevant that are not the first hit.
+TOPICAL_WEIGHT = {"dense": 0.25, "dense with words": 0.15, "lexical": 0.5, "hybrid": 0.05}
 # Made of headings and sentences: other records may answer them as well, so only the questions about absent subjects count.
-UNJUDGED = ("web-headings",)
+UNJUDGED = ("web-headings", "aws-headings", "textbook-headings", "msdocs-headings", "php-headings", "factbook-headings")
 # lorekeep-mini was trained on these texts, so that its cosines for them are better than for others.
 SEEN_BY_MINI = ("medquad", "textbook")
 PENALTY = 1e-4
@@ -41,6 +43,15 @@ PENALTY = 1e-4
 
 def family(name):
     return "squad" if "squad" in name or name.startswith("xquad") else name.split("-")[0]
+
+
+def lead(values, found):
+    """By how much the best exceeds the next one; of another, by how much less than the best it is; as native/store does."""
+    if not len(values):
+        return values
+    best = values.max()
+    others = found[np.abs(found - (found.max() if len(found) else 0)) > 1e-5]
+    return np.where(values >= best, values - (others.max() if len(others) else 0), values - best)
 
 
 def columns(query, mode):
@@ -52,6 +63,8 @@ def columns(query, mode):
         "coverage": coverage,
         "dense": query.dense_scores(),
         "lexical": query.lexical_scores(),
+        "lead": lead(above, above[query.dense_rank > 0]),
+        "coverage lead": lead(coverage, coverage[query.lexical_rank > 0]),
         "words": np.full(len(above), np.log(max(query.words, 1))),
     }
     return np.stack([np.ones(len(above))] + [all_columns[name] for name in FEATURES[mode]], 1)
@@ -161,18 +174,21 @@ def report(models, mode):
         for (model, name), kinds in data.items():
             if family(name) == without or (model == "lorekeep-mini" and name.startswith(SEEN_BY_MINI)):
                 continue
-            share = 0.5 if name in TOPICAL else 1.0
-            chosen += [((model, name), kind, share * WEIGHTS[kind]) for kind in kinds if kind == "absent" or name not in UNJUDGED]
-        theta = regress([(data[key][kind], weight) for key, kind, weight in chosen])
+            chosen += [((model, name), kind) for kind in kinds if kind == "absent" or name not in UNJUDGED]
+
+        def weight(name, kind, mode):
+            return WEIGHTS[kind] * (TOPICAL_WEIGHT[mode] if name in TOPICAL else 1)
+
+        theta = regress([(data[key][kind], weight(key[1], kind, mode)) for key, kind in chosen])
         if by_meaning is None:
             return theta, 0, lambda key, kind: expit(data[key][kind].x @ theta)
-        cosines = regress([(by_meaning[key][kind], weight) for key, kind, weight in chosen])
+        cosines = regress([(by_meaning[key][kind], weight(key[1], kind, "dense")) for key, kind in chosen])
 
         def log_odds(key, kind):
             hits = data[key][kind]
             return np.maximum(hits.cosines @ cosines - OTHER_WORDS[mode], hits.x @ theta)
 
-        less = excess([(log_odds(key, kind), data[key][kind].y, weight) for key, kind, weight in chosen])
+        less = excess([(log_odds(key, kind), data[key][kind].y, weight(key[1], kind, mode)) for key, kind in chosen])
         return theta, less, lambda key, kind: expit(log_odds(key, kind) - less)
 
     names = ", ".join(("constant",) + FEATURES[mode])

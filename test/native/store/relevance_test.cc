@@ -47,6 +47,23 @@ TEST("in dense mode words of the query make a record more relevant, and a near r
   CHECK(relevance_of(scale, 0.3f, 0) > 0.75 * without);
 }
 
+TEST("in hybrid mode the best record is the more relevant, the further it is before the next one") {
+  RelevanceScale scale;
+  scale.mode = Mode::kHybrid;
+  scale.background = {0.1, 0.1};
+  scale.best_cosine = 1.0 - static_cast<double>(0.4f);
+  scale.best_bm25 = 20;
+  scale.bm25_limit = 40;
+  scale.next_cosine = 0.59;
+  scale.next_bm25 = 19;
+  const double among_many = relevance_of(scale, 0.4f, 20);
+  scale.next_cosine = 0.3;
+  const double ahead_by_meaning = relevance_of(scale, 0.4f, 20);
+  scale.next_bm25 = 5;
+  CHECK(ahead_by_meaning > among_many);
+  CHECK(relevance_of(scale, 0.4f, 20) > ahead_by_meaning);
+}
+
 TEST("relevance never falls if a score rises, whatever the scale") {
   std::mt19937_64 random(test::seed());
   std::uniform_real_distribution<double> any(0, 1);
@@ -59,6 +76,8 @@ TEST("relevance never falls if a score rises, whatever the scale") {
     scale.best_bm25 = 30 * any(random);
     scale.bm25_limit = scale.best_bm25 * (1 + any(random));
     scale.words = random() % 20;
+    scale.next_cosine = scale.best_cosine * any(random);
+    scale.next_bm25 = scale.best_bm25 * any(random);
     const auto distance = static_cast<float>(any(random));
     const auto bm25 = static_cast<float>(scale.best_bm25 * any(random));
     const double relevance = relevance_of(scale, distance, bm25);
