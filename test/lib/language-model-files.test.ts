@@ -36,6 +36,7 @@ describe('a broken language model is an error', () => {
     ['heads that do not divide', u32('qwen3.attention.head_count_kv', 3)],
     ['a head of no size', u32('qwen3.attention.key_length', 0)],
     ['a huge head', u32('qwen3.attention.key_length', 1 << 30)],
+    ['no rotated dimensions', u32('qwen3.rope.dimension_count', 0)],
     ['no layers', u32('qwen3.block_count', 0)],
     ['too many layers', u32('qwen3.block_count', 100_000)],
     ['no dimension', u32('qwen3.embedding_length', 0)],
