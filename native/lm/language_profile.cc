@@ -113,7 +113,8 @@ void check_attention(const GgufKeys& sizes, const Architecture& architecture, st
     sizes.optional(suffix, 1, 4096);
   for (std::string_view suffix : {"rope.dimension_count", "rope.dimension_count_swa"}) {
     // With none, ggml's loop over rotated dimensions never ends.
-    if (sizes.optional(suffix, recurrent ? 0 : 2, 4096).value_or(0) % 2 != 0) file.refuse("an odd number of rotated dimensions");
+    if (sizes.optional(suffix, recurrent ? 0 : 2, 4096).value_or(0) % 2 != 0)
+      file.refuse("an odd number of rotated dimensions");
   }
   sizes.optional("attention.sliding_window", 0, std::numeric_limits<std::int32_t>::max());
   sizes.optional("attention.sliding_window_pattern", 0, engine::kMaxLayers);
