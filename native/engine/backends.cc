@@ -121,6 +121,16 @@ std::string file_of(ggml_backend_reg_t backend) {
   return {};
 }
 
+// A plugin of an older ggml loads, but lets every step start its own threads, or computes on one.
+void refuse_old_plugin() {
+  ggml_backend_reg_t plugin = ggml_backend_dev_backend_reg(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+  if (ggml_backend_reg_get_proc_address(plugin, "ggml_threadpool_new") != nullptr) return;
+  const std::string file = file_of(plugin);
+  fail(Code::kUnsupported, "the CPU plugin " + (file.empty() ? ggml_backend_reg_name(plugin) : file) +
+                               " is not of ggml " + ggml_version() +
+                               ": it lacks ggml_threadpool_new; install lorekeep again");
+}
+
 std::vector<GpuDevice> devices_of(ggml_backend_reg_t plugin) {
   std::vector<GpuDevice> devices;
   for (std::size_t i = 0; i < ggml_backend_reg_dev_count(plugin); ++i) {
@@ -212,6 +222,7 @@ std::shared_ptr<const Backends> Backends::acquire(const std::filesystem::path& d
   }
   try {
     if (!has_cpu_backend()) load_plugins(directory);
+    refuse_old_plugin();
     // After the plugins: without any, it would load plugins from the working directory.
     if (holders == 0) llama_backend_init();
     std::shared_ptr<const Backends> handle(new Backends);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -28,10 +30,19 @@ namespace {
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
 constexpr std::uint64_t kBufferShare = 4;       // of the weights: buffers of a batch, roughly
 
+// Tells when what holds it is destroyed.
+struct Freed {
+  std::promise<void> promise;
+  std::shared_future<void> future = promise.get_future().share();
+
+  ~Freed() { promise.set_value(); }
+};
+
 }  // namespace
 
 struct EmbeddingModel::Impl {
-  // Destroyed in reverse: computers before the model, the model before the backends.
+  // Destroyed in reverse: computers before the model, the model before the backends, all before it is told.
+  Freed freed;
   std::shared_ptr<const Backends> backends;
   ModelFacts facts;
   std::shared_ptr<llama_model> model;  // at least the vocabulary
@@ -41,7 +52,8 @@ struct EmbeddingModel::Impl {
   std::optional<ThreadPool> helpers;
   std::filesystem::path path;
   LoadOptions options;
-  ggml_backend_dev_t gpu = nullptr;  // null: on the CPU
+  ggml_backend_dev_t gpu = nullptr;   // null: on the CPU
+  std::atomic<bool> leaving = false;  // others need the GPU
 
   EmbedResources resources() { return {facts, *vocabulary, *computers, *slots, helpers ? &*helpers : nullptr}; }
 
@@ -166,8 +178,9 @@ Runtime EmbeddingModel::Impl::llama_runtime(const CancelToken* cancel, const Pro
   std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress), gpu);
   take_vocabulary(all);
   const std::string device = gpu == nullptr ? "" : ggml_backend_dev_name(gpu);
-  return {std::string(kLlamaRuntime), [all, pooling = facts.pooling, device](std::uint32_t capacity) {
-            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity, device);
+  return {std::string(kLlamaRuntime),
+          [all, pooling = facts.pooling, device, &leaving = leaving](std::uint32_t capacity) {
+            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity, device, &leaving);
           }};
 }
 
@@ -214,8 +227,15 @@ std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::impl() const {
 }
 
 void EmbeddingModel::leave_gpu() {
-  const std::shared_ptr<Impl> now = impl();
-  if (now->gpu != nullptr) replace_on_cpu(now);
+  std::shared_future<void> freed;
+  {
+    const std::shared_ptr<Impl> now = impl();
+    if (now->gpu == nullptr) return;
+    freed = now->freed.future;
+    now->leaving = true;
+    replace_on_cpu(now);
+  }
+  freed.wait();  // for calls that run, at most one batch each
 }
 
 // Loads the model again into main memory, unless another thread has done so.
@@ -237,13 +257,15 @@ void EmbeddingModel::replace_on_cpu(const std::shared_ptr<Impl>& old) {
 
 EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const CancelToken* cancel,
                                   const Progress& progress, LongText long_text) {
-  const std::shared_ptr<Impl> used = impl();
-  const EmbedResources resources = used->resources();
-  try {
-    return EmbedJob(resources, texts, long_text, cancel, progress).run();
-  } catch (const Error& error) {
-    if (error.code() == Code::kDeviceLost) replace_on_cpu(used);
-    throw;
+  for (;;) {
+    const std::shared_ptr<Impl> used = impl();
+    try {
+      return EmbedJob(used->resources(), texts, long_text, cancel, progress).run();
+    } catch (const Error& error) {
+      if (error.code() != Code::kDeviceLost) throw;
+      replace_on_cpu(used);
+      if (!used->leaving) throw;
+    }
   }
 }
 

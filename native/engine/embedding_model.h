@@ -118,7 +118,8 @@ class EmbeddingModel {
   /// Returns the tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
   std::vector<std::int32_t> tokens(std::string_view text) const;
 
-  /// Moves the model to the CPU, unless it is there. Calls that run now end on the GPU. Throws as load().
+  /// Moves the model to the CPU, unless it is there, and frees the GPU's memory. Calls that run now are computed again
+  /// on the CPU. Throws as load().
   void leave_gpu();
 
  private:

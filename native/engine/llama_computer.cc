@@ -28,8 +28,8 @@ bool is_cancelled(void* cancel) {
 }  // namespace
 
 LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
-                             std::string gpu)
-    : capacity_(capacity), gpu_(std::move(gpu)) {
+                             std::string gpu, const std::atomic<bool>* leaving)
+    : capacity_(capacity), gpu_(std::move(gpu)), leaving_(leaving) {
   llama_context_params params = llama_context_default_params();
   // A batch is computed in one piece, because bidirectional attention cannot be split. Nothing is kept between batches,
   // so a decoder's cache is as large as one batch.
@@ -48,15 +48,11 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   params.no_perf = true;
   const ErrorLines errors;
   const AbortGuard guard;
-  context_ = llama_init_from_model(&model, params);
+  context_.reset(llama_init_from_model(&model, params));
   if (context_ == nullptr) {
     fail(Code::kOutOfMemory, "no context for batches of " + std::to_string(capacity) +
                                  " tokens: " + errors.reason("llama.cpp could not allocate its buffers"));
   }
-}
-
-LlamaComputer::~LlamaComputer() {
-  llama_free(context_);
 }
 
 void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
@@ -79,6 +75,7 @@ void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
 // Whatever else fails in a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
   if (gpu_.empty()) return compute_batch(sequences, cancel);
+  if (leaving_ != nullptr && *leaving_) fail(Code::kDeviceLost, gpu_ + " is needed by others", {{"device", gpu_}});
   try {
     return compute_batch(sequences, cancel);
   } catch (const Error& error) {
@@ -102,10 +99,11 @@ ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, 
 
   const ErrorLines errors;
   const AbortGuard guard;
-  if (llama_memory_t memory = llama_get_memory(context_)) llama_memory_clear(memory, false);
-  llama_set_abort_callback(context_, cancel == nullptr ? nullptr : is_cancelled, const_cast<CancelToken*>(cancel));
-  const std::int32_t status = llama_decode(context_, batch);
-  llama_set_abort_callback(context_, nullptr, nullptr);
+  if (llama_memory_t memory = llama_get_memory(context_.get())) llama_memory_clear(memory, false);
+  llama_set_abort_callback(context_.get(), cancel == nullptr ? nullptr : is_cancelled,
+                           const_cast<CancelToken*>(cancel));
+  const std::int32_t status = llama_decode(context_.get(), batch);
+  llama_set_abort_callback(context_.get(), nullptr, nullptr);
   if (status == 2) return ComputeStatus::kCancelled;
   if (status == -2) fail(Code::kOutOfMemory, "embedding: " + errors.reason("no memory for a batch"));
   if (status != 0) {
@@ -113,7 +111,7 @@ ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, 
          "embedding: llama.cpp refused a batch (" + std::to_string(status) + "): " + errors.reason("no reason given"));
   }
   for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const float* vector = llama_get_embeddings_seq(context_, static_cast<llama_seq_id>(s));
+    const float* vector = llama_get_embeddings_seq(context_.get(), static_cast<llama_seq_id>(s));
     if (vector == nullptr) fail(Code::kModelInvalid, "embedding: the model gave no pooled vector");
     std::copy_n(vector, sequences[s].vector.size(), sequences[s].vector.begin());
   }

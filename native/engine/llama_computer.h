@@ -1,6 +1,7 @@
 // A llama.cpp context that uses one thread, or a GPU. Internal to native/engine and native/lm.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "engine/batch_computer.h"
+#include "engine/llama_load.h"
 #include "engine/pooling.h"
 #include "llama.h"
 
@@ -16,10 +18,10 @@ namespace lorekeep::engine {
 class LlamaComputer : public BatchComputer {
  public:
   /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. `gpu`: name of the
-  /// model's device, empty for the CPU. Throws Error(kOutOfMemory) or Error(kModelInvalid).
+  /// model's device, empty for the CPU. While `leaving` is true, batches fail with Error(kDeviceLost). Throws
+  /// Error(kOutOfMemory) or Error(kModelInvalid).
   LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
-                std::string gpu = {});
-  ~LlamaComputer() override;
+                std::string gpu = {}, const std::atomic<bool>* leaving = nullptr);
   LlamaComputer(const LlamaComputer&) = delete;
   LlamaComputer& operator=(const LlamaComputer&) = delete;
 
@@ -30,9 +32,10 @@ class LlamaComputer : public BatchComputer {
   void fill_batch(std::span<const Sequence> sequences);
   ComputeStatus compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel);
 
-  llama_context* context_ = nullptr;
+  LlamaContextHandle context_;
   std::uint32_t capacity_;
   std::string gpu_;
+  const std::atomic<bool>* leaving_;
   std::vector<llama_token> tokens_;
   std::vector<llama_pos> positions_;
   std::vector<std::int32_t> sequence_counts_;

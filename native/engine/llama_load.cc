@@ -1,6 +1,7 @@
 #include "engine/llama_load.h"
 
 #include <array>
+#include <exception>
 
 #include "core/error.h"
 #include "core/utf8_path.h"
@@ -30,6 +31,15 @@ std::function<void(float)> part_of(const std::function<void(float)>& progress, f
 }
 
 }  // namespace
+
+void ContextFree::operator()(llama_context* context) const noexcept {
+  try {
+    llama_synchronize(context);
+  } catch (const std::exception&) {
+    return;
+  }
+  llama_free(context);
+}
 
 std::function<void(float)> hash_progress(const std::function<void(float)>& progress) {
   return part_of(progress, 0, kHashShare);

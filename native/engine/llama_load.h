@@ -15,6 +15,13 @@ struct ModelFree {
 };
 using LlamaModel = std::unique_ptr<llama_model, ModelFree>;
 
+/// Frees a context, unless its device is lost: freeing waits for the device, whose driver would throw, which would end
+/// the process. Such a context keeps its memory until the process ends.
+struct ContextFree {
+  void operator()(llama_context* context) const noexcept;
+};
+using LlamaContextHandle = std::unique_ptr<llama_context, ContextFree>;
+
 enum class LlamaContent {
   kVocabulary,
   kShape,  // tensors without memory, to estimate what a model needs

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/llama_load.h"
 #include "llama.h"
 #include "lm/generation_context.h"
 #include "lm/thread_choice.h"
@@ -41,9 +42,6 @@ class LlamaContext final : public GenerationContext {
   bool restore(std::int32_t sequence, std::span<const std::byte> state, std::int32_t tokens) override;
 
  private:
-  struct ContextFree {
-    void operator()(llama_context* context) const noexcept { llama_free(context); }
-  };
   struct PoolFree {
     void operator()(ggml_threadpool* pool) const noexcept;
   };
@@ -67,7 +65,7 @@ class LlamaContext final : public GenerationContext {
   const Abort* abort_ = nullptr;  // during decode()
   // Destroyed in reverse: the context before the threads it computes on.
   std::unique_ptr<ggml_threadpool, PoolFree> threads_;
-  std::unique_ptr<llama_context, ContextFree> context_;
+  engine::LlamaContextHandle context_;
   bool ready_ = false;  // constructed
   bool threads_started_ = false;
   std::uint32_t most_threads_ = 1;  // that start_threads() could start, this one included

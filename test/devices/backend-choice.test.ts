@@ -147,3 +147,10 @@ it('a name that is none is refused', async () => {
   const found = await choose('vulcan', {});
   expect(found).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringMatching(/vulkan/) });
 });
+
+it('a CPU plugin of an older ggml is refused by name', async () => {
+  const file = join(standInFolder(folder('older'), 'cpu-older'), 'libggml-cpu-older.so');
+  const found = await choose('cpu', { STAND_IN_CPU: '1', LOREKEEP_CPU_PLUGIN: file });
+  expect(found.code).toBe('UNSUPPORTED');
+  expect(found.message).toMatch(/libggml-cpu-older\.so is not of ggml \d.*install lorekeep again$/);
+});

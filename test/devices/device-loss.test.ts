@@ -25,3 +25,20 @@ it.skipIf(!haveModels(stories)).each(['throw', 'status'])(
     });
   },
 );
+
+it.skipIf(!haveModels(stories))(
+  'close() frees the memory of the GPU before it resolves, and leaves that of a lost device alone',
+  async () => {
+    const environment = {
+      LOREKEEP_BACKENDS: standInFolder(folder('plugins')),
+      LOREKEEP_CACHE: folder('cache'),
+      STAND_IN_LOST: folder('lost-at-close'),
+      STAND_IN_TELLS: folder('taken'),
+    };
+    const args = [realModel(stories), 'data/models/lorekeep-mini.gguf', 'vulkan'];
+    expect(await runJson('free.mjs', args, environment)).toEqual({
+      used: [true, true, true],
+      left: [0, 0, 0],
+    });
+  },
+);

@@ -86,17 +86,22 @@ describe.skipIf(!haveModels(stories))('a language model', () => {
   });
 });
 
-it('an embedding model on a GPU gives the vectors of the CPU, and can leave the GPU', async () => {
+it('an embedding model on a GPU gives the vectors of the CPU, and can leave the GPU while it computes', async () => {
   interface Vectors {
     places: string[];
     cpu: number[][];
     gpu: number[][];
     many: number[][][];
     left: number[][];
+    taken: number;
   }
-  const environment = { LOREKEEP_BACKENDS: plugins, LOREKEEP_CACHE: folder('cache') };
+  const environment = {
+    LOREKEEP_BACKENDS: plugins,
+    LOREKEEP_CACHE: folder('cache'),
+    STAND_IN_TELLS: folder('taken'),
+  };
   const found = await runJson<Vectors>('embed.mjs', [mini, 'vulkan'], environment);
-  expect(found.places).toEqual(['CPU', 'GPU0', 'CPU']);
+  expect([found.places, found.taken]).toEqual([['CPU', 'GPU0', 'CPU'], 0]);
   for (const other of [found.gpu, found.left, ...found.many]) {
     for (const [row, vector] of found.cpu.entries())
       expect(cosine(vector, other[row] ?? [])).toBeGreaterThan(0.999);

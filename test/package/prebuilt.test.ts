@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
+import { haveModels, realModel, stories } from '../helpers/real-models.js';
 import { standInFolder } from '../helpers/stand-in-plugin.js';
 import { bareEnvironment, install, npm, pack, root, runConsumer, type Tarball } from './packed.js';
 
@@ -77,27 +87,100 @@ describe('the packed package', () => {
     expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
   });
 
-  test('finds the package of a GPU plugin that is installed beside it', () => {
-    const project = folder('consumer');
-    const env = { ...bareEnvironment(), LOREKEEP_CACHE: folder('cache') };
-    for (const backend of ['vulkan', 'cuda', 'hip']) {
-      const plugin = join(standInFolder(folder('stand-in'), backend), `libggml-${backend}.so`);
-      const args = ['scripts/prebuild.mjs', '--backend', backend, '--plugin', plugin, '--to', folder()];
-      execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
-      const archive = folder(`lorekeep-${platform}-${backend}-${tarball.version}.tgz`);
-      npm(['install', '--no-audit', '--no-fund', '--offline', '--ignore-scripts', archive], project, env);
-      const installed = join(project, 'node_modules', '@lorekeep', `${platform}-${backend}`);
-      expect(readdirSync(installed).sort()).toEqual(
-        ['LICENSE', 'README.md', `libggml-${backend}.so`, 'lorekeep-plugin.json', 'package.json'].sort(),
-      );
-      const script = `import { useBackend } from 'lorekeep';
-        const { backend, device, candidates } = await useBackend('${backend}');
-        console.log(JSON.stringify({ backend, device: device.name, file: candidates[0].file }));`;
-      const options = { cwd: project, env, encoding: 'utf8' } as const;
+  describe('with the packages of GPU plugins beside it', () => {
+    const project = () => folder('consumer');
+    const installed = (backend: string) =>
+      join(project(), 'node_modules', '@lorekeep', `${platform}-${backend}`);
+    const environment = (more: NodeJS.ProcessEnv = {}) => ({
+      ...bareEnvironment(),
+      LOREKEEP_BACKENDS: '',
+      LOREKEEP_SOFTWARE_GPU: '',
+      LOREKEEP_CACHE: folder('cache'),
+      ...more,
+    });
+    /** What `auto` makes of each candidate, in a process of its own that loads nothing. */
+    const candidates = (more?: NodeJS.ProcessEnv) => {
+      const script = `import { findBackend } from 'lorekeep';
+        const { candidates } = await findBackend('auto');
+        console.log(JSON.stringify(candidates.map(({ backend, state }) => [backend, state])));`;
+      const options = { cwd: project(), env: environment(more), encoding: 'utf8' } as const;
       const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], options);
-      const file = join(realpathSync(installed), `libggml-${backend}.so`);
-      expect(JSON.parse(output)).toEqual({ backend, device: 'GPU0', file });
-    }
+      return Object.fromEntries(JSON.parse(output)) as Record<string, string>;
+    };
+
+    test('finds them', () => {
+      const env = environment();
+      for (const backend of ['vulkan', 'cuda', 'hip']) {
+        const plugin = join(standInFolder(folder('stand-in'), backend), `libggml-${backend}.so`);
+        const args = ['scripts/prebuild.mjs', '--backend', backend, '--plugin', plugin, '--to', folder()];
+        execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+        const archive = folder(`lorekeep-${platform}-${backend}-${tarball.version}.tgz`);
+        const options = ['--no-audit', '--no-fund', '--offline', '--ignore-scripts'];
+        npm(['install', ...options, archive], project(), env);
+        expect(readdirSync(installed(backend)).sort()).toEqual(
+          ['LICENSE', 'README.md', `libggml-${backend}.so`, 'lorekeep-plugin.json', 'package.json'].sort(),
+        );
+        const script = `import { useBackend } from 'lorekeep';
+          const { backend, device, candidates } = await useBackend('${backend}');
+          console.log(JSON.stringify({ backend, device: device.name, file: candidates[0].file }));`;
+        const loading = { cwd: project(), env, encoding: 'utf8' } as const;
+        const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], loading);
+        const file = join(realpathSync(installed(backend)), `libggml-${backend}.so`);
+        expect(JSON.parse(output)).toEqual({ backend, device: 'GPU0', file });
+      }
+    });
+
+    test.skipIf(!haveModels(stories))(
+      'serves a model on the GPU that auto chose, through a lost device and without its memory',
+      () => {
+        copyFileSync(
+          join(import.meta.dirname, 'children', 'gpu-server.mjs'),
+          join(project(), 'gpu-server.mjs'),
+        );
+        const env = environment({ STAND_IN_LOST: folder('lost'), STAND_IN_TELLS: folder('allocated') });
+        const options = { cwd: project(), env, encoding: 'utf8' } as const;
+        const output = execFileSync(process.execPath, ['gpu-server.mjs', realModel(stories)], options);
+        const { text, ...found } = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<
+          string,
+          unknown
+        >;
+        expect((text as string).length).toBeGreaterThan(20);
+        expect(found).toEqual({
+          candidates: [
+            'backend cuda: chosen: GPU0: Stand-in',
+            'backend vulkan: not tried: cuda was chosen',
+            'backend hip: not tried: auto does not use it: name it',
+            'backend cpu: not tried: cuda was chosen',
+          ],
+          places: ['GPU0', 'GPU0', 'GPU0', 'CPU', 'GPU0'],
+          same: [true, true, true],
+          lost: 5011,
+          bytesUsed: true,
+          bytesLeft: 0,
+        });
+      },
+    );
+
+    test('tries a plugin once, and again when its file has changed', () => {
+      const chosen = { cuda: 'chosen', vulkan: 'not tried', hip: 'not tried', cpu: 'not tried' };
+      expect(candidates()).toEqual(chosen);
+      expect(candidates({ STAND_IN_FAILS: 'load' })).toEqual(chosen);
+      const file = join(installed('cuda'), 'libggml-cuda.so');
+      utimesSync(file, new Date(), new Date());
+      expect(candidates({ STAND_IN_FAILS: 'open' })).toMatchObject({ cuda: 'failed', vulkan: 'chosen' });
+    });
+
+    test('passes over a plugin that was changed, or is for another ggml', () => {
+      const facts = join(installed('cuda'), 'lorekeep-plugin.json');
+      appendFileSync(join(installed('vulkan'), 'libggml-vulkan.so'), 'x');
+      writeFileSync(facts, readFileSync(facts, 'utf8').replace(/"ggml": "[^"]+"/, '"ggml": "0.0.1"'));
+      expect(candidates()).toEqual({
+        cuda: 'other version',
+        vulkan: 'failed',
+        hip: 'not tried',
+        cpu: 'chosen',
+      });
+    });
   });
 
   test('has types that a strict project compiles against', () => {

@@ -1,5 +1,6 @@
-// argv: an embedding model, a backend, how often the texts are embedded at a time. Prints the vectors of the CPU and of the GPU, before and after it leaves, as one
-// line of JSON.
+// argv: an embedding model, a backend, how often the texts are embedded at a time. Prints the vectors of the CPU and of
+// the GPU, before, while and after it leaves, and the bytes of the GPU that are taken then, as one line of JSON.
+import { readFileSync } from 'node:fs';
 import { EmbeddingModel, useBackend } from 'lorekeep';
 
 const [path, backend, times] = process.argv.slice(2);
@@ -19,6 +20,10 @@ const gpu = await EmbeddingModel.load(path, { placement: 'vram' });
 const places = [cpu.facts.device, gpu.facts.device];
 const vectors = { cpu: await rows(cpu), gpu: await rows(gpu) };
 const many = await Promise.all(Array.from({ length: Number(times ?? 8) }, () => rows(gpu)));
+const running = Array.from({ length: Number(times ?? 8) }, () => rows(gpu));
 await gpu.leaveGpu();
+const { STAND_IN_TELLS: told } = process.env;
+const taken = told && Number(readFileSync(told, 'utf8'));
+many.push(...(await Promise.all(running)));
 places.push(gpu.facts.device);
-console.log(JSON.stringify({ places, ...vectors, many, left: await rows(gpu) }));
+console.log(JSON.stringify({ places, ...vectors, taken, many, left: await rows(gpu) }));

@@ -4,13 +4,17 @@
 //   STAND_IN_DESCRIPTION  of the devices ("Stand-in")
 //   STAND_IN_MEMORY       bytes of a device (8 GiB)
 //   STAND_IN_FAILS        "load": the process ends; "open": devices cannot be opened
+//   STAND_IN_CPU          "1": the device says that it is a CPU
 //   STAND_IN_LOST         path of a file: while it exists, every computation fails; if it contains "throw", by an
 //   exception
+//   STAND_IN_TELLS        path of a file that is given the allocated bytes whenever they change
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -35,6 +39,16 @@ std::size_t memory_of_device() {
 
 std::atomic<std::size_t> allocated{0};
 
+void count(std::size_t more, std::size_t less) {
+  static const std::string place = setting("STAND_IN_TELLS", "");
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const std::size_t now = allocated += more - less;
+  if (place.empty()) return;
+  std::ofstream(place + "~") << now;
+  std::rename((place + "~").c_str(), place.c_str());  // readers never see half of it
+}
+
 // Returns the content of the file that makes computations fail; empty if there is none.
 std::string lost() {
   std::ifstream file(setting("STAND_IN_LOST", ""));
@@ -45,7 +59,7 @@ std::string lost() {
 // Buffers
 
 void buffer_free(ggml_backend_buffer_t buffer) {
-  allocated -= buffer->size;
+  count(0, buffer->size);
   std::free(buffer->context);
 }
 
@@ -82,7 +96,7 @@ ggml_backend_buffer_t type_allocate(ggml_backend_buffer_type_t type, std::size_t
   if (allocated + size > memory_of_device()) return nullptr;
   void* memory = std::aligned_alloc(64, (size + 64) / 64 * 64);
   if (memory == nullptr) return nullptr;
-  allocated += size;
+  count(size, 0);
   ggml_backend_buffer_i functions{};
   functions.free_buffer = buffer_free;
   functions.get_base = buffer_base;
@@ -111,6 +125,11 @@ ggml_status stream_compute(ggml_backend_t stream, ggml_cgraph* graph) {
   return ggml_backend_graph_compute(static_cast<ggml_backend_t>(stream->context), graph);
 }
 
+// As Vulkan's, a driver that lost its device throws also where others wait for it.
+void stream_synchronize(ggml_backend_t) {
+  if (lost().find("throw") != std::string::npos) throw std::runtime_error("ErrorDeviceLost");
+}
+
 // Devices
 
 struct Device {
@@ -133,11 +152,15 @@ void device_memory(ggml_backend_dev_t, std::size_t* free, std::size_t* total) {
   *free = *total - allocated;
 }
 
+enum ggml_backend_dev_type device_type(ggml_backend_dev_t) {
+  return setting("STAND_IN_CPU", "") == "1" ? GGML_BACKEND_DEVICE_TYPE_CPU : GGML_BACKEND_DEVICE_TYPE_GPU;
+}
+
 void device_properties(ggml_backend_dev_t device, ggml_backend_dev_props* properties) {
   *properties = {};
   properties->name = of(device).name.c_str();
   properties->description = of(device).description.c_str();
-  properties->type = GGML_BACKEND_DEVICE_TYPE_GPU;
+  properties->type = device_type(device);
   device_memory(device, &properties->memory_free, &properties->memory_total);
 }
 
@@ -148,6 +171,7 @@ ggml_backend_t device_open(ggml_backend_dev_t device, const char*) {
   functions.get_name = stream_name;
   functions.free = stream_free;
   functions.graph_compute = stream_compute;
+  functions.synchronize = stream_synchronize;
   ggml_backend_t computer = ggml_backend_dev_init(processor(), nullptr);
   // More threads would spin at barriers, which is slow on a busy machine.
   const auto set_threads = reinterpret_cast<ggml_backend_set_n_threads_t>(
@@ -169,7 +193,7 @@ ggml_backend_device_i device_functions() {
   functions.get_name = [](ggml_backend_dev_t device) { return of(device).name.c_str(); };
   functions.get_description = [](ggml_backend_dev_t device) { return of(device).description.c_str(); };
   functions.get_memory = device_memory;
-  functions.get_type = [](ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_GPU; };
+  functions.get_type = device_type;
   functions.get_props = device_properties;
   functions.init_backend = device_open;
   functions.get_buffer_type = [](ggml_backend_dev_t device) { return &of(device).type; };
@@ -190,7 +214,12 @@ ggml_backend_reg* registry() {
       GGML_BACKEND_API_VERSION,
       {[](ggml_backend_reg_t) { return "StandIn"; }, [](ggml_backend_reg_t) { return devices().size(); },
        [](ggml_backend_reg_t, std::size_t index) { return &devices()[index]->device; },
-       [](ggml_backend_reg_t, const char*) -> void* { return nullptr; }},
+       [](ggml_backend_reg_t, const char* name) -> void* {
+         static ggml_backend_feature none[] = {{nullptr, nullptr}};
+         const ggml_backend_get_features_t features = [](ggml_backend_reg_t) { return none; };
+         const bool asked = std::strcmp(name, "ggml_backend_get_features") == 0;
+         return asked ? reinterpret_cast<void*>(features) : nullptr;
+       }},
       nullptr};
   return &reg;
 }
