@@ -152,5 +152,6 @@ function report({ minutes, sessions, active, records }, { model }, { timeline, c
   };
 }
 
-const growth = ({ slope, least, most, allowed }) =>
-  `${slope.toFixed(1)} KiB (99 %: ${least.toFixed(1)} to ${most.toFixed(1)}; ${allowed} allowed)`;
+function growth({ slope, least, most, allowed }) {
+  return `${slope.toFixed(1)} KiB (99 %: ${least.toFixed(1)} to ${most.toFixed(1)}; ${allowed} allowed)`;
+}
