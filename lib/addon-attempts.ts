@@ -4,18 +4,21 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { addonCandidates, packageFolder, platform } from './addon-files.js';
 import { LorekeepError } from './errors.js';
-import { checkExports, explainLinkerError, isCheckout, linkerMessage } from './load-failure.js';
+import {
+  checkExports,
+  explainLinkerError,
+  isCheckout,
+  type LoadProblem,
+  linkerMessage,
+} from './load-failure.js';
 import { compileCommand } from './source-package.js';
 import { truncatedLibrary } from './whole-library.js';
 
-export { isDamage } from './load-failure.js';
-
-/** One .node file, and why it does not load; `reason` is undefined if it loads. */
+/** One .node file, and why it does not load. */
 export interface AddonAttempt {
   file: string;
-  reason: string | undefined;
-  /** The shared library that the system lacks. */
-  missingLibrary?: string | undefined;
+  /** Undefined if it loads. */
+  problem: LoadProblem | undefined;
 }
 
 export interface AddonAttempts {
@@ -62,8 +65,8 @@ export function attemptAddon(): AddonAttempts {
 export function whyNotLoadable(): string | undefined {
   const [first] = addonCandidates(packageFolder());
   if (first === undefined) return undefined; // The loader says so.
-  const { reason } = attempt(first);
-  return reason && `${first} does not load: ${reason}`;
+  const { problem } = attempt(first);
+  return problem && `${first} does not load: ${problem.reason}`;
 }
 
 function foldersOf(folder: string): string[] {
@@ -74,15 +77,12 @@ function foldersOf(folder: string): string[] {
 
 function attempt(file: string): AddonAttempt {
   const truncated = truncatedLibrary(dirname(file));
-  if (truncated !== undefined) return { file, reason: truncated };
-  const message = loadInChild(file);
-  if (message === undefined) return { file, reason: undefined };
-  const missingLibrary = /(?:^|\s)([\w.+-]+\.(?:so[\w.]*|dylib|dll)): cannot open/.exec(message)?.[1];
-  return { file, reason: explainLinkerError(message) ?? message, missingLibrary };
+  const problem = truncated === undefined ? loadInChild(file) : { reason: truncated, isDamage: true };
+  return { file, problem };
 }
 
 /** Returns why the addon does not load; undefined if it does and is of this build. */
-function loadInChild(file: string): string | undefined {
+function loadInChild(file: string): LoadProblem | undefined {
   // A program that embeds Node, such as Electron, runs as Node. Options such as --inspect are not for the child.
   const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_OPTIONS: '' };
   const { error, signal, status, stdout } = spawnSync(process.execPath, ['-e', script, file], {
@@ -92,15 +92,20 @@ function loadInChild(file: string): string | undefined {
     killSignal: 'SIGKILL',
     windowsHide: true,
   });
-  if (error !== undefined) return `it could not be tried in a child process: ${error.message}`;
+  if (error !== undefined) return { reason: `it could not be tried in a child process: ${error.message}` };
   const line = stdout.split('\n').find((each) => each.startsWith(marker));
-  if (line === undefined) return `loading it ends the process (${signal ?? `status ${status}`})`;
+  if (line === undefined)
+    return { reason: `loading it ends the process (${signal ?? `status ${status}`})`, isDamage: true };
   const found = JSON.parse(line.slice(marker.length)) as { names?: string[]; error?: string };
-  if (found.names === undefined) return linkerMessage(found.error);
+  if (found.names === undefined) {
+    const message = linkerMessage(found.error);
+    return explainLinkerError(message) ?? { reason: message };
+  }
   try {
     checkExports(Object.fromEntries(found.names.map((name) => [name, true])), file);
     return undefined;
   } catch (cause) {
-    return cause instanceof LorekeepError ? String(cause.detail.reason) : String(cause);
+    const reason = cause instanceof LorekeepError ? String(cause.detail.reason) : String(cause);
+    return { reason, isDamage: true };
   }
 }

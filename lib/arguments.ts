@@ -6,6 +6,21 @@ export function refuse(field: string, reason: string): never {
   throw LorekeepError.about('INVALID_ARGUMENT', { field, reason });
 }
 
+/** Half a surrogate pair. UTF-8 cannot represent it, so it would become another character. */
+const halfCharacter = /\p{Surrogate}/u;
+
+/** Returns why a text is not valid Unicode; undefined if it is. */
+export function halfCharacterIn(text: string): string | undefined {
+  const at = text.search(halfCharacter);
+  return at < 0 ? undefined : `half a surrogate pair at ${at} is no character`;
+}
+
+/** @throws INVALID_ARGUMENT for a text that is not valid Unicode */
+export function refuseHalfCharacters(field: string, text: string): void {
+  const problem = halfCharacterIn(text);
+  if (problem !== undefined) refuse(field, problem);
+}
+
 /** Returns an integer in [min, max], or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function integerArgument(
   name: string,

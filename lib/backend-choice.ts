@@ -142,7 +142,7 @@ async function consider(backend: GpuBackend, options: UseBackendOptions): Promis
   const base = { backend, file: undefined, devices: [] };
   const plugin = findPlugin(backend);
   if (plugin === undefined) {
-    const reason = `no plugin is installed; npm install ${pluginPackage(backend)} brings it`;
+    const reason = `the package ${pluginPackage(backend)} is not installed (docs/devices.md)`;
     return { candidate: { ...base, state: 'file missing', reason }, device: undefined };
   }
   const { file } = plugin;

@@ -14,14 +14,15 @@ function load(): { file: string; binding: NativeBinding } {
   const root = packageFolder();
   let file: string;
   let exports: object;
+  let truncated: string | undefined;
   try {
     const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
     file = nodeGypBuild.resolve(addonFolder(root));
-    const truncated = truncatedLibrary(dirname(file));
+    truncated = truncatedLibrary(dirname(file));
     if (truncated !== undefined) throw new Error(truncated);
     exports = require(file) as object;
   } catch (error) {
-    throw loadFailure(root, addonCandidates(root), error);
+    throw loadFailure(root, addonCandidates(root), error, truncated !== undefined);
   }
   checkExports(exports, file);
   return { file, binding: exports as NativeBinding };

@@ -6,6 +6,7 @@ import {
   isPlainObject,
   numberArgument,
   refuse,
+  refuseHalfCharacters,
   refuseUnknownFields,
 } from './arguments.js';
 import { consumerClasses, roles, thinkingModes } from './layout.gen.js';
@@ -147,6 +148,7 @@ function stopArgument(stop: readonly string[] = []): readonly string[] {
   if (!Array.isArray(stop)) refuse('stop', `an array of strings is expected, not ${describe(stop)}`);
   stop.forEach((text, index) => {
     if (typeof text !== 'string' || text === '') refuse(`stop[${index}]`, 'a non-empty string is expected');
+    refuseHalfCharacters(`stop[${index}]`, text);
   });
   return stop;
 }
@@ -221,6 +223,7 @@ function quotesArgument(quotes: GenerateRequest['quotes']): GenerateRequest['quo
 function replyArgument({ schema, grammar, quotes }: GenerateRequest) {
   if (grammar !== undefined && typeof grammar !== 'string') refuse('grammar', 'a string is expected');
   if (grammar === '') refuse('grammar', 'it is empty');
+  if (grammar !== undefined) refuseHalfCharacters('grammar', grammar);
   if (schema !== undefined && (typeof schema !== 'object' || schema === null))
     refuse('schema', `an object is expected, not ${describe(schema)}`);
   const given = Object.entries({ schema, grammar, quotes }).filter(([, value]) => value !== undefined);

@@ -20,10 +20,14 @@ export interface Piece {
   text: string;
 }
 
-/** Tokens. `cached`: those of the prompt that were not computed, because they were in the cache. */
+/**
+ * Tokens. `cached`: those of the prompt that were not computed, because they were in the cache. `computed`: the others,
+ * or those of them that were computed before a deadline or a cancel.
+ */
 export interface Usage {
   prompt: number;
   cached: number;
+  computed: number;
   completion: number;
 }
 
@@ -90,12 +94,18 @@ export interface Generation extends AsyncIterable<Piece> {
 }
 
 function toResult(native: NativeGenerationResult, logprobs: boolean): GenerationResult {
-  const { promptTokens, cachedTokens, draftedTokens, acceptedTokens, ...timing } = native.numbers;
+  const { promptTokens, cachedTokens, computedTokens, draftedTokens, acceptedTokens, ...timing } =
+    native.numbers;
   return {
     text: native.text,
     thinking: native.thinking,
     finish: native.finish as Finish,
-    usage: { prompt: promptTokens, cached: cachedTokens, completion: native.tokens.length },
+    usage: {
+      prompt: promptTokens,
+      cached: cachedTokens,
+      computed: computedTokens,
+      completion: native.tokens.length,
+    },
     drafts: { drafted: draftedTokens, accepted: acceptedTokens },
     timing,
     seed: native.seed,

@@ -124,7 +124,7 @@ function readAnswer(output: string, errors: string, code: number | null, signal:
   };
   if (devices !== undefined) return { outcome: 'loaded', devices };
   const missing = explainLinkerError(error ?? '');
-  if (missing !== undefined) return { outcome: 'library', reason: missing };
+  if (missing !== undefined) return { outcome: 'library', reason: missing.reason };
   return { outcome: 'failed', reason: error ?? 'no reason given' };
 }
 

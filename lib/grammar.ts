@@ -1,4 +1,4 @@
-import { stringArgument } from './arguments.js';
+import { refuseHalfCharacters, stringArgument } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError } from './errors.js';
 import { grammarMatches } from './layout.gen.js';
@@ -23,6 +23,7 @@ export async function matchGrammar(
   { signal }: CallOptions = {},
 ): Promise<GrammarMatch> {
   const source = stringArgument('grammar', grammar);
+  refuseHalfCharacters('grammar', source);
   if (typeof text !== 'string') throw new LorekeepError('INVALID_ARGUMENT', 'text: a string is expected');
   const match = await callNative(signal, () => binding.matchGrammar(source, text));
   return grammarMatches[match] as GrammarMatch;

@@ -21,19 +21,24 @@ const snippetLength = 240;
 const leadIn = 40;
 const omitted = '…';
 
-/** Reads the addon's numbers. */
-export function readMatches(numbers: Uint32Array, texts: number): Match[][] {
-  const all: Match[][] = [];
-  let next = 0;
-  const number = (position: number) => numbers[next + position] as number;
-  for (let text = 0; text < texts; text++) {
-    const matches: Match[] = [];
-    const end = next + 1 + number(0) * at.numbers;
-    for (next++; next < end; next += at.numbers)
-      matches.push({ begin: number(at.begin), end: number(at.end), clause: number(at.clause) });
-    all.push(matches);
+/** Reads the matches of one text after the other from the addon's numbers. */
+export class MatchReader {
+  readonly #numbers: Uint32Array;
+  #next = 0;
+
+  constructor(numbers: Uint32Array) {
+    this.#numbers = numbers;
   }
-  return all;
+
+  /** The matches of the next text. */
+  read(): Match[] {
+    const matches: Match[] = [];
+    const number = (position: number) => this.#numbers[this.#next + position] as number;
+    const end = this.#next + 1 + number(0) * at.numbers;
+    for (this.#next++; this.#next < end; this.#next += at.numbers)
+      matches.push({ begin: number(at.begin), end: number(at.end), clause: number(at.clause) });
+    return matches;
+  }
 }
 
 /** Returns the part of the text that matches most clauses, then most often, cut between words. */
@@ -59,16 +64,27 @@ export function snippetOf(text: string, matches: readonly Match[]): SnippetPart[
 function bestWindow(text: string, matches: readonly Match[]): [number, number] {
   let best: [number, number] = [0, snippetLength];
   let most = -1;
-  for (const [i, first] of matches.entries()) {
-    const begin = Math.max(0, Math.min(first.begin - leadIn, text.length - snippetLength));
-    const within = [];
-    for (let j = i; j < matches.length && (matches[j] as Match).end <= begin + snippetLength; j++)
-      within.push(matches[j] as Match);
-    const value = new Set(within.map(({ clause }) => clause)).size * snippetLength + within.length;
+  /** The matches [first, next) are in the window; how many of each clause. */
+  const inside = new Map<number, number>();
+  let next = 0;
+  for (const [first, match] of matches.entries()) {
+    const begin = Math.max(0, Math.min(match.begin - leadIn, text.length - snippetLength));
+    for (; next < matches.length && (matches[next] as Match).end <= begin + snippetLength; next++) {
+      const { clause } = matches[next] as Match;
+      inside.set(clause, (inside.get(clause) ?? 0) + 1);
+    }
+    const value = inside.size * snippetLength + Math.max(0, next - first);
     if (value > most) {
       most = value;
       best = [begin, begin + snippetLength];
     }
+    if (next <= first) {
+      next = first + 1;
+      continue;
+    }
+    const left = (inside.get(match.clause) ?? 0) - 1;
+    if (left > 0) inside.set(match.clause, left);
+    else inside.delete(match.clause);
   }
   return betweenWords(text, best, matches);
 }

@@ -12,5 +12,6 @@ export { textToEmbed } from './lexical-options.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
+export { type LoopTurn, Slices } from './slices.js';
 export { fusionMethod } from './storage-request.js';
 export { threadMs } from './thread-time.js';

@@ -229,7 +229,8 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   /**
    * Generates a reply. Aborting the signal is the same as Generation.cancel(). Throws INVALID_ARGUMENT at once. The
    * result rejects with TEXT_TOO_LONG (the prompt does not fit the context; `detail` has tokens and limit),
-   * OUT_OF_MEMORY (it does not fit the KV cache), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
+   * OUT_OF_MEMORY (it does not fit the KV cache), INVALID_ARGUMENT (the grammar became too ambiguous, or no token continues
+   * the reply as it wants), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
    */
   generate(request: GenerateRequest, { signal }: CallOptions = {}): Generation {
     return startGeneration(request, signal, this.facts.vocabularySize, (call) => this.run(undefined, call));

@@ -1,3 +1,5 @@
+import { halfCharacterIn } from './arguments.js';
+
 /** Most characters of a pattern. */
 const longest = 1000;
 
@@ -14,6 +16,8 @@ const escapes: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s
  */
 export function patternGrammar(pattern: string, any: string, refuse: (problem: string) => never): string {
   if (pattern.length > longest) refuse(`has more than ${longest} characters`);
+  const half = halfCharacterIn(pattern);
+  if (half !== undefined) refuse(half);
   const parser = new Parser([...pattern], refuse);
   const { begins, body, ends } = parser.whole();
   return `${begins ? '' : `${any}* `}(${body})${ends ? '' : ` ${any}*`}`;

@@ -67,7 +67,7 @@ export async function writeWhole(
   content: (write: Write) => Promise<unknown>,
   { check = async () => {}, mode }: { check?: () => Promise<unknown>; mode?: number } = {},
 ): Promise<void> {
-  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
+  const temporary = temporaryName(path);
   try {
     const file = await open(temporary, 'wx', mode);
     try {
@@ -118,11 +118,14 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<v
   }
 }
 
-/** What replaceFile() adds to a name; earlier versions added no process. */
+/** What temporaryName() adds to a name; earlier versions added no process. */
 const temporaryEnd = /^\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** Removes the temporary files of killed writers. */
-async function removeStrays(path: string): Promise<void> {
+/** Returns a name beside `path` for a file of this process, which removeStrays() finds if the process is killed. */
+export const temporaryName = (path: string) => `${path}.${process.pid}-${randomUUID()}.tmp`;
+
+/** Removes the temporary files of killed writers of `path`. */
+export async function removeStrays(path: string): Promise<void> {
   const [folder, own] = [dirname(path), basename(path)];
   for (const name of await readdir(folder)) {
     const found = name.startsWith(own) ? temporaryEnd.exec(name.slice(own.length)) : null;

@@ -47,7 +47,8 @@ const sharedRules = {
   string: '"\\"" char* "\\""',
   boolean: '"true" | "false"',
   null: '"null"',
-  integer: '"-"? ("0" | [1-9] [0-9]{0,15})',
+  // 15 digits: a number of JavaScript holds each exactly.
+  integer: '"-"? ("0" | [1-9] [0-9]{0,14})',
   number: 'integer ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?',
   object: '"{" space (string ":" space value ("," space string ":" space value)*)? space "}"',
   array: '"[" space (value ("," space value)*)? space "]"',

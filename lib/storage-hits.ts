@@ -1,11 +1,11 @@
 /** Converts the addon's result, an array of numbers (layout.gen.ts) and arrays of other values, into objects. */
-import { AbortError } from './errors.js';
 import type { MetadataValue } from './filter.js';
 import type { SnippetPart } from './highlights.js';
 import { isoDate } from './iso-date.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField, NativeHitReader } from './native.js';
 import { searchPathOf } from './result-numbers.js';
+import { itemsAtOnce, type LoopTurn, Slices } from './slices.js';
 import type { FusionMethod, SearchMode } from './storage-request.js';
 import type { VectorPlan } from './vector-index.js';
 
@@ -102,11 +102,11 @@ class ResultReader {
     this.#fields = fields;
   }
 
-  /** Converts the hits up to `end`. `rest`: their values beside the numbers. */
-  readTo(end: number, rest: readonly unknown[]): void {
+  /** Converts the next hits. `rest`: their values beside the numbers. */
+  read(rest: readonly unknown[]): void {
     this.#rest = rest;
     this.#nextRest = 0;
-    while (this.hits.length < end) this.hits.push(this.#hit(this.hits.length + 1));
+    while (this.#nextRest < rest.length) this.hits.push(this.#hit(this.hits.length + 1));
   }
 
   #hit(rank: number): StorageHit {
@@ -218,18 +218,9 @@ export function storageResult(
   fields: readonly NativeField[] | undefined,
 ): TimedSearchResult {
   const reader = new ResultReader(numbers, fields);
-  reader.readTo(numbers[head.hits] as number, rest);
+  reader.read(rest);
   return { hits: reader.hits, ...headOf(mode, numbers) };
 }
-
-/** Resolves when the caller may hold the event loop again. */
-export type LoopTurn = () => Promise<unknown>;
-
-/** Hits converted between two looks at the clock. A result of no more is converted at once. */
-const hitsAtOnce = 32;
-
-/** Time in ms that a long result holds the event loop before it waits for the next turn. */
-const sliceMs = 0.5;
 
 export interface Conversion {
   mode: SearchMode;
@@ -246,16 +237,12 @@ export async function convertResult(
 ): Promise<TimedSearchResult> {
   const count = numbers[head.hits] as number;
   const reader = new ResultReader(numbers, fields);
-  let due = count > hitsAtOnce ? 0 : Number.POSITIVE_INFINITY;
+  const slices = new Slices(turn, signal);
   try {
     while (reader.hits.length < count) {
-      if (performance.now() >= due) {
-        await turn();
-        if (signal?.aborted) throw new AbortError(signal.reason);
-        due = performance.now() + sliceMs;
-      }
-      const end = Math.min(reader.hits.length + hitsAtOnce, count);
-      reader.readTo(end, readHits(numbers, reader.hits.length, end));
+      const at = reader.hits.length;
+      if ((at > 0 || count > itemsAtOnce) && slices.over) await slices.next();
+      reader.read(readHits(numbers, at, Math.min(at + itemsAtOnce, count)));
     }
   } finally {
     readHits();

@@ -61,8 +61,8 @@ export interface StorageSearchOptions extends CallOptions {
   minScore?: number | undefined;
   /** How the lexical leg reads the text, in lexical and hybrid mode. */
   lexical?: LexicalOptions | undefined;
-  /** Adds `highlights` and `snippet` to the hits: the words of the text in them. Default false. */
-  highlight?: boolean | undefined;
+  /** Adds `highlights` and `snippet` to the hits: the words of the text in them. "snippet": only those. Default false. */
+  highlight?: boolean | 'snippet' | undefined;
   /** Restricts the hits, in every mode. Expressions are compiled; the latest ones are cached. */
   filter?: Filter | FilterExpression | undefined;
   /** Values of the filter's variables, by name. */

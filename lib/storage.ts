@@ -5,7 +5,7 @@ import { LorekeepError } from './errors.js';
 import { countHeld } from './event-loop-share.js';
 import { type FieldDefinition, Filter, type FilterExpression } from './filter.js';
 import { Handle } from './handle.js';
-import { readMatches, snippetOf } from './highlights.js';
+import { MatchReader, snippetOf } from './highlights.js';
 import { storageResult as head } from './layout.gen.js';
 import { type LexicalOptions, nativeLexical } from './lexical-options.js';
 import type { NativeField, NativeFilter, NativeMetadataBuffer, NativeStorage } from './native.js';
@@ -21,9 +21,9 @@ import { type RecallMeasurement, readRecall } from './recall-report.js';
 import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
+import { type LoopTurn, Slices } from './slices.js';
 import {
   convertResult,
-  type LoopTurn,
   resultLength,
   type StorageHit,
   type StorageSearchResult,
@@ -69,9 +69,6 @@ export interface AssembleOptions extends CallOptions {
 
 /** Most hits of a search on this thread: creating their objects takes longer than searching for them. */
 const mostHitsNow = 100;
-
-/** Snippets made between two turns of the event loop. */
-const hitsPerTurn = 32;
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
@@ -224,9 +221,9 @@ export class Storage extends Handle<NativeStorage> {
     });
   }
 
-  /** @internal Returns records by ordinal. */
-  recordsAt(ordinals: Uint32Array, signal: AbortSignal | undefined): Promise<StoredRecord[]> {
-    return this.run(signal, (native) => this.#records(native, ordinals, signal));
+  /** @internal Returns records by ordinal. Awaits `turn` before each slice of their conversion. */
+  recordsAt(ordinals: Uint32Array, signal: AbortSignal | undefined, turn: LoopTurn): Promise<StoredRecord[]> {
+    return this.run(signal, (native) => readRecords(native, ordinals, this.#fields, { signal, turn }));
   }
 
   /**
@@ -291,7 +288,12 @@ export class Storage extends Handle<NativeStorage> {
   /** @internal Adds the words of the query in each hit's text. */
   async addHighlights(
     hits: readonly StorageHit[],
-    { text, lexical: given, signal }: Pick<StorageSearchOptions, 'text' | 'lexical' | 'signal'>,
+    {
+      text,
+      lexical: given,
+      highlight,
+      signal,
+    }: Pick<StorageSearchOptions, 'text' | 'lexical' | 'highlight' | 'signal'>,
     turn: LoopTurn,
   ): Promise<void> {
     const lexical = nativeLexical(given);
@@ -303,12 +305,12 @@ export class Storage extends Handle<NativeStorage> {
     const numbers = await this.run(signal, (native, cancel) =>
       native.highlight(text, lexical, ordinals, cancel),
     );
-    for (const [i, matches] of readMatches(numbers, hits.length).entries()) {
-      if (i % hitsPerTurn === hitsPerTurn - 1) await turn();
-      const hit = hits[i] as StorageHit;
-      hit.highlights = matches.map(({ begin, end }) => [begin, end]);
-      hit.snippet = snippetOf(hit.text, matches);
-    }
+    const matches = new MatchReader(numbers);
+    await new Slices(turn, signal).each(hits, (hit) => {
+      const found = matches.read();
+      if (highlight !== 'snippet') hit.highlights = found.map(({ begin, end }) => [begin, end]);
+      hit.snippet = snippetOf(hit.text, found);
+    });
   }
 
   /**

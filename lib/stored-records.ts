@@ -4,7 +4,8 @@ import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression, MetadataValue } from './filter.js';
 import type { NativeCancelToken, NativeField, NativeStorage } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
-import { convertResult, type LoopTurn } from './storage-hits.js';
+import { type LoopTurn, Slices } from './slices.js';
+import { convertResult } from './storage-hits.js';
 
 /** A record of a storage. */
 export interface StoredRecord {
@@ -62,9 +63,11 @@ export async function readRecords(
 ): Promise<StoredRecord[]> {
   if (ordinals.length === 0) return [];
   const { hits } = await convertResult(...native.records(ordinals), { mode: 'dense', fields, signal, turn });
-  return hits.map(({ ordinal, id, text, metadata }) =>
-    metadata === undefined ? { ordinal, id, text } : { ordinal, id, text, metadata },
+  const records: StoredRecord[] = [];
+  await new Slices(turn, signal).each(hits, ({ ordinal, id, text, metadata }) =>
+    records.push(metadata === undefined ? { ordinal, id, text } : { ordinal, id, text, metadata }),
   );
+  return records;
 }
 
 /** Returns the ordinals of ids; unknown ids are absent from the result. */

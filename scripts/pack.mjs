@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isDeclaration, reachableDeclarations } from './pack/declarations.mjs';
 import { editionFiles, editions, isIn } from './pack/editions.mjs';
 import { sbom } from './pack/sbom.mjs';
 import { packFolder, place } from './pack/staging.mjs';
@@ -40,8 +41,11 @@ async function stage(edition, withoutModels, folder) {
   const output = await packFolder(root, ['--dry-run', '--json']);
   const [{ files }] = JSON.parse(output.slice(output.indexOf('[')));
   const isModel = (path) => path.startsWith('data/models/') && path.endsWith('.gguf');
+  const declarations = reachableDeclarations(root, packageJson());
+  const isLeftOut = (path) =>
+    (withoutModels && isModel(path)) || (isDeclaration(path) && !declarations.has(path));
   for (const { path } of files) {
-    if (isIn(edition, path) && !(withoutModels && isModel(path))) place(join(root, path), join(folder, path));
+    if (isIn(edition, path) && !isLeftOut(path)) place(join(root, path), join(folder, path));
   }
   for (const [path, text] of Object.entries(editionFiles(edition))) write(join(folder, path), text);
   const models = withoutModels ? [] : files.map(({ path }) => path).filter(isModel);

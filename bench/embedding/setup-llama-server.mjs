@@ -4,13 +4,15 @@
 //
 //   npm run setup:llama-server [-- --jobs 2]
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findProgram, run } from '../../scripts/tool/command.mjs';
 import { requireToolchain } from '../../scripts/tool/native-tree.mjs';
 import { runScript, Stop } from '../../scripts/tool/stop.mjs';
 import { cached, root } from '../harness/cache.mjs';
 import { builtProgram, bundle } from './llama-server.mjs';
+
+const tileConfigPatch = join(root, 'scripts', 'vendor', 'patches', 'llama.cpp-amx-tile-config.patch');
 
 /** Plain programs: no web page, no HTTPS, nothing that CMake would fetch. */
 const definitions = {
@@ -55,6 +57,8 @@ await runScript('setup:llama-server', async (args) => {
   const sources = cached('llama-server', 'src');
   rmSync(sources, { recursive: true, force: true });
   await run('git', ['clone', '--quiet', '-c', 'advice.detachedHead=false', bundle, sources], { quiet: true });
+  // Without it a program that GCC 12 compiled ends with SIGSEGV at the first prompt on a processor with AMX.
+  await run('git', ['-C', sources, 'apply', tileConfigPatch], { quiet: true });
   for (const tree of missing) await build(sources, tree, jobs);
   rmSync(sources, { recursive: true, force: true });
 });

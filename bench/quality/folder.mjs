@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { splitMarkdown } from '../../dist/src/demo/paragraphs.js';
 import { chunksOf } from '../../dist/src/documents/chunks.js';
 import { readMarkdown } from '../../dist/src/documents/formats/markdown.js';
 import { dataFolder } from '../harness/cache.mjs';
@@ -22,6 +21,7 @@ import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../lorekee
 import { readCollection } from './collections.mjs';
 import { interval } from './confidence.mjs';
 import { mean, ndcg } from './measures.mjs';
+import { splitMarkdown } from './paragraphs.mjs';
 
 const project = join(import.meta.dirname, '../..');
 const sets = { tune: ['cranfield', 'xquad-en'], report: ['cisi', 'scifact', 'docs'] };

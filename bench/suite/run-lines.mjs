@@ -23,7 +23,7 @@ function paragraph(trials, several) {
     `lorekeep ${versions.lorekeep}, ${date.slice(0, 10)}, ${preset} sizes. `,
     `${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.system}, Node.js ${machine.node}; `,
     `load average ${Math.min(...loads)} to ${Math.max(...loads)}. `,
-    `Peers: ${peers.map(([name, version]) => `${name} ${version}`).join(', ')}.`,
+    peers.length > 0 ? `Peers: ${peers.map(([name, version]) => `${name} ${version}`).join(', ')}.` : '',
     notOk.length > 0 ? ` Not all went well: ${notOk.join('; ')}.` : '',
   ].join('');
 }

@@ -137,6 +137,7 @@ export interface NativeGenerationResult {
   numbers: {
     promptTokens: number;
     cachedTokens: number;
+    computedTokens: number;
     draftedTokens: number;
     acceptedTokens: number;
     prefillChunks: number;

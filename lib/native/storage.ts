@@ -25,7 +25,10 @@ export interface NativeLexicalOptions {
 
 /** Reads the hits of a search. Keeps the storage in memory until it is called without arguments. */
 export interface NativeHitReader {
-  /** Writes the numbers of the hits [begin, end) to their place. Returns the rest: ids, texts and other values. */
+  /**
+   * Writes the numbers of the hits [begin, end) to their place. Returns the rest: ids, texts and other values. Ends before a hit
+   * with which the texts would have more than 256 KiB.
+   */
   (numbers: Float64Array, begin: number, end: number): unknown[];
   /** Releases the hits. May be called again. */
   (): undefined;

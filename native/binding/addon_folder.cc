@@ -3,11 +3,7 @@
 #include "core/error.h"
 
 #if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
+#include "core/windows_api.h"
 #else
 #include <dlfcn.h>
 #endif

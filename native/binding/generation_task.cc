@@ -34,6 +34,7 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) 
   Napi::Object object = Napi::Object::New(env);
   object.Set("promptTokens", numbers.prompt_tokens);
   object.Set("cachedTokens", numbers.cached_tokens);
+  object.Set("computedTokens", numbers.computed_tokens);
   object.Set("draftedTokens", numbers.drafted_tokens);
   object.Set("acceptedTokens", numbers.accepted_tokens);
   object.Set("prefillChunks", numbers.prefill_chunks);

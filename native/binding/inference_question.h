@@ -15,7 +15,7 @@
 
 namespace lorekeep::binding {
 
-/// What both threads know of a question.
+/// The state of a question that both threads share.
 template <class Output>
 struct InferenceAnswer {
   std::mutex mutex;

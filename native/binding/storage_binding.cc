@@ -88,7 +88,7 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
     };
     const auto found = store::search_if_short(store::kShortOfStorage, request.cost(*times_), search);
     Napi::Value rest = info.Env().Undefined();
-    if (found) {
+    if (found && converts_at_once(storage, *found)) {
       request.learn(*found);
       rest = flatten(info.Env(), storage, *found, numbers);
     }

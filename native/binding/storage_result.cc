@@ -125,6 +125,20 @@ Napi::Array flatten_hits(Napi::Env env, const store::Storage& storage, std::span
   return flattener.rest();
 }
 
+/// Most bytes of texts that are converted at once, in a small part of a millisecond; one text may have more.
+constexpr std::size_t kBytesAtOnce = 256 * 1024;
+
+/// Returns where the part of [begin, end) ends that is converted at once.
+std::size_t end_of_part(const store::Storage& storage, std::span<const store::Hit> hits, std::size_t begin,
+                        std::size_t end) {
+  std::size_t bytes = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    bytes += storage.text(hits[i].ordinal).size();
+    if (bytes > kBytesAtOnce && i > begin) return i;
+  }
+  return end;
+}
+
 /// The hits of a search on their way to JavaScript. Holds the storage until it is released.
 class HitReader {
  public:
@@ -144,7 +158,7 @@ class HitReader {
       const std::span<double> numbers = result_argument(info[0], result_numbers(storage, hits_.size()));
       const auto end = integer_argument(info[2], "end", 0, hits_.size());
       const auto begin = integer_argument(info[1], "begin", 0, end);
-      return flatten_hits(info.Env(), storage, hits_, begin, end, numbers);
+      return flatten_hits(info.Env(), storage, hits_, begin, end_of_part(storage, hits_, begin, end), numbers);
     });
   }
 
@@ -157,6 +171,10 @@ class HitReader {
 
 std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noexcept {
   return head::kNumbers + hits * hit_numbers(storage);
+}
+
+bool converts_at_once(const store::Storage& storage, const store::SearchResult& found) {
+  return end_of_part(storage, found.hits, 0, found.hits.size()) == found.hits.size();
 }
 
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,

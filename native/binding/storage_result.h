@@ -15,13 +15,16 @@ namespace lorekeep::binding {
 /// Returns the most numbers in the result of a search with this many hits.
 std::size_t result_numbers(const store::Storage& storage, std::size_t hits) noexcept;
 
+/// Returns whether the texts of the hits are short enough to be converted at once.
+bool converts_at_once(const store::Storage& storage, const store::SearchResult& found);
+
 /// Writes all numbers except `held`, for which it leaves room. Returns the rest: the id, the text and the non-numeric
 /// fields of each hit.
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers);
 
 /// Returns [numbers, readHits]. Only the head of the numbers is written: readHits (NativeHitReader in lib/native.ts)
-/// converts the hits in parts, so that a long result does not hold the event loop.
+/// converts the hits in parts, a long text alone, so that a long result does not hold the event loop.
 Napi::Value readable_result(Napi::Env env, std::shared_ptr<const store::Storage> storage, store::SearchResult&& found);
 
 }  // namespace lorekeep::binding

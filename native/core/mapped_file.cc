@@ -9,11 +9,7 @@
 #include "core/utf8_path.h"
 
 #if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
+#include "core/windows_api.h"
 #else
 #include <fcntl.h>
 #include <sys/mman.h>

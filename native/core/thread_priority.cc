@@ -7,11 +7,7 @@
 #elif defined(__APPLE__)
 #include <pthread/qos.h>
 #elif defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
+#include "core/windows_api.h"
 #endif
 
 namespace lorekeep {

@@ -28,7 +28,7 @@ constexpr unsigned kLimitSeconds = 20;
 
 constexpr std::size_t kPathBytes = PATH_MAX;
 
-// What the handler needs, outside the heap, which may be damaged.
+// Memory of the handler outside the heap, which may be damaged.
 struct Paths {
   char folder[kPathBytes];
   char dump[kPathBytes];

@@ -4,7 +4,7 @@
 
 namespace lorekeep::crash {
 
-/// What a crash leaves behind.
+/// The dump of a crash.
 struct DumpPlace {
   /// The dump: created when the process crashes, readable by its owner only.
   std::string path;

@@ -85,7 +85,7 @@ class Forward {
   Team& team_;
   Attention attention_;
 
-  // Of the step.
+  // State of the step.
   std::span<const Row> rows_;
   std::vector<Part> parts_;
   std::vector<std::size_t> output_rows_;

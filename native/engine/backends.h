@@ -60,7 +60,7 @@ class Backends {
   /// Lets models use the GPU with this name; empty: none. Throws Error(kInvalidArgument) if it is not loaded.
   void choose_gpu(const std::string& name, std::uint64_t reserve_bytes) const;
   static ChosenGpu chosen_gpu();
-  /// Returns an empty text if the chosen GPU has room for so many bytes besides the reserve, else a sentence with the
+  /// Returns an empty text if the chosen GPU has room for these bytes besides the reserve, else a sentence with the
   /// numbers.
   static std::string lacking_room(std::uint64_t bytes);
 

@@ -38,7 +38,7 @@ void need(bool condition, const std::string& reason) {
   if (!condition) throw Unsuited{reason};
 }
 
-/// What sets an architecture apart.
+/// Traits of an architecture.
 struct Kind {
   std::string_view name;
   RotaryStyle rotary = RotaryStyle::kHalves;
@@ -51,8 +51,8 @@ struct Kind {
   float attention_softcap = 0;  // unless the file says otherwise
   float logit_softcap = 0;
   std::size_t window = 0;          // unless the file says otherwise
-  std::size_t window_pattern = 0;  // each last layer of so many sees all tokens
-  std::size_t large_layers = 0;    // with so many layers, the attention scale is that of the width
+  std::size_t window_pattern = 0;  // every n-th layer sees all tokens
+  std::size_t large_layers = 0;    // models of n layers scale attention by the width
 };
 
 constexpr Kind kKinds[] = {
@@ -180,7 +180,7 @@ class Tensors {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a file says of its layers' positions and windows.
+/// Positions and windows of a file's layers.
 struct Positions {
   std::size_t angles = 0;
   std::size_t window = 0;

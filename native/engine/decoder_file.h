@@ -12,7 +12,7 @@
 
 namespace lorekeep::engine {
 
-/// What native/decoder would compute of a file.
+/// The computation of a file by native/decoder.
 struct DecoderPlan {
   decoder::DecoderShape shape;
   std::uint64_t weight_bytes = 0;  // of the packed matrices, about

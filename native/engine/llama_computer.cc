@@ -72,7 +72,7 @@ void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
   for (std::size_t t = 0; t < tokens_.size(); ++t) sequence_pointers_[t] = &sequence_ids_[t];
 }
 
-// Whatever else fails in a computation on a GPU is the device's fault: models were probed at loading.
+// Any other failure of a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
   if (gpu_.empty()) return compute_batch(sequences, cancel);
   if (leaving_ != nullptr && *leaving_) fail(Code::kDeviceLost, gpu_ + " is needed by others", {{"device", gpu_}});

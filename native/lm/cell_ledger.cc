@@ -56,16 +56,6 @@ std::uint32_t CellLedger::length(std::int32_t sequence) const {
   return found == sequences_.end() ? 0 : found->second.length;
 }
 
-std::uint32_t CellLedger::exclusive(std::int32_t sequence) const {
-  const auto found = sequences_.find(sequence);
-  if (found == sequences_.end()) return 0;
-  std::uint32_t cells = 0;
-  for (const Run& run : found->second.runs) {
-    if (run.use_count() == 1) cells += *run;
-  }
-  return cells;
-}
-
 std::uint32_t CellLedger::reserved() const {
   std::uint32_t cells = 0;
   for (const auto& [id, sequence] : sequences_)

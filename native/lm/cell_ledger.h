@@ -24,8 +24,6 @@ class CellLedger {
   void reserve(std::int32_t sequence, std::uint32_t length);
 
   std::uint32_t length(std::int32_t sequence) const;
-  /// Cells that release() would free.
-  std::uint32_t exclusive(std::int32_t sequence) const;
   std::uint32_t capacity() const noexcept { return capacity_; }
   /// Cells in use.
   std::uint32_t used() const noexcept { return used_; }

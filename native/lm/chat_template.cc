@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t kSteps = 400'000;
 constexpr std::uint64_t kStepsPerMessage = 4'000;
 constexpr std::uint64_t kBytes = std::uint64_t{96} << 20;
+constexpr std::uint64_t kBytesPerMessage = std::uint64_t{32} << 10;  // for its values, most of them freed at once
 constexpr std::uint64_t kBytesPerInputByte = 100;  // templates copy a message's content some dozen times
 constexpr int kDepth = 400;
 
@@ -206,7 +207,8 @@ std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage>
   std::uint64_t input = 0;
   for (const ChatMessage& message : messages) input += message.content.size();
   const std::uint64_t count = messages.size();
-  jinja::budget budget(kSteps + count * (kStepsPerMessage + count), kBytes + kBytesPerInputByte * input, kDepth);
+  jinja::budget budget(kSteps + count * (kStepsPerMessage + count),
+                       kBytes + count * kBytesPerMessage + kBytesPerInputByte * input, kDepth);
   std::vector<PromptPart> parts;
   std::optional<std::string> refusal;  // of the template, by raise_exception()
   try {

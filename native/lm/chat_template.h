@@ -36,7 +36,7 @@ struct RenderOptions {
   /// Whether the prompt ends with the beginning of the assistant's reply.
   bool add_generation_prompt = true;
   Thinking thinking = Thinking::kDefault;
-  /// What the template takes as now, in seconds since 1970. 0: now.
+  /// The template's current time, in seconds since 1970. 0: now.
   std::int64_t time = 0;
 };
 

@@ -12,13 +12,13 @@ constexpr std::array<std::size_t, 6> kLengths = {1, 2, 3, 5, 9, kMostDrafts};
 constexpr double kNewest = 0.25;
 // A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
 constexpr double kOutlier = 2;
-// What another row is expected to cost, in rows, until it is measured. Low, so that it will be.
+// Expected cost of another row, in rows, until it is measured. Low, so that it gets measured.
 constexpr double kHopedCost = 0.05;
 // Acceptance before anything is known, as `weight` tested tokens.
 constexpr double kHopedRate = 0.6;
 constexpr double kHopedWeight = 4;
-// Share of what is known that survives another verified token, and a step without drafts. The latter lets drafts that
-// did not pay be tried again after some thousand tokens: another reply, or the processor, may suit them better.
+// Share of the estimates that survives another verified token, and a step without drafts. The latter lets drafts that
+// were too slow be tried again after some thousand tokens: another reply, or the processor, may suit them better.
 constexpr double kKeptByTest = 0.97;
 constexpr double kKeptByStep = 0.9995;
 
@@ -59,7 +59,7 @@ std::size_t DraftPolicy::length(std::size_t matched, std::size_t available) noex
   return best;
 }
 
-// Moves what is known towards what was hoped for.
+// Moves the estimates towards their initial values.
 void DraftPolicy::forget() noexcept {
   for (std::size_t rows = 2; rows < costs_.size(); ++rows) {
     const double hoped = 1 + kHopedCost * static_cast<double>(rows - 1);

@@ -1,5 +1,5 @@
-// What computes a model: rows of tokens in, logits out, with the cells of the KV cache of its sequences. native/lm has
-// two: LlamaContext (llama.cpp) and DecoderContext (native/decoder). decode() runs on the inference thread only.
+// The computation of a model: rows of tokens in, logits out, with the cells of the KV cache of its sequences. native/lm
+// has two: LlamaContext (llama.cpp) and DecoderContext (native/decoder). decode() runs on the inference thread only.
 // Internal to native/lm.
 #pragma once
 

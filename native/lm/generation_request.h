@@ -55,6 +55,7 @@ struct GenerationInput {
 struct GenerationNumbers {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t cached_tokens = 0;
+  std::uint32_t computed_tokens = 0;  // of the prompt: all others, unless it ended before its first token
   std::uint32_t prefill_chunks = 0;
   std::uint32_t drafted_tokens = 0;
   std::uint32_t accepted_tokens = 0;  // of those drafted

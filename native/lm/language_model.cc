@@ -134,7 +134,7 @@ ggml_backend_dev_t LanguageModel::Impl::place(const std::filesystem::path& path,
 engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& file, ggml_backend_dev_t device) {
   const bool forced = options.runtime == Runtime::kDecoder;
   if (options.runtime == Runtime::kAuto) options.runtime = default_runtime();
-  // What a deterministic model answers must not depend on a measurement of times.
+  // The answer of a deterministic model must not depend on a measurement of times.
   if (options.runtime == Runtime::kAuto && options.deterministic) options.runtime = Runtime::kLlama;
   if (options.runtime == Runtime::kLlama) return {};
   engine::DecoderPlan plan;

@@ -31,7 +31,7 @@ using Progress = std::function<void(float fraction)>;
 
 using engine::Placement;
 
-/// What computes a model. Results are the same up to rounding, so one text may go on otherwise than the other.
+/// Runtimes. Their results are the same up to rounding, so a text may continue differently.
 enum class Runtime {
   // The faster one, if both can compute the model: the first load on a machine measures. llama.cpp if the model must be
   // deterministic.

@@ -30,7 +30,7 @@ std::string device_of(ggml_backend_buffer_type_t type) {
   return host ? "CPU" : ggml_backend_dev_name(device);
 }
 
-// What llama.cpp would allocate. Adds to the devices' numbers.
+// Adds the memory that llama.cpp would allocate to the devices' numbers.
 void add_llama(const LanguageModel& model, std::map<std::string, DeviceMemory>& devices) {
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
@@ -45,7 +45,7 @@ void add_llama(const LanguageModel& model, std::map<std::string, DeviceMemory>& 
   }
 }
 
-// What native/decoder would allocate.
+// Adds the memory that native/decoder would allocate.
 DeviceMemory decoder_memory(const std::filesystem::path& path, const LanguageModelOptions& options) {
   const engine::DecoderPlan plan = engine::plan_decoder(engine::GgufFile(path));
   return {"CPU", plan.weight_bytes, DecoderContext::cache_bytes(plan.shape, options),

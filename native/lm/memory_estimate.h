@@ -1,4 +1,4 @@
-// What a language model needs, before it is loaded.
+// The memory of a language model, estimated before it is loaded.
 #pragma once
 
 #include <cstdint>

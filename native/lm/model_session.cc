@@ -94,6 +94,7 @@ void ModelSession::enqueue(scheduler::RequestId id, std::shared_ptr<GenerationRe
     request->set_seed(input.seed);
     auto running = std::make_unique<SessionRequest>(id, request, std::move(input));
     running->limit = most_tokens(running->input);
+    request->set_numbers(running->numbers);
     requests_.push_back(std::move(running));
   } catch (...) {
     request->fail(std::current_exception());
@@ -165,12 +166,7 @@ bool ModelSession::try_to_admit(scheduler::RequestId id, Clock::time_point now) 
     if (alone) refuse(*running);
     return false;
   }
-  const bool first = running->numbers.queued_ms == 0;
-  if (first) {
-    running->admitted_at = now;
-    running->numbers.queued_ms = milliseconds(now - running->request->arrived);
-    running->numbers.cached_tokens = running->computed;
-  }
+  running->admit(now);
   return true;
 }
 
@@ -357,10 +353,13 @@ void ModelSession::advance(Part& part, Clock::time_point now) {
   SessionRequest& running = *part.running;
   const bool prompt = running.generated() == 0;
   cache_.extend(running, part.tokens);
-  if (prompt) ++running.numbers.prefill_chunks;
+  if (prompt) {
+    ++running.numbers.prefill_chunks;
+    running.count_prefill(now);
+    running.request->set_numbers(running.numbers);
+  }
   if (!part.output || running.request->ended()) return;
   if (prompt) {
-    running.numbers.prefill_ms = milliseconds(now - running.admitted_at);
     prompt_tokens_ += running.numbers.prompt_tokens;
     cached_tokens_ += running.numbers.cached_tokens;
   }

@@ -13,7 +13,7 @@
 namespace lorekeep::lm {
 namespace {
 
-/// One in so many tokens is left for the reply if the request does not say how many.
+/// Fraction 1/n of the tokens that is left for the reply if the request does not say how many.
 constexpr std::uint32_t kReplyShare = 4;
 
 std::string token_text(const llama_vocab* vocabulary, llama_token token) {
@@ -115,7 +115,7 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
   input.constraint = constrain_reply(std::move(rules), table);
 }
 
-// What the context leaves for a reply counts as well as its limits.
+// The room that the context leaves limits a reply, too.
 std::uint32_t ModelText::thinking_budget(const GenerationInput& input, const ReplyOptions& options) const {
   const std::size_t context = impl_->model->facts().context_size;
   const std::size_t room = context - std::min(context, input.prompt.size());

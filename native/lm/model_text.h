@@ -21,9 +21,9 @@ struct RenderedPrompt {
   std::vector<std::uint32_t> message_tokens;  // that each message adds, template text around it included
 };
 
-/// What a request says about its reply. All of it may be absent.
+/// Options of a request about its reply. All are optional.
 struct ReplyOptions {
-  /// Of the prompt, if it was rendered by this model's template; decides whether the reply may think.
+  /// The prompt, if this model's template rendered it; decides whether the reply may think.
   Thinking thinking = Thinking::kDefault;
   /// Most tokens of thinking. Absent: what leaves max_reply_tokens for the reply, or a quarter of all.
   std::optional<std::uint32_t> thinking_budget;

@@ -10,7 +10,7 @@
 namespace lorekeep::lm {
 
 struct Lookup {
-  /// What followed the match; empty: the last tokens do not stand elsewhere.
+  /// The tokens after the match; empty: the last tokens do not occur elsewhere.
   std::span<const Token> next;
   /// Tokens of the match, at most kLongestMatch.
   std::size_t matched = 0;

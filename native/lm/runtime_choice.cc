@@ -23,7 +23,7 @@ constexpr Plan kUsualPlan{64, 12, 3, 6};
 // A large model is slow, and may not fit into memory twice: its runtimes are loaded one after the other.
 constexpr Plan kLargePlan{16, 4, 2, 2};
 constexpr std::uint64_t kLargeFile = std::uint64_t{1} << 30;  // bytes
-// What a turn of an agent usually computes: some hundred tokens of a prompt that is mostly in the cache, and a reply.
+// The usual work of an agent's turn: some hundred tokens of a prompt that is mostly in the cache, and a reply.
 constexpr double kPromptPerTurn = 512;
 constexpr double kReplyPerTurn = 96;
 // native/decoder must be faster by this factor, the precision of measurements.

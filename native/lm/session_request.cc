@@ -15,7 +15,14 @@ void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, C
     if (input.log_probabilities) raw.assign(logits.begin(), logits.end());
     TokenConstraint* constraint = input.constraint.get();
     const Token token = sampler.sample(logits, constraint);
-    if (token == Sampler::kNone) return finish(Finish::kStop);  // the constraint allows nothing more
+    if (token == Sampler::kNone) {
+      if (constraint != nullptr && !constraint->may_end()) {
+        fail(Code::kInvalidArgument,
+             "no token continues the reply as its constraint wants: the vocabulary lacks the "
+             "characters, or logitBias excludes them");
+      }
+      return finish(Finish::kStop);  // the constraint allows nothing more
+    }
     sampler.accept(token);
     if (constraint != nullptr) constraint->accept(token);
     std::vector<LogProbability> log_probabilities;
@@ -50,7 +57,24 @@ void SessionRequest::add(Token token, std::vector<LogProbability> log_probabilit
   request->set_numbers(numbers);
 }
 
+void SessionRequest::admit(Clock::time_point now) {
+  if (admitted_at) return;
+  admitted_at = now;
+  numbers.queued_ms = milliseconds(now - request->arrived);
+  numbers.cached_tokens = computed;
+}
+
+void SessionRequest::count_prefill(Clock::time_point now) {
+  if (!admitted_at) {
+    numbers.queued_ms = milliseconds(now - request->arrived);
+    return;
+  }
+  numbers.prefill_ms = milliseconds(now - *admitted_at);
+  numbers.computed_tokens = computed - std::min(computed, numbers.cached_tokens);
+}
+
 void SessionRequest::finish(Finish finish) {
+  if (generated() == 0) count_prefill(Clock::now());
   request->add_text(filter.finish());
   request->set_numbers(numbers);
   request->end(finish);

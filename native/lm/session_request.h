@@ -43,6 +43,10 @@ struct SessionRequest {
   void sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now);
   /// Publishes the numbers and ends the reply.
   void finish(Finish finish);
+  /// Notes that it has cells. Only the first time counts.
+  void admit(Clock::time_point now);
+  /// Counts the work on a prompt that has no token of the reply yet.
+  void count_prefill(Clock::time_point now);
 
   const scheduler::RequestId id;
   const std::shared_ptr<GenerationRequest> request;
@@ -59,7 +63,7 @@ struct SessionRequest {
   std::uint32_t parked_tokens = 0;
   std::optional<scheduler::PrefixWait> waits;
   GenerationNumbers numbers;
-  Clock::time_point admitted_at;
+  std::optional<Clock::time_point> admitted_at;  // for the first time
   Clock::time_point last_token_at;
 
  private:

@@ -12,7 +12,7 @@ constexpr double kNewest = 0.3;
 constexpr double kFaster = 0.9;
 // A step that takes this multiple of the lowest time that it took makes fewer threads worth a try.
 constexpr double kSuspicious = 1.5;
-// What the lowest time grows by with each step: a longer context costs more.
+// Growth of the lowest time with each step: a longer context costs more.
 constexpr double kForgotten = 1.002;
 // A step with more threads is given up after this multiple of the time that fewer threads take, and some ms.
 constexpr double kPatience = 2;

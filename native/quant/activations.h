@@ -9,13 +9,24 @@ namespace lorekeep::quant {
 
 struct QuantKernels;
 
+/// The quant of the input of the largest magnitude in its block.
+inline constexpr float kMostActivation = 127;
+
 /// 32 inputs of a row: input = scale * quant.
 struct alignas(16) ActivationBlock {
-  std::int8_t quants[32];  // -127 to 127
-  float scale;             // the largest magnitude / 127
+  std::int8_t quants[32];  // -kMostActivation to kMostActivation
+  float scale;             // the largest magnitude / kMostActivation
   float scaled_sum;        // scale * the sum of the quants
   std::int32_t negated_sum;
   std::int32_t negated_first_half;  // minus the sum of the first 16 quants
+
+  /// Sets the scale and the sums, given the largest magnitude and the sums of the first 16 quants and of all.
+  void set_sums(float largest, std::int32_t first_half, std::int32_t sum) noexcept {
+    scale = largest / kMostActivation;
+    scaled_sum = scale * static_cast<float>(sum);
+    negated_sum = -sum;
+    negated_first_half = -first_half;
+  }
 };
 
 /// Rows of inputs, quantised once for all matrices that multiply them. Rows are independent: a row's blocks do not

@@ -55,8 +55,6 @@ struct Isa : NeonLanes {
 namespace lorekeep::quant {
 namespace {
 
-constexpr float kMostQuant = 127;
-
 LOREKEEP_INLINE std::int32_t sum_of(int8x16_t quants) {
   return vaddlvq_s8(quants);
 }
@@ -73,17 +71,13 @@ LOREKEEP_KERNEL void quantize_neon(const float* from, ActivationBlock* to, std::
     float32x4_t most = vdupq_n_f32(0);
     for (std::size_t i = 0; i < kBlock; i += 4) most = vmaxq_f32(most, vabsq_f32(vld1q_f32(from + i)));
     const float largest = vmaxvq_f32(most);
-    const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+    const float inverse = largest == 0 ? 0 : kMostActivation / largest;
     const int8x16_t first = quants(from, inverse);
     const int8x16_t second = quants(from + kLanes, inverse);
     vst1q_s8(to->quants, first);
     vst1q_s8(to->quants + kLanes, second);
     const std::int32_t half = sum_of(first);
-    const std::int32_t sum = half + sum_of(second);
-    to->scale = largest / kMostQuant;
-    to->scaled_sum = to->scale * static_cast<float>(sum);
-    to->negated_sum = -sum;
-    to->negated_first_half = -half;
+    to->set_sums(largest, half, half + sum_of(second));
   }
 }
 

@@ -10,26 +10,21 @@
 namespace lorekeep::quant {
 namespace {
 
-constexpr float kMostQuant = 127;
-
 void quantize(const float* from, ActivationBlock* to, std::size_t blocks) noexcept {
   for (std::size_t block = 0; block < blocks; ++block, from += kBlock, ++to) {
     float largest = 0;
     for (std::size_t i = 0; i < kBlock; ++i) largest = std::max(largest, std::abs(from[i]));
-    const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+    const float inverse = largest == 0 ? 0 : kMostActivation / largest;
     std::int32_t half = 0;
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < kBlock; ++i) {
       const float scaled = from[i] * inverse;
       // Not a number is not converted: C++ does not define the result.
-      to->quants[i] = static_cast<std::int8_t>(std::abs(scaled) <= kMostQuant + 1 ? std::lrint(scaled) : 0);
+      to->quants[i] = static_cast<std::int8_t>(std::abs(scaled) <= kMostActivation + 1 ? std::lrint(scaled) : 0);
       sum += to->quants[i];
       if (i < kBlock / 2) half = sum;
     }
-    to->scale = largest / kMostQuant;
-    to->scaled_sum = to->scale * static_cast<float>(sum);
-    to->negated_sum = -sum;
-    to->negated_first_half = -half;
+    to->set_sums(largest, half, sum);
   }
 }
 

@@ -9,8 +9,6 @@
 namespace lorekeep::quant {
 namespace {
 
-constexpr float kMostQuant = 127;
-
 LOREKEEP_AVX2 inline float largest_of(__m256 a) {
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
@@ -44,17 +42,13 @@ LOREKEEP_AVX2 void quantize_avx2(const float* from, ActivationBlock* to, std::si
       most = _mm256_max_ps(most, _mm256_and_ps(values[i], magnitude));
     }
     const float largest = largest_of(most);
-    const __m256 inverse = _mm256_set1_ps(largest == 0 ? 0 : kMostQuant / largest);
+    const __m256 inverse = _mm256_set1_ps(largest == 0 ? 0 : kMostActivation / largest);
     const __m128i first = quants(values[0], values[1], inverse);
     const __m128i second = quants(values[2], values[3], inverse);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants), first);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants + kLanes), second);
     const std::int32_t half = sum_of(first);
-    const std::int32_t sum = half + sum_of(second);
-    to->scale = largest / kMostQuant;
-    to->scaled_sum = to->scale * static_cast<float>(sum);
-    to->negated_sum = -sum;
-    to->negated_first_half = -half;
+    to->set_sums(largest, half, half + sum_of(second));
   }
 }
 

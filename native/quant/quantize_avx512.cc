@@ -9,8 +9,6 @@
 namespace lorekeep::quant {
 namespace {
 
-constexpr float kMostQuant = 127;
-
 LOREKEEP_AVX512 inline __m128i quants(__m512 values, __m512 inverse) {
   return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(values, inverse)));
 }
@@ -26,17 +24,13 @@ LOREKEEP_AVX512 void quantize_avx512(const float* from, ActivationBlock* to, std
     const __m512 low = _mm512_loadu_ps(from);
     const __m512 high = _mm512_loadu_ps(from + kLanes);
     const float largest = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(low), _mm512_abs_ps(high)));
-    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMostQuant / largest);
+    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMostActivation / largest);
     const __m128i first = quants(low, inverse);
     const __m128i second = quants(high, inverse);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants), first);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants + kLanes), second);
     const std::int32_t half = sum_of(first);
-    const std::int32_t sum = half + sum_of(second);
-    to->scale = largest / kMostQuant;
-    to->scaled_sum = to->scale * static_cast<float>(sum);
-    to->negated_sum = -sum;
-    to->negated_first_half = -half;
+    to->set_sums(largest, half, half + sum_of(second));
   }
 }
 

@@ -1,4 +1,4 @@
-// What any thread may set and read of the process's scheduler, which the inference thread alone runs.
+// Settings and state of the process's scheduler that any thread may use. Only the inference thread runs it.
 #pragma once
 
 #include <atomic>

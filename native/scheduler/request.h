@@ -1,4 +1,4 @@
-// What the scheduler knows of a request, and the step that it plans. Neither holds text, tokens or llama.cpp's types.
+// A request as the scheduler sees it, and the step that it plans. Neither holds text, tokens or llama.cpp's types.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Request {
 struct Prefill {
   RequestId id;
   std::uint32_t tokens;
-  /// Of its first token.
+  /// Time of its first token.
   std::uint32_t position = 0;
 };
 

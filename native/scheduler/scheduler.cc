@@ -10,7 +10,7 @@ namespace lorekeep::scheduler {
 
 namespace {
 
-/// The default step target: what a reader takes for an even stream (docs/generation.md).
+/// The default step target: what a reader takes for an even stream (docs/inference.md).
 constexpr double kTargetSteps = 3;
 constexpr double kTargetMs = 50;
 

@@ -16,7 +16,7 @@
 
 namespace lorekeep::scheduler {
 
-/// What a model's batches may hold.
+/// Limits of a model's batches.
 struct ModelLimits {
   /// Most tokens of a step.
   std::uint32_t n_batch = 512;

@@ -8,7 +8,7 @@
 
 namespace lorekeep::store {
 
-/// What relevance is estimated from, beside a hit's raw scores.
+/// Inputs of the relevance of a hit beside its raw scores.
 struct RelevanceScale {
   Mode mode = Mode::kDense;
   Background background;   // dense, hybrid

@@ -10,7 +10,7 @@ namespace {
 /// Least range of cosines: all records may be equal.
 constexpr double kLeastRange = 0.05;
 
-/// Of adapted_weight(): the share of the range of the first 50 cosines by which the tenth lies below the first.
+/// For adapted_weight(): the share of the range of the first 50 cosines by which the tenth lies below the first.
 constexpr std::size_t kTenth = 9;
 constexpr std::size_t kFiftieth = 49;
 constexpr double kUsualFall = 0.66;  // mean over the training queries

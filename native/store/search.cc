@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kLeastCandidates = 50;
 constexpr std::size_t kCandidatesPerHit = 4;
-/// Scores of copies of a text differ by at most so much.
+/// Largest difference between the scores of copies of a text.
 constexpr float kSameScore = 1e-5f;
 
 [[noreturn]] void refuse(const char* field, const std::string& reason) {

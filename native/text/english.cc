@@ -91,7 +91,8 @@ std::size_t strip_ending(const char* token, std::size_t size) noexcept {
   return size;
 }
 
-// What the three rules remove together at most. A letter before it may be removed, too: "e", or a doubled consonant.
+// The longest suffix that the three rules remove together. A letter before it may be removed, too: "e", or a doubled
+// consonant.
 constexpr std::string_view kRemoved[] = {"izations", "ations", "ically", "ments", "nesses", "lies",
                                          "ly",       "als",    "ings",   "eds",   "es",     "ies"};
 

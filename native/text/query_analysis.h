@@ -33,7 +33,8 @@ struct TermUnion {
   std::vector<std::string> terms;
   float share = 1;      // of bm25_weight()
   bool binding = true;  // counts for required and excluded clauses
-  /// Of a prefix: words of the texts that begin so count, too, if their stem is one of these, which do not begin so.
+  /// For a prefix: words that begin with `beginning` also count if their stem is in `stems`, none of which begins with
+  /// it.
   std::string beginning = {};
   std::vector<std::string> stems = {};
 };

@@ -1,12 +1,14 @@
 #include "vector/calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "vector/cell_ranking.h"
 #include "vector/hnsw_index.h"
+#include "vector/margin_trial.h"
 #include "vector/sample_queries.h"
 #include "vector/search_plan.h"
 #include "vector/sketch.h"
@@ -21,14 +23,24 @@ constexpr std::size_t kHits = 10;
 constexpr double kWalkRecall = 0.993;
 constexpr float kWalkFactors[] = {1, 2, 4, 8};
 
-// Share of the nearest rows that each margin may miss. Later steps of a scan find some of them.
-constexpr double kMissedShare = 0.003;
+// The recall that a scan of cells must reach under every held-back filter: with the cells' margin alone, and with both.
+constexpr double kCellRecall = 0.9975;
+constexpr double kScanRecall = 0.996;
+constexpr float kMarginStride = 1.3f;
+constexpr float kMarginStep = 1.03f;
 constexpr float kLeastCellMargin = 3.0f;
 constexpr float kLeastSketchMargin = 2.1f;
-constexpr float kNoStddev = 1e-6f;
 
 /// Which rows a held-back filter keeps.
-enum class HeldBack { kRandom, kFollowing, kOpposing, kCount };
+enum class HeldBack {
+  kRandom,     // a quarter of the rows
+  kFollowing,  // half of the cells
+  kOther,      // half of the cells, without those nearest to the query
+  kOpposing,   // all but the nearest quarter of the cells
+  kCount
+};
+// kOther excludes the nearest 1/n of the cells.
+constexpr std::size_t kCellsPerExcluded = 50;
 
 std::uint32_t hashed(std::uint32_t value) noexcept {
   value = (value ^ (value >> 16)) * 0x7feb352du;
@@ -36,20 +48,8 @@ std::uint32_t hashed(std::uint32_t value) noexcept {
   return value ^ (value >> 16);
 }
 
-/// The margins that a query needs, one per near row.
-struct Needed {
-  std::vector<float> cells[static_cast<std::size_t>(HeldBack::kCount)];
-  std::vector<float> sketches[static_cast<std::size_t>(HeldBack::kCount)];
-};
-
-/// Returns the value that at most `share` of the values exceed.
-float quantile_above(std::vector<float>& values, double share) {
-  if (values.empty()) return 0;
-  const auto exceeding = static_cast<std::size_t>(share * static_cast<double>(values.size()));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() - 1 - exceeding);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
+/// The rows of one query by held-back filter; none if fewer than kHits match.
+using Trial = std::array<std::vector<TrialRow>, static_cast<std::size_t>(HeldBack::kCount)>;
 
 class Calibrator {
  public:
@@ -98,81 +98,121 @@ class Calibrator {
   }
 
   void measure_margins(const Work& work, Calibration& calibration) const {
-    std::vector<Needed> needed(count());
-    parallel_for(work, count(), 1, [&](std::size_t i, std::size_t, std::size_t) { needed[i] = needs(queries_[i]); });
-    calibration.cell_margin = kLeastCellMargin;
-    calibration.sketch_margin = kLeastSketchMargin;
-    for (std::size_t filter = 0; filter < static_cast<std::size_t>(HeldBack::kCount); ++filter) {
-      std::vector<float> cells;
-      std::vector<float> sketches;
-      for (const Needed& one : needed) {
-        cells.insert(cells.end(), one.cells[filter].begin(), one.cells[filter].end());
-        sketches.insert(sketches.end(), one.sketches[filter].begin(), one.sketches[filter].end());
-      }
-      calibration.cell_margin = std::max(calibration.cell_margin, quantile_above(cells, kMissedShare));
-      calibration.sketch_margin = std::max(calibration.sketch_margin, quantile_above(sketches, kMissedShare));
-    }
-    calibration.cell_margin = std::min(calibration.cell_margin, kMostMargin);
-    calibration.sketch_margin = std::min(calibration.sketch_margin, kMostMargin);
+    std::vector<Trial> trials(count());
+    parallel_for(work, count(), 1, [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(queries_[i]); });
+    calibration.cell_margin = least_margin(kLeastCellMargin, [&](float margin) {
+      return least_recall(work, trials, {margin, kMostMargin}) >= kCellRecall;
+    });
+    if (parts_.sketches.empty()) return;
+    calibration.sketch_margin = least_margin(kLeastSketchMargin, [&](float margin) {
+      return least_recall(work, trials, {calibration.cell_margin, margin}) >= kScanRecall;
+    });
   }
 
-  Needed needs(const std::vector<float>& query) const {
+  /// Returns a margin from `least` on that suffices, at most kMarginStep times larger than one that does not. Larger
+  /// margins suffice too, except for accidents.
+  template <class Suffices>
+  static float least_margin(float least, Suffices&& suffices) {
+    if (suffices(least)) return least;
+    float enough = least;
+    do {
+      least = enough;
+      enough = std::min(enough * kMarginStride, kMostMargin);
+    } while (enough < kMostMargin && !suffices(enough));
+    while (enough > kMarginStep * least) {
+      const float middle = std::sqrt(least * enough);
+      (suffices(middle) ? enough : least) = middle;
+    }
+    return enough;
+  }
+
+  /// Returns the recall under the held-back filter that is worst for scans with these margins.
+  double least_recall(const Work& work, const std::vector<Trial>& trials, Margins margins) const {
+    using Counts = std::array<std::size_t, static_cast<std::size_t>(HeldBack::kCount)>;
+    std::vector<Counts> found(trials.size());
+    parallel_for(work, trials.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
+      for (std::size_t filter = 0; filter < trials[i].size(); ++filter) {
+        Margins own = margins;
+        if (static_cast<HeldBack>(filter) == HeldBack::kOpposing) own.cells *= kOpposedMargin;
+        found[i][filter] = replay_scan(trials[i][filter], kHits, parts_.graph.view(), own);
+      }
+    });
+    double least = 1;
+    for (std::size_t filter = 0; filter < static_cast<std::size_t>(HeldBack::kCount); ++filter) {
+      std::size_t wanted = 0;
+      std::size_t all = 0;
+      for (std::size_t i = 0; i < trials.size(); ++i) {
+        wanted += trials[i][filter].empty() ? 0 : kHits;
+        all += found[i][filter];
+      }
+      if (wanted > 0) least = std::min(least, static_cast<double>(all) / static_cast<double>(wanted));
+    }
+    return least;
+  }
+
+  Trial trial(const std::vector<float>& query) const {
     const Scorer codes(parts_.codes.matrix, query);
     const std::vector<RankedCell> cells = survey_cells(parts_.cells, codes, query);
     std::vector<float> distances(index_.size());
     codes.distances_from(0, distances.size(), distances.data());
-    const float near_cells = nearest_quarter(cells);
-    Needed needed;
-    for (std::size_t filter = 0; filter < static_cast<std::size_t>(HeldBack::kCount); ++filter) {
-      const auto keeps = [&](std::uint32_t ordinal) {
-        const RankedCell& cell = cells[cell_of_[ordinal]];
-        switch (static_cast<HeldBack>(filter)) {
-          case HeldBack::kRandom: return hashed(ordinal) % 4 == 0;
-          case HeldBack::kFollowing: return hashed(cell.number) % 2 == 0;
-          default: return cell.centre_distance > near_cells;
-        }
-      };
-      TopK<NearestFirst> nearest(kHits);
+    const float nearest_few = distance_of_nearest(cells, cells.size() / kCellsPerExcluded);
+    const float nearest_quarter = distance_of_nearest(cells, cells.size() / 4);
+    const auto keeps = [&](HeldBack filter, std::uint32_t ordinal) {
+      const RankedCell& cell = cells[cell_of_[ordinal]];
+      const bool of_half = hashed(cell.number) % 2 == 0;
+      switch (filter) {
+        case HeldBack::kRandom: return hashed(ordinal) % 4 == 0;
+        case HeldBack::kFollowing: return of_half;
+        case HeldBack::kOther: return of_half && cell.centre_distance > nearest_few;
+        default: return cell.centre_distance > nearest_quarter;
+      }
+    };
+    Trial trial;
+    for (std::size_t filter = 0; filter < trial.size(); ++filter) {
+      std::vector<Scored> rows;
       for (std::uint32_t i = 0; i < distances.size(); ++i) {
-        if ((!nearest.full() || distances[i] < nearest.worst().score) && keeps(i)) nearest.push({distances[i], i});
+        if (keeps(static_cast<HeldBack>(filter), i)) rows.push_back({distances[i], i});
       }
-      if (!nearest.full()) continue;
-      const std::vector<Scored> rows = nearest.take_sorted();
-      for (const Scored& row : rows) {
-        const RankedCell& cell = cells[cell_of_[row.ordinal]];
-        const float lead = cell.centre_distance - rows.back().score;
-        needed.cells[filter].push_back(cell.stddev > kNoStddev ? lead / cell.stddev : 0.0f);
-      }
-      if (!parts_.sketches.empty()) needed.sketches[filter] = sketch_needs(query, cells, rows);
+      if (rows.size() >= kHits) trial[filter] = trial_rows(query, cells, rows);
     }
-    return needed;
+    return trial;
   }
 
-  std::vector<float> sketch_needs(const std::vector<float>& query, const std::vector<RankedCell>& cells,
-                                  const std::vector<Scored>& rows) const {
+  /// Reorders `scored`.
+  std::vector<TrialRow> trial_rows(const std::vector<float>& query, const std::vector<RankedCell>& cells,
+                                   std::vector<Scored>& scored) const {
+    const std::vector<std::size_t> ranks = trial_ranks(scored.size());
+    const auto end = scored.begin() + static_cast<std::ptrdiff_t>(ranks.back() + 1);
+    std::nth_element(scored.begin(), end - 1, scored.end(), NearestFirst());
+    std::sort(scored.begin(), end, NearestFirst());
+    std::vector<TrialRow> rows;
     std::vector<std::uint32_t> places;
     std::vector<float> origins;
-    for (const Scored& row : rows) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const Scored& row = scored[ranks[i]];
+      const auto weight = static_cast<std::uint32_t>(i + 1 < ranks.size() ? ranks[i + 1] - ranks[i] : 1);
+      const RankedCell& cell = cells[cell_of_[row.ordinal]];
+      rows.push_back({row.ordinal, weight, row.score, cell.centre_distance, cell.stddev, row.score, 0});
       places.push_back(place_of_[row.ordinal]);
-      origins.push_back(cells[cell_of_[row.ordinal]].centre_distance);
+      origins.push_back(cell.centre_distance);
     }
+    if (parts_.sketches.empty()) return rows;
     std::vector<float> likely(rows.size());
     std::vector<float> one_less(rows.size());
     SketchQuery(parts_.sketches, query)
         .estimate(places.data(), origins.data(), rows.size(), 1.0f, likely.data(), one_less.data());
-    std::vector<float> needed;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const float stddev = likely[i] - one_less[i];
-      needed.push_back(stddev > kNoStddev ? (likely[i] - rows.back().score) / stddev : 0.0f);
+      rows[i].likely = likely[i];
+      rows[i].spread = likely[i] - one_less[i];
     }
-    return needed;
+    return rows;
   }
 
-  /// Returns the distance of the centre that a quarter of the cells are nearer than.
-  static float nearest_quarter(const std::vector<RankedCell>& cells) {
+  /// Returns the distance of the centre than which `count` others are nearer.
+  static float distance_of_nearest(const std::vector<RankedCell>& cells, std::size_t count) {
     std::vector<float> distances;
     for (const RankedCell& cell : cells) distances.push_back(cell.centre_distance);
-    const auto at = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 4);
+    const auto at = distances.begin() + static_cast<std::ptrdiff_t>(count);
     std::nth_element(distances.begin(), at, distances.end());
     return *at;
   }

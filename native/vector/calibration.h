@@ -1,4 +1,4 @@
-// What an index learns from its own rows when it is built: how wide its searches must be to find 99 % of the nearest.
+// Calibration of an index on its own rows when it is built: how wide its searches must be to find 99 % of the nearest.
 //
 // Approximate searches stop by rules that assume something about the rows: that the graph leads to near rows, that
 // rows are spread around the centres of their cells evenly, that the errors of sketches are normal. How far these
@@ -28,8 +28,8 @@ struct Calibration {
 inline constexpr float kMostWalkFactor = 64;
 inline constexpr float kMostMargin = 1000;
 
-/// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 400 exact
-/// searches. The result depends on the index only. Grain of cancellation: one query.
+/// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 1,000
+/// exact searches. The result depends on the index only. Grain of cancellation: one query.
 Calibration calibrate(const HnswIndex& index, const Work& work);
 
 }  // namespace lorekeep::vector

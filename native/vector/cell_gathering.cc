@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace lorekeep::vector {
 namespace {
@@ -41,11 +42,10 @@ void CellGathering::add(const RankedCell& cell, const RankedCell* following) {
   if (room > places_.size()) {
     places_.resize(2 * room);
     centre_distances_.resize(places_.size());
-    cell_numbers_.resize(places_.size());
   }
   const std::size_t size = in_cell_order_ != nullptr ? append_in_cell_order(begin, end) : append_matching(begin, end);
   std::fill(centre_distances_.data() + size_, centre_distances_.data() + size, cell.centre_distance);
-  std::fill(cell_numbers_.data() + size_, cell_numbers_.data() + size, cell.number);
+  if (size > size_) groups_.push_back({cell.number, size});
   size_ = size;
 }
 
@@ -70,7 +70,13 @@ std::size_t CellGathering::append_in_cell_order(std::uint32_t begin, std::uint32
   std::size_t size = size_;
   for (std::uint32_t group = begin; group < end; group += 64) {
     std::uint64_t bits = bits_from(words, group);
-    if (end - group < 64) bits &= (std::uint64_t{1} << (end - group)) - 1;
+    if (end - group < 64) {
+      bits &= (std::uint64_t{1} << (end - group)) - 1;
+    } else if (bits == ~std::uint64_t{0}) {
+      std::iota(places + size, places + size + 64, group);
+      size += 64;
+      continue;
+    }
     for (std::uint32_t place = group; bits != 0; bits >>= 8, place += kPlacesPerByte) {
       const SetBits& set = kSetBits[bits & 255];
       for (std::size_t i = 0; i < kPlacesPerByte; ++i) places[size + i] = place + set.numbers[i];

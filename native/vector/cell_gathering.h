@@ -18,15 +18,23 @@ class CellGathering {
   CellGathering(const Cells& cells, const Bitmap& filter, const Bitmap* in_cell_order) noexcept
       : cells_(cells), filter_(filter), in_cell_order_(in_cell_order) {}
 
-  void clear() noexcept { size_ = 0; }
+  void clear() noexcept {
+    size_ = 0;
+    groups_.clear();
+  }
   /// Appends the matching rows of a cell. `following`, if any, is prefetched.
   void add(const RankedCell& cell, const RankedCell* following);
 
   std::size_t size() const noexcept { return size_; }
   const std::uint32_t* places() const noexcept { return places_.data(); }
-  /// For each place, the values of its cell.
+  /// For each place, the distance of its cell's centre.
   const float* centre_distances() const noexcept { return centre_distances_.data(); }
-  const std::uint32_t* cell_numbers() const noexcept { return cell_numbers_.data(); }
+  /// The places of one cell are those before `end`, from the end of the cell before.
+  struct Group {
+    std::uint32_t cell;
+    std::size_t end;
+  };
+  std::span<const Group> groups() const noexcept { return groups_; }
   std::uint32_t ordinal(std::size_t i) const noexcept { return cells_.members()[places_[i]]; }
 
  private:
@@ -40,7 +48,7 @@ class CellGathering {
   std::size_t size_ = 0;
   std::vector<std::uint32_t> places_;  // each vector may have spare room
   std::vector<float> centre_distances_;
-  std::vector<std::uint32_t> cell_numbers_;
+  std::vector<Group> groups_;
 };
 
 /// Prefetches a cache line.

@@ -7,9 +7,6 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr float kStddevsBeyondFound = 0.5f;
-constexpr float kWider = 1.5f;
-
 constexpr std::size_t kBuckets = 256;
 constexpr double kMostStddevsPerRadius = 1e6;  // in a damaged file
 
@@ -122,10 +119,6 @@ void CellRanking::take_back(const CellRanking& part) {
 
 void CellRanking::expect_lead(float lead_over_centre) noexcept {
   margin_stddevs_ = std::max(margin_stddevs_, lead_over_centre + kStddevsBeyondFound);
-}
-
-void CellRanking::widen() noexcept {
-  margin_stddevs_ *= kWider;
 }
 
 }  // namespace lorekeep::vector

@@ -12,6 +12,15 @@
 
 namespace lorekeep::vector {
 
+/// The margin covers the largest lead of a found row and this much more.
+inline constexpr float kStddevsBeyondFound = 0.5f;
+/// Factor of the margin when the graph leads to a row in a skipped cell.
+inline constexpr float kWiderMargin = 1.5f;
+/// A filter is opposed to a query if the nearest of this many cells, one in eight, contain no matching row. The nearest
+/// matching rows then lead the centres of many equally far cells, by more, so the margin has this factor.
+inline constexpr std::size_t kCellsPerNearOne = 8;
+inline constexpr float kOpposedMargin = 1.25f;
+
 struct RankedCell {
   float centre_distance;
   float stddev;  // of (row - centre) . query, over the cell's rows
@@ -45,7 +54,9 @@ class CellRanking {
   /// Reports that a found row is nearer than its centre by this many standard deviations.
   void expect_lead(float lead_over_centre) noexcept;
   /// Reports that the graph led to a row in a skipped cell.
-  void widen() noexcept;
+  void widen() noexcept { margin_stddevs_ *= kWiderMargin; }
+  /// Reports that the filter is opposed to the query.
+  void oppose() noexcept { margin_stddevs_ *= kOpposedMargin; }
 
  private:
   explicit CellRanking(const Cells& cells) noexcept : cells_(cells) {}

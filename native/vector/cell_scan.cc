@@ -16,6 +16,8 @@ constexpr std::size_t kRowsAtOnce = 1024;
 // 50 µs of work: waking another thread takes up to 40.
 constexpr std::size_t kRowsWorthSharing = 6000;
 
+constexpr double kLeastShareNear = 0.5;
+
 }  // namespace
 
 CellScan::CellScan(const CellQuery& query) : query_(query) {
@@ -25,7 +27,8 @@ CellScan::CellScan(const CellQuery& query) : query_(query) {
   if (query.sketches != nullptr) shared->sketches.emplace(*query.sketches, query.query);
   ranking_ = std::make_unique<CellRanking>(query.cells, shared->cells, query.cell_margin);
   gathering_ = std::make_unique<CellGathering>(query.cells, query.filter, query.filter_in_cell_order);
-  scoring_ = std::make_unique<CellScoring>(query, std::move(shared));
+  scoring_ = std::make_unique<CellScoring>(query, shared);
+  shared_ = std::move(shared);
 }
 
 CellScan::CellScan(const CellQuery& query, CellRanking ranking, CellScoring scoring)
@@ -45,6 +48,8 @@ bool CellScan::advance() {
     const auto cell = ranking_->next(furthest);
     if (!cell) break;
     gathering_->add(*cell, ranking_->peek());
+    if (gathering_->size() == 0 && !scoring_->full() && ++without_matches_ == query_.cells.size() / kCellsPerNearOne)
+      ranking_->oppose();
   }
   if (gathering_->size() == 0) return false;
   scoring_->score(*gathering_);
@@ -82,6 +87,27 @@ void CellScan::learn_lead() {
 
 std::size_t CellScan::rows_left() const noexcept {
   return ranking_->rows_left(scoring_->furthest()) * query_.matched / query_.cells.members().size();
+}
+
+bool CellScan::matches_are_near(std::size_t rows) const {
+  const auto further = [](const RankedCell& a, const RankedCell& b) { return a.centre_distance > b.centre_distance; };
+  std::vector<RankedCell> cells = shared_->cells;
+  std::make_heap(cells.begin(), cells.end(), further);
+  std::size_t seen = 0;
+  std::size_t matching = 0;
+  while (seen < rows && !cells.empty()) {
+    const std::uint32_t cell = cells.front().number;
+    std::pop_heap(cells.begin(), cells.end(), further);
+    cells.pop_back();
+    const std::uint32_t begin = query_.cells.starts()[cell];
+    const std::uint32_t end = query_.cells.starts()[cell + 1];
+    for (std::uint32_t place = begin; place < end; ++place) {
+      matching += query_.filter.test(query_.cells.members()[place]) ? 1 : 0;
+    }
+    seen += end - begin;
+  }
+  const double share = static_cast<double>(query_.matched) / static_cast<double>(query_.cells.members().size());
+  return static_cast<double>(matching) >= kLeastShareNear * share * static_cast<double>(seen);
 }
 
 std::size_t CellScan::visited() const noexcept {

@@ -26,6 +26,7 @@ struct CellQuery {
   std::size_t k;
   float cell_margin;                   // for skipping cells, in standard deviations (calibration.h)
   float sketch_margin;                 // for ruling out rows, in standard deviations of their sketches
+  float surprise;                      // standard deviations by which a row nearer than its sketch says is a surprise
   float code_error;                    // largest difference between a distance and that of the codes
   const Bitmap& filter;                // of cells.members().size() bits
   const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: unknown
@@ -36,6 +37,7 @@ struct CellQuery {
 class CellRanking;
 class CellGathering;
 class CellScoring;
+struct SharedScan;
 
 class CellScan {
  public:
@@ -57,6 +59,9 @@ class CellScan {
   bool sketches_mislead() const noexcept;
   /// Estimates how many matching rows advance() may still score, assuming an even spread of the filter over the cells.
   std::size_t rows_left() const noexcept;
+  /// Returns whether the cells nearest to the query, with `rows` rows or more together, contain at least half of the
+  /// matching rows that they would contain if the filter were spread evenly.
+  bool matches_are_near(std::size_t rows) const;
   /// Returns the number of distances computed, of any precision.
   std::size_t visited() const noexcept;
 
@@ -69,10 +74,12 @@ class CellScan {
   void learn_lead();
 
   const CellQuery& query_;
+  std::shared_ptr<const SharedScan> shared_;  // null in a part of a shared scan
   std::unique_ptr<CellRanking> ranking_;
   std::unique_ptr<CellGathering> gathering_;
   std::unique_ptr<CellScoring> scoring_;
-  std::size_t surveyed_ = 0;  // distances computed to rank the cells
+  std::size_t surveyed_ = 0;         // distances computed to rank the cells
+  std::size_t without_matches_ = 0;  // cells before the first one with a matching row
 };
 
 }  // namespace lorekeep::vector

@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t kLikeliest = 64;
 constexpr float kFurthest = 3.0f;  // beyond every distance
 constexpr float kNoStddev = 1e-6f;
-// Two standard deviations at the usual margins: 2 % of normal errors exceed them.
-constexpr float kSurprise = 0.8f;
 constexpr std::size_t kLeastSurprising = 2;
 constexpr std::size_t kHitsPerSurprising = 8;
 
@@ -63,10 +61,13 @@ void CellScoring::score(const CellGathering& gathered) {
 void CellScoring::estimate(const CellGathering& gathered) {
   const std::size_t rows = gathered.size();
   const std::uint32_t* const places = gathered.places();
-  const std::uint32_t* const cells = gathered.cell_numbers();
   pending_.clear();
   if (!shared_->sketches) {
-    for (std::size_t i = 0; i < rows; ++i) pending_.push_back({0, 0, places[i], cells[i]});
+    auto group = gathered.groups().begin();
+    for (std::size_t i = 0; i < rows; ++i) {
+      while (i >= group->end) ++group;
+      pending_.push_back({0, 0, places[i], group->cell});
+    }
     return;
   }
   if (likely_.size() < rows) {
@@ -83,10 +84,12 @@ void CellScoring::estimate(const CellGathering& gathered) {
     picked_[picked] = static_cast<std::uint32_t>(i);
     picked += lower_bounds_[i] > furthest ? 0 : 1;  // keeps NaN, from a damaged file
   }
+  auto group = gathered.groups().begin();
   for (std::size_t at = 0; at < picked; ++at) {
     const std::uint32_t i = picked_[at];
+    while (i >= group->end) ++group;
     if (nearest_.full()) query_.codes.stream(gathered.ordinal(i));
-    pending_.push_back({lower_bounds_[i], likely_[i], places[i], cells[i]});
+    pending_.push_back({lower_bounds_[i], likely_[i], places[i], group->cell});
   }
 }
 
@@ -116,10 +119,10 @@ void CellScoring::score(std::span<const Pending> rows) {
     if (distances_[i] > limit() || contains(neighbours_, ordinals_[i])) continue;
     const RankedCell& cell = shared_->cells[rows[i].cell];
     const float lead = cell.centre_distance - distances_[i];
-    const float reach = rows[i].likely - rows[i].lower_bound;
+    const float spread = (rows[i].likely - rows[i].lower_bound) / query_.sketch_margin;
     keep({{distances_[i], ordinals_[i]},
           cell.stddev > kNoStddev ? lead / cell.stddev : 0.0f,
-          reach > kNoStddev ? (rows[i].likely - distances_[i]) / reach : 0.0f});
+          spread > kNoStddev ? (rows[i].likely - distances_[i]) / spread : 0.0f});
   }
 }
 
@@ -191,7 +194,7 @@ bool CellScoring::sketches_mislead() const noexcept {
   if (!shared_->sketches || !nearest_.full()) return false;
   std::size_t surprising = 0;
   for (const Candidate& found : found_) {
-    surprising += found.row.score <= nearest_.worst().score && found.surprise > kSurprise ? 1 : 0;
+    surprising += found.row.score <= nearest_.worst().score && found.surprise > query_.surprise ? 1 : 0;
   }
   return surprising > kLeastSurprising + query_.k / kHitsPerSurprising;
 }

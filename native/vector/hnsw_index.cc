@@ -19,6 +19,11 @@ namespace {
 // the dimension: a quarter is two standard deviations at 64 dimensions and five at 384.
 constexpr float kShareOfCodeError = 0.25f;
 
+// Share of the calibrated margin of sketches beyond which an error is a surprise: two standard deviations at the usual
+// margins, which 2 % of normal errors exceed. The margin of a narrower search does not count, or it would call normal
+// errors surprising and scan every row.
+constexpr float kSurprise = 0.8f;
+
 /// Drops rows that do not match, and returns whether the k nearest of the rest are reliable.
 bool keep_matching(const Bitmap& filter, std::size_t k, std::size_t margin_rows, std::vector<Scored>& found) {
   std::size_t matching = 0;
@@ -161,6 +166,7 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .k = options.k,
       .cell_margin = task.breadth * parts_.calibration.cell_margin,
       .sketch_margin = task.breadth * parts_.calibration.sketch_margin,
+      .surprise = kSurprise * parts_.calibration.sketch_margin,
       .code_error = kShareOfCodeError * parts_.codes.distance_error(codes),
       .filter = *options.filter,
       .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,
@@ -168,8 +174,9 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .work = options.work};
   CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
-    const CellStep next = after_cells(task.facts, step, step > kStepOfChoice ? 0 : scan.rows_left(), sketched);
-    if (next == CellStep::kAdvance) continue;
+    if (step != kStepOfChoice) continue;
+    const bool matches_are_near = scan.matches_are_near(task.facts.width);
+    const CellStep next = after_cells(task.facts, scan.rows_left(), sketched, matches_are_near);
     if (next == CellStep::kWalk) {
       std::vector<Scored> hits = walk(task, counts);
       if (after_walk(task.facts, hits.size()) == SearchPath::kGraph) {

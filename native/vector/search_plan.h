@@ -75,22 +75,22 @@ inline SearchPath after_walk(const PlanFacts& facts, std::size_t found) noexcept
 }
 
 enum class CellStep {
-  kAdvance,    // score the next cells
   kShareRest,  // score all remaining cells, on two threads if worthwhile
   kWalk,       // a walk costs less than the remaining cells; if it is unsound, share the rest
 };
 
-/// The step after which the number of remaining rows is known: the second one, after a thousand rows or more. The first
-/// step knows only an upper bound.
-inline constexpr std::size_t kStepOfChoice = 2;
+/// The step of a cell scan after which its next action is chosen. By then two thousand rows or more of the nearest
+/// cells are scored, and the k-th distance is nearly final. It bounds the number of remaining rows, and two threads
+/// that start from it skip nearly as many as one would.
+inline constexpr std::size_t kStepOfChoice = 3;
 
-/// Returns the action of a cell scan after its `step`-th step (from 1), with about `rows_left` matching rows left.
-inline CellStep after_cells(const PlanFacts& facts, std::size_t step, std::size_t rows_left, bool sketched) noexcept {
-  if (step > kStepOfChoice) return CellStep::kAdvance;
+/// Returns the action of a cell scan with about `rows_left` matching rows left. `matches_are_near`: the cells nearest
+/// to the query contain matching rows; otherwise a walk would be unsound.
+inline CellStep after_cells(const PlanFacts& facts, std::size_t rows_left, bool sketched,
+                            bool matches_are_near) noexcept {
+  if (facts.asked != SearchPath::kAuto || !facts.may_walk || !matches_are_near) return CellStep::kShareRest;
   const double cost = (sketched ? kSketchCost : kScanCost) * static_cast<double>(rows_left);
-  const bool cells_are_better = cost <= kVisitsPerEf * static_cast<double>(facts.width);
-  if (cells_are_better || !facts.may_walk || facts.asked != SearchPath::kAuto) return CellStep::kShareRest;
-  return step < kStepOfChoice ? CellStep::kAdvance : CellStep::kWalk;
+  return cost > kVisitsPerEf * static_cast<double>(facts.width) ? CellStep::kWalk : CellStep::kShareRest;
 }
 
 /// The least slope of log distance over log rank, as below, at which a walk finds the nearest rows.

@@ -21,7 +21,7 @@ export interface AgentOptions {
   observe?: TurnObserver | undefined;
 }
 
-/** What an agent is made with. */
+/** Resources of an agent. */
 export interface AgentResources extends NodeResources {
   /** Memory counted for the agent's history; released with it. */
   readonly historyMemory: Holding;
@@ -43,7 +43,7 @@ export class Agent {
   readonly #history: AgentHistory;
   readonly #options: AgentOptions;
   readonly #log: Log;
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, { readonly turn: Turn; readonly ended: Promise<void> }>();
   /** Settles when every turn so far has ended. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -90,6 +90,12 @@ export class Agent {
     }
   }
 
+  /** Resolves when the turns that are cancelled by now have ended, so that their replies are in the history. */
+  async cancelledTurnsEnd(): Promise<void> {
+    const cancelled = [...this.#turns.values()].filter(({ turn }) => turn.signal.aborted);
+    await Promise.allSettled(cancelled.map(({ ended }) => ended));
+  }
+
   /** The turns that the agent remembers. */
   export(): History {
     return this.#history.export();
@@ -106,14 +112,14 @@ export class Agent {
   }
 
   turn(id: string): Turn | undefined {
-    return this.#turns.get(id);
+    return this.#turns.get(id)?.turn;
   }
 
   /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */
   start(id: string, input: TurnInput, outlet: TurnOutlet): Promise<void> {
     const turn = new Turn(id, { ...input, history: this.#history, ...this.#options }, outlet, this.#log);
-    this.#turns.set(id, turn);
     const ended = this.#take(turn, outlet);
+    this.#turns.set(id, { turn, ended });
     // Drop the result: it would keep those of all earlier turns alive.
     this.#tail = Promise.allSettled([this.#tail, ended]).then(() => {});
     return ended;
@@ -133,7 +139,7 @@ export class Agent {
 
   /** Cancels the agent's turns, waits for them and closes the nodes. */
   async close(): Promise<void> {
-    for (const turn of this.#turns.values()) turn.cancel();
+    for (const { turn } of this.#turns.values()) turn.cancel();
     await this.#tail;
     await closeAll(this.#nodes);
     this.#memory.release();

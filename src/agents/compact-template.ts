@@ -1,6 +1,6 @@
 import Mustache from 'mustache';
 
-/** What one token of a template does. A section's own tokens follow it, up to the token `next`. */
+/** Effect of one token of a template. A section's own tokens follow it, up to the token `next`. */
 enum Op {
   text,
   escaped,

@@ -23,6 +23,8 @@ export class AgentHistory {
   #heap = 0;
   #values = 0;
   #forgotten = 0;
+  /** Whether the latest turn, remembered or not, asked for an action. */
+  #asked: boolean;
 
   /**
    * `most`: number of turns kept; `earlier`: turns that the client brought.
@@ -31,7 +33,9 @@ export class AgentHistory {
   constructor(most: number, memory: Holding, earlier: readonly HistoryTurn[] = []) {
     this.#most = most;
     this.#memory = memory;
+    this.#asked = earlier.at(-1)?.action !== undefined;
     for (const turn of most === 0 ? [] : earlier.slice(-most)) this.#push(remember(turn));
+    if (most > 0) this.#forgotten = earlier.length - this.#remembered.length;
     memory.add({ heap: this.#heap }, 'history: the agent was not created');
   }
 
@@ -40,7 +44,7 @@ export class AgentHistory {
     return this.#remembered.map(({ turn }) => turn);
   }
 
-  /** Number of turns forgotten because the client's memory budget was full. */
+  /** Number of turns forgotten: more than are kept, or than the client's memory budget holds. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -52,22 +56,24 @@ export class AgentHistory {
 
   /** @throws InvalidField for the result of an action that the last turn did not ask for */
   checkResult(actionResult: unknown): void {
-    if (actionResult === undefined || this.#remembered.at(-1)?.turn.action !== undefined) return;
+    if (actionResult === undefined || this.#asked) return;
     const problem = 'the turn before this one asked for no action; leave the field out';
     fail(1004, `action_result: ${problem}`, { path: 'action_result' });
   }
 
   /** Remembers a turn. */
   add(turn: HistoryTurn): void {
+    this.#asked = turn.action !== undefined;
     if (this.#most === 0) return;
     const next = remember(turn);
     const held = this.#heap;
-    while (this.#remembered.length >= this.#most) this.#shift();
-    // What is exported can be restored.
+    while (this.#remembered.length >= this.#most) this.#forget();
+    // An exported history can be restored.
     while (this.#remembered.length > 0 && this.#values + next.values > mostHistoryValues) this.#forget();
     const room = held + this.#room(this.#heap + next.heap - held);
     while (this.#remembered.length > 0 && this.#heap + next.heap > room) this.#forget();
-    if (this.#heap + next.heap <= room) this.#push(next);
+    const isSmall = next.values <= mostHistoryValues && this.#heap + next.heap <= room;
+    if (isSmall) this.#push(next);
     else this.#forgotten++;
     this.#memory.settle({ heap: this.#heap });
   }

@@ -17,7 +17,7 @@ export interface KnowledgeSource {
   readonly cosineFloor?: number | undefined;
 }
 
-/** What a turn brings along besides text and variables. */
+/** Context of a turn besides text and variables. */
 export interface InteractionOptions {
   /** Receives the pieces of the reply. */
   onText?: ((piece: TextPiece) => void) | undefined;

@@ -1,7 +1,7 @@
 import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
 import type { LookupContext } from './compact-template.js';
 
-/** What one rendering may still cost: characters looked up, values, and sections entered. */
+/** Remaining budget of one rendering: characters looked up, values, and sections entered. */
 export interface RenderingBudget {
   left: number;
   /** Cost of entering a section. */

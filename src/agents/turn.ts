@@ -12,11 +12,11 @@ import { milliseconds } from './node.js';
 import type { TurnFacts, TurnObserver } from './turn-facts.js';
 import { hitsOf, withHits } from './turn-hits.js';
 
-/** What a client asks for. */
+/** Input of a turn, from the client. */
 export interface TurnInput {
   text: string;
   variables: Readonly<Record<string, unknown>>;
-  /** What came of the action of the turn before. */
+  /** Result of the action of the previous turn. */
   actionResult?: unknown;
   /** TurnComplete has the hits of all nodes. */
   hits?: boolean | undefined;
@@ -161,7 +161,6 @@ export class Turn {
   async #runNode(node: AgentNode): Promise<NodeOutcome> {
     const started = performance.now();
     const outcome = await node.run(this.#interaction, this.signal);
-    this.signal.throwIfAborted();
     const duration = performance.now() - started;
     const { id, type } = node;
     const report = { node: id, type, duration_ms: milliseconds(duration), ...outcome.report };
@@ -170,6 +169,8 @@ export class Turn {
     if (engine !== undefined)
       this.#engineOf.push(() => ({ node: id, type, diagnostics: { engine: engine(duration) } }));
     this.#log.trace({ ...report, jump: outcome.jump }, 'node ran');
+    // A reply that was cancelled has an outcome, too.
+    this.signal.throwIfAborted();
     return outcome;
   }
 
@@ -225,7 +226,7 @@ export class Turn {
     };
   }
 
-  /** What only some turns have. */
+  /** Fields that only some turns have. */
   #results(): Pick<ServerFrames['TurnComplete'], 'citations' | 'finish' | 'usage' | 'action' | 'dry_run'> {
     const { citations, finish, usage, action, dryRun, dryRuns } = this.#interaction;
     return {

@@ -27,6 +27,8 @@ export class Catalog {
   readonly downloads: ModelDownloads;
   /** Returns the bytes that a model may take, which decides between variants. Default: any number. */
   room: (() => number | undefined) | undefined;
+  /** Flags with which a command uses this catalog and this folder of downloads; shown in errors. */
+  commandFlags: string | undefined;
   readonly #entries: ReadonlyMap<string, CatalogEntry>;
 
   private constructor(

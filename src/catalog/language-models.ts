@@ -34,7 +34,7 @@ export interface LoadOptions {
   placement: ModelVariant['placement'];
   /** On a GPU: keeps the KV cache there, too. */
   offloadKqv: boolean;
-  /** What computes on the CPU. */
+  /** Runtime on the CPU. */
   runtime: LanguageModelSettings['runtime'];
   /** Cells of the KV cache, shared by all requests; 0: contextSize. */
   kvCells: number;

@@ -1,5 +1,5 @@
 import type { EmbeddingModel, ModelFacts } from '../../lib/index.js';
-import type { ModelFusion } from '../fusion/model-fusion.js';
+import { type ModelFusion, modelFusion } from '../fusion/model-fusion.js';
 import type { ModelSlot } from './model-slot.js';
 import type { CatalogEntry } from './schema.js';
 
@@ -74,6 +74,7 @@ export class LoadedModel {
 
   /** The catalog's fusion settings for the model. */
   get fusion(): ModelFusion | undefined {
-    return this.#entry.fusion;
+    const { fusion } = this.#entry;
+    return fusion && modelFusion(fusion);
   }
 }

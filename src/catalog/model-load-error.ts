@@ -1,5 +1,7 @@
 import { type ErrorCode, LorekeepError } from '../../lib/errors.js';
-import { commandName } from '../schema/shell-word.js';
+import { shellText } from '../schema/shell-word.js';
+import type { Catalog } from './catalog.js';
+import { pullCommand } from './pull-command.js';
 
 /** A model of the catalog failed to load. `message` may contain paths on this machine. */
 export class ModelLoadError extends LorekeepError {
@@ -30,8 +32,11 @@ interface ModelFailure {
   why?: 'CHANGED';
 }
 
-/** `file`: path of the catalog. */
-export function notDownloaded(model: string, file: string): ModelLoadError {
-  const reason = `it has not been downloaded; run ${commandName()} models pull ${JSON.stringify(model)}`;
-  return new ModelLoadError('NOT_FOUND', { model, file, reason });
+export function notDownloaded(model: string, catalog: Catalog): ModelLoadError {
+  const { file } = catalog;
+  const reason = `it has not been downloaded; run ${pullCommand(catalog, model)}`;
+  // The flags hold a path of this machine.
+  const command = `lorekeep models pull ${shellText(model)}`;
+  const told = `it has not been downloaded; ${command}, with the config of the server, downloads it`;
+  return new ModelLoadError('NOT_FOUND', { model, file, reason, told });
 }

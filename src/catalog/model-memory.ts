@@ -3,7 +3,7 @@ import { LorekeepError } from '../../lib/errors.js';
 /** Bytes by device: `CPU`, or the name of a GPU. */
 export type MemoryNeed = Readonly<Record<string, number>>;
 
-/** What the budget may do with a model that it has admitted. */
+/** An admitted model, as the budget sees it. */
 export interface Resident {
   /** Whether the model computes now, so that it cannot leave. */
   busy(): boolean;
@@ -34,7 +34,7 @@ export interface ModelMemoryOptions {
   now?: () => number;
 }
 
-/** What the budget holds on a device. */
+/** Models and limit of a device. */
 export interface DeviceUse {
   readonly device: string;
   readonly used: number;
@@ -102,7 +102,7 @@ export class ModelMemory {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** What models take, by device. */
+  /** Bytes of models, by device. */
   get use(): DeviceUse[] {
     const devices = new Set(['CPU', ...[...this.#entries].flatMap(({ need }) => Object.keys(need))]);
     return [...devices].map((device) => ({ device, used: this.#used(device), limit: this.#limit(device) }));

@@ -1,5 +1,4 @@
 import { LorekeepError } from '../../lib/errors.js';
-import { readDownloads } from '../downloads/records.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog } from './catalog.js';
@@ -139,14 +138,13 @@ export class ModelPulls {
     const started = performance.now();
     log.info({ model, variant: variant.name }, 'download started');
     try {
-      const bytesOfAll = variant.size_bytes ?? 0;
-      let allowed = await this.#allowance(bytesOfAll);
+      let allowed = await this.#allowance(variant);
       const totals = new Map<string, number>();
       await this.#catalog.downloads.pull(variant, {
         signal,
         // Downloads take turns: by now, others may have used the allowance.
         onTurn: async () => {
-          allowed = await this.#allowance(bytesOfAll);
+          allowed = await this.#allowance(variant);
         },
         ...(environment && { environment }),
         onProgress: ({ file, done, total }) => {
@@ -170,14 +168,15 @@ export class ModelPulls {
     }
   }
 
-  /** Returns the bytes that a download may have. @throws PullError if a file of `bytes` is too much */
-  async #allowance(bytes: number): Promise<number> {
+  /** Returns the bytes that a download may have. @throws PullError if the variant is too long */
+  async #allowance(variant: ModelVariant): Promise<number> {
     const { maxBytes } = this.#options;
     if (maxBytes === 0) return Number.POSITIVE_INFINITY;
-    const records = await readDownloads(this.#catalog.downloads.folder);
-    const taken = Object.values(records).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
-    if (taken + bytes > maxBytes) throw quotaError(bytes, Math.max(0, maxBytes - taken));
-    return maxBytes - taken;
+    // Parts that cancelled downloads left count, too: else each cancelled download would add one.
+    const allowed = Math.max(0, maxBytes - (await this.#catalog.downloads.bytesBeside(variant)));
+    const bytes = variant.size_bytes ?? 0;
+    if (bytes > allowed) throw quotaError(bytes, allowed);
+    return allowed;
   }
 
   async #wait(download: Download, { gone, cancelled, onProgress }: PullWaiter): Promise<void> {

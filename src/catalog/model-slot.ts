@@ -17,9 +17,9 @@ export interface SlotOptions<Model extends SlotModel> {
   readonly load: (signal: AbortSignal) => Promise<Model>;
   /** The budget that the model takes its memory from. Default: none. */
   readonly memory?: ModelMemory | undefined;
-  /** What the model will take. Only asked with `memory`. */
+  /** Estimates the model's memory. Called only with `memory`. */
   readonly need?: (() => Promise<MemoryNeed>) | undefined;
-  /** What a loaded model takes. Default: as `need` said. */
+  /** Returns the memory of a loaded model. Default: the result of `need`. */
   readonly taken?: ((model: Model, need: MemoryNeed) => MemoryNeed) | undefined;
   /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
   readonly refuse: (why: 'CLOSED' | 'CHANGED') => Error;

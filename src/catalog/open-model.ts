@@ -34,7 +34,7 @@ export async function openModel<Model extends { readonly facts: object }>(
   load: (path: string, variant: ModelVariant) => Promise<Model>,
 ): Promise<Model> {
   const { variant, path, present, reason } = located;
-  if (!present && variant.file === undefined) throw notDownloaded(entry.name, catalog.file);
+  if (!present && variant.file === undefined) throw notDownloaded(entry.name, catalog);
   const started = performance.now();
   const model = { model: entry.name, path };
   try {

@@ -42,8 +42,10 @@ function threadCount(file: string): number | undefined {
   }
 }
 
-/** A server that is still starting is not ended by SIGHUP. */
-function ignoreHangUp(): void {
+/** A server that is still starting is not ended by SIGHUP, and ends well at SIGTERM and SIGINT, until `serve` takes them over. */
+function takeSignals(): void {
+  process.on('SIGTERM', () => process.exit(0));
+  process.on('SIGINT', () => process.exit(0));
   try {
     process.on('SIGHUP', () => {});
   } catch {
@@ -54,7 +56,7 @@ function ignoreHangUp(): void {
 function run(args: readonly string[]): void {
   const [command = 'serve'] = args;
   const serves = command === 'serve' || command.startsWith('-');
-  if (serves) ignoreHangUp();
+  if (serves) takeSignals();
   if (serves && process.env.UV_THREADPOOL_SIZE === undefined) {
     const count = threadCount(configFile(args, process.env));
     if (count !== undefined) process.env.UV_THREADPOOL_SIZE = String(count);

@@ -7,7 +7,7 @@ import { UnknownModelError } from '../catalog/unknown-model.js';
 import { embeddingOptions } from '../config/embedding-options.js';
 import { rerankerOptions } from '../config/reranker-options.js';
 import { orStartupError } from '../config/startup-error.js';
-import { shellWord } from '../schema/shell-word.js';
+import { givenFlags } from './catalog/open-catalog.js';
 import { UsageError } from './failure.js';
 import type { ModelFlags } from './flags/model.js';
 import { requireFileOfFlag } from './knowledge-base-file.js';
@@ -47,9 +47,8 @@ export class CommandModels implements AsyncDisposable {
     for (const warning of loaded.warnings) warn(warning);
     // A command ends before a model could be unloaded.
     const options = found && { ...embeddingOptions(found), idleMs: 0 };
-    const given = Object.entries({ config, catalog }).filter(([, path]) => path !== undefined);
-    const flags = given.map(([name, path]) => `--${name} ${shellWord(resolve(path as string))}`);
-    const buildFlags = flags.length > 0 ? flags.join(' ') : undefined;
+    const buildFlags = givenFlags({ catalog, config });
+    loaded.commandFlags = buildFlags;
     const reranking = {
       defaultContext: 512,
       threads: 0,

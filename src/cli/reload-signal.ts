@@ -6,7 +6,7 @@ import type { Log } from '../log/log.js';
 import type { LorekeepServer } from '../server/server.js';
 import { withConfigHere } from './server-config.js';
 
-/** What a running server has been started with. `file`: the config that it read, if there was one. */
+/** Sources of a running server's config. `file`: the config that it read, if there was one. */
 export interface Reloadable {
   server: LorekeepServer;
   flags: FlagValues;

@@ -2,11 +2,13 @@ import { interruptedStatus, stopSignals } from './exit-status.js';
 
 /**
  * Runs `stop` on the first SIGINT or SIGTERM, then exits with status 0, or 1 when it failed. A second signal ends the
- * process at once, with status 128 + the signal's number.
+ * process at once, with status 128 + the signal's number. The only listener to these signals from now on.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false;
   for (const name of stopSignals) {
+    // Those of lorekeep.cts, for a server that was still starting.
+    process.removeAllListeners(name);
     process.on(name, () => {
       if (stopping) process.exit(interruptedStatus[name]);
       stopping = true;

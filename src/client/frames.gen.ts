@@ -1024,9 +1024,12 @@ export interface TurnCompleteFrame {
         /** Lowest-ranked records. */
         knowledge: number;
       } | undefined;
-      /** generate: turns that the agent forgot because the client's memory budget was full. */
+      /**
+       * generate: turns that the agent forgot: more than `history.turns`, or than the client's memory
+       * budget holds.
+       */
       forgottenTurns?: number | undefined;
-      /** generate: marks of records that do not exist, removed from the reply. */
+      /** generate: numbers of records that do not exist, removed from marks in the reply. */
       removedMarks?: number | undefined;
       /** generate: relevance of the best record. */
       relevance?: number | undefined;

@@ -54,6 +54,7 @@ const longestTimeoutMs = 2 ** 31 - 1;
  */
 export async function startServer(options: StartServerOptions = {}): Promise<StartedServer> {
   const { args = [], config, env = {}, signal, timeoutMs = defaultTimeoutMs } = options;
+  checkNames(options);
   check(config, timeoutMs);
   signal?.throwIfAborted();
   const place = config === undefined ? [] : ['--config', config];
@@ -69,6 +70,22 @@ export async function startServer(options: StartServerOptions = {}): Promise<Sta
       ? error
       : new ServerStartError((error as Error).message, server.stderr);
   }
+}
+
+const optionNames: Record<keyof StartServerOptions, true> = {
+  args: true,
+  config: true,
+  env: true,
+  signal: true,
+  timeoutMs: true,
+};
+
+/** A misspelt `config` would start a server with the defaults. */
+function checkNames(options: object): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(optionNames).join(', ');
+  throw new TypeError(`startServer: ${unknown} is not an option; they are ${known}`);
 }
 
 /** A path given as an object, or a timer that would end at once, would be misread in silence. */

@@ -8,6 +8,12 @@ const longestToken = 4096;
 /** Shorter tokens can be guessed. */
 const shortestGood = 16;
 
+/** White space around the line. Languages disagree about other characters, and clients would send another token. */
+const aroundLine = /^[ \t\r\n]+|[ \t\r\n]+$/g;
+
+/** Marks and spaces that editors and web pages add unasked. */
+const unseen = /\p{Cf}|[^\S ]/u;
+
 export interface AccessToken {
   /** Trimmed. */
   token: string;
@@ -35,9 +41,11 @@ export async function readAccessToken(path: string, what: string): Promise<Acces
   if (!facts.isFile()) refuse('is not a regular file');
   const { buffer, bytesRead } = await opened.read(Buffer.alloc(longestToken + 1), 0, longestToken + 1, 0);
   if (bytesRead > longestToken) refuse(`is longer than ${longestToken} bytes`);
-  const token = decode(buffer.subarray(0, bytesRead))?.trim() ?? refuse('is not UTF-8');
+  const token = decode(buffer.subarray(0, bytesRead))?.replace(aroundLine, '') ?? refuse('is not UTF-8');
   if (token === '') refuse('is empty; a line with a secret is expected');
-  if (/\p{Cc}/u.test(token)) refuse('has more than one line, or a control character; one line is expected');
+  if (/[\p{Cc}\u2028\u2029]/u.test(token))
+    refuse('has more than one line, or a control character; one line is expected');
+  if (unseen.test(token)) refuse('has a character that cannot be seen, such as a space without a break');
   const warnings: string[] = [];
   if (process.platform !== 'win32' && (facts.mode & 0o044) !== 0)
     warnings.push(`${what}: ${path}: other users may read the access token; chmod 600 keeps it from them`);

@@ -17,7 +17,7 @@ export interface LoadedConfig {
   file?: string;
   /** Path of that file, existing or not. */
   place: string;
-  /** What set each field that is not at its default, by path: "file", a flag or a variable. */
+  /** Source of each field that is not at its default, by path: "file", a flag or a variable. */
   sources: ReadonlyMap<string, string>;
   /** One sentence per probable mistake. */
   warnings: string[];

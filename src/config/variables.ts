@@ -21,7 +21,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector-index.md](vector-index.md)).',
   LOREKEEP_MODELS: 'Folder in which `npm start` looks for a language model ([demo.md](demo.md)).',
   LOREKEEP_RUNTIME:
-    'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([generation.md](generation.md#runtimes)).',
+    'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([inference.md](inference.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
     '`1`: software rasterisers, such as llvmpipe, count as GPUs ([devices.md](devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing.md](indexing.md)).',

@@ -1,6 +1,6 @@
 import type { Log } from '../log/log.js';
 
-/** What debug commands show and change. */
+/** The parts of a server that debug commands show and change. */
 export interface DebugTarget {
   readonly log: Log;
   /** Counts and settings of the inference scheduler. */

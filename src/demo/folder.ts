@@ -1,22 +1,17 @@
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { writeWhole } from '../../lib/regular-file.js';
 
-/**
- * A folder for files made from `content`, in the project's cache, or in the temporary folder if the cache cannot be
- * written. Its name is the content's digest, so that later runs can reuse it.
- */
-export async function demoFolder(projectFolder: string, content: unknown): Promise<string> {
-  const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
-  const folder = join(projectFolder, '.cache', 'demo', digest);
+/** Makes a folder in the project's cache, or in the temporary folder if the cache cannot be written. */
+export async function demoFolder(projectFolder: string): Promise<string> {
+  const folder = join(projectFolder, '.cache', 'demo');
   try {
     await mkdir(folder, { recursive: true });
     await replaceFile(join(folder, '.writable'), '');
     return folder;
   } catch {
-    const elsewhere = join(tmpdir(), `lorekeep-demo-${userInfo().username}`, digest);
+    const elsewhere = join(tmpdir(), `lorekeep-demo-${userInfo().username}`);
     await mkdir(elsewhere, { recursive: true });
     return elsewhere;
   }

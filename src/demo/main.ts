@@ -5,15 +5,17 @@ import { onStopSignal } from '../cli/stop-signal.js';
 import { configSchema } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
 import { homeFolder } from '../files/home.js';
+import { CatalogModels, indexFolder } from '../knowledge/index.js';
 import { createLog } from '../log/log.js';
 import { LorekeepServer } from '../server/server.js';
 import { writeCatalog } from './catalog.js';
 import { demoFolder } from './folder.js';
-import { writeKnowledgeBase } from './knowledge-base.js';
 import { findLanguageModel, modelsFolder } from './language-model.js';
-import { readParagraphs } from './paragraphs.js';
 import { printStep } from './report.js';
 import { showSession } from './session.js';
+
+/** Characters of a passage: short, so that a hit shows what it says. */
+const chunkSize = 300;
 
 watchOutput();
 try {
@@ -24,11 +26,10 @@ try {
   process.exit(1);
 }
 
-/** Builds a knowledge base from this project's documentation, serves it, and shows a client at work. */
+/** Indexes this project's documentation, serves it, and shows a client at work. */
 async function demonstrate(): Promise<void> {
   const { port, once } = flags();
-  const paragraphs = await readParagraphs(join(homeFolder, 'docs'), [join(homeFolder, 'README.md')]);
-  const folder = await demoFolder(homeFolder, paragraphs);
+  const folder = await demoFolder(homeFolder);
   const model = { catalog: join(homeFolder, 'data', 'models.json'), name: 'lorekeep-mini' };
   printStep('model', `${model.name}, the faster one of the two in the package`);
   const models = modelsFolder(homeFolder);
@@ -38,10 +39,9 @@ async function demonstrate(): Promise<void> {
     printStep('', 'GGUF file of a chat model into a folder, and name the folder in LOREKEEP_MODELS');
   } else printStep('', `${talker.name} of ${models}, a language model`);
   const catalog = await writeCatalog(folder, model.catalog, talker);
-  const ms = await writeKnowledgeBase(folder, paragraphs, model);
-  const pages = new Set(paragraphs.map(({ source }) => source)).size;
-  const built = ms === undefined ? 'built before' : `built in ${Math.round(ms)} ms`;
-  printStep('knowledge', `${paragraphs.length} paragraphs of ${pages} pages of documentation, ${built}`);
+  const { files, records, read, milliseconds } = await indexDocumentation(folder, model);
+  const indexed = read === 0 ? 'indexed before' : `indexed in ${Math.round(milliseconds)} ms`;
+  printStep('knowledge', `${records} passages of ${files} pages of documentation, ${indexed}`);
   const config = configSchema.parse({
     port,
     models_catalog_path: catalog,
@@ -54,6 +54,14 @@ async function demonstrate(): Promise<void> {
   await showSession(server.port, model.name, talker?.name);
   if (once) return server.close();
   process.stdout.write(`\nserver stays up on 127.0.0.1:${server.port}; press Ctrl-C to stop\n`);
+}
+
+async function indexDocumentation(folder: string, { catalog, name }: { catalog: string; name: string }) {
+  await using models = await CatalogModels.open(catalog);
+  const started = performance.now();
+  const options = { folder: join(homeFolder, 'docs'), output: join(folder, 'docs'), chunkSize };
+  const index = await indexFolder({ ...options, models, model: name });
+  return { ...index, milliseconds: performance.now() - started };
 }
 
 function flags(): { port: number; once: boolean } {

@@ -4,7 +4,7 @@ import type { Knowledge, RetrievalPlan, ServerFrames, TurnDiagnostics } from '..
 const lineWidth = 96;
 const indent = '   ';
 /** Lines shown of a hit's text. */
-const snippetLines = 2;
+const snippetLines = 3;
 
 /** A step of the demonstration: its title and its result. */
 export function printStep(step: string, outcome: string): void {
@@ -23,12 +23,13 @@ export function printAnswer(question: string, { text, citations = [] }: ServerFr
     process.stdout.write(`${indent}- ${id}\n`);
 }
 
-/** One line of numbers and a snippet per hit; each node's hits begin at #1. */
+/** A line of numbers, the id and a snippet per hit; each node's hits begin at #1. */
 export function printHits(hits: readonly Knowledge[]): void {
   for (const hit of hits) {
     const rank = `${hit.node} #${hit.rank}`.padEnd(indent.length + 6);
-    process.stdout.write(`${indent}${rank} ${numbers(hit).padEnd(62)} ${hit.id}\n`);
-    for (const line of snippet(hit.text)) process.stdout.write(`${indent}    ${line}\n`);
+    process.stdout.write(`${indent}${rank} ${numbers(hit)}\n`);
+    for (const line of [hit.id, ...shortened(hit.snippet?.map(({ text }) => text).join('') ?? hit.text)])
+      process.stdout.write(`${indent}    ${line}\n`);
   }
 }
 
@@ -58,7 +59,7 @@ function place(rank: number | undefined): string {
 }
 
 /** The beginning of a text, wrapped at words. */
-function snippet(text: string): string[] {
+function shortened(text: string): string[] {
   const lines = wrapped(text);
   if (lines.length <= snippetLines) return lines;
   const width = lineWidth - indent.length - 4;

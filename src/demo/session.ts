@@ -7,7 +7,6 @@ import {
   type TurnDiagnostics,
 } from '../client/index.js';
 import { showAnswer } from './answer.js';
-import { knowledgeBaseFile } from './knowledge-base.js';
 import { printHits, printPlan, printQuestion, printStep } from './report.js';
 
 /** Notes that the documentation does not contain, sent to the server in a request. */
@@ -35,7 +34,8 @@ const graph: Graph = {
         embedded_string_storage: 'docs',
         mode: 'hybrid',
         top_k: 2,
-        filter: { in: [{ knowledge: 'page' }, { variable: 'pages' }] },
+        filter: { in: [{ knowledge: 'path' }, { variable: 'pages' }] },
+        highlight: true,
       },
     },
   ],
@@ -66,7 +66,7 @@ export async function showSession(port: number, model: string, talker: string | 
 
 async function makeStorages(session: ClientSession, embedding_model: string): Promise<void> {
   const started = performance.now();
-  const docs = await session.createEmbeddedStringStorage({ name: 'docs', configPath: knowledgeBaseFile });
+  const docs = await session.createEmbeddedStringStorage({ name: 'docs', configPath: 'docs/kb.json' });
   const opened = performance.now();
   const counts = `${docs.recordCount} records, ${docs.embeddingDim} dimensions`;
   printStep('storage', `"docs" from files: ${counts}, opened in ${Math.round(opened - started)} ms`);

@@ -17,7 +17,7 @@ export interface FetchOptions {
   address: Address;
   /** Where the file goes. */
   path: string;
-  /** What the catalog states. */
+  /** Size and checksum that the catalog states. */
   sha256?: string | undefined;
   sizeBytes?: number | undefined;
   /** Bytes that the disk must have room for, if more than the file's: those of the parts after it. */
@@ -25,6 +25,8 @@ export interface FetchOptions {
   signal: AbortSignal;
   /** Of the folder. */
   lock: FolderLock;
+  /** Called when the file has its name. A process that is killed before it returns leaves the state of the part, by which recordLost() knows the file. */
+  record(fetched: Fetched): Promise<void>;
   onProgress?(done: number, total: number): void;
   /** Told why an attempt failed, before the next. */
   onRetry?(reason: string): void;
@@ -37,8 +39,6 @@ export interface FetchOptions {
 export interface Fetched {
   sha256: string;
   bytes: number;
-  /** Whether a checksum from the catalog or the server was compared. */
-  verified: boolean;
 }
 
 /** Attempts in a row without a new byte. */
@@ -65,7 +65,7 @@ class Retry extends Error {
  * stopped if the server says that the file is the same; otherwise it starts over.
  * @throws NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT; the signal's reason
  */
-export async function fetchFile(options: FetchOptions): Promise<Fetched> {
+export async function fetchFile(options: FetchOptions): Promise<void> {
   const partial = new Partial(options.path);
   let attempts = 0;
   let restarts = 0;
@@ -101,7 +101,7 @@ async function partialLength({ address }: FetchOptions, partial: Partial): Promi
   return length;
 }
 
-async function attempt(options: FetchOptions, partial: Partial): Promise<Fetched> {
+async function attempt(options: FetchOptions, partial: Partial): Promise<void> {
   const { address, signal } = options;
   const url = shownAddress(address.url);
   const opened = await partial.open(url);
@@ -239,7 +239,7 @@ const isDiskError = (error: unknown) => {
 };
 
 /** Verifies the whole file and gives it its name. */
-async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<Fetched> {
+async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<void> {
   const { path } = options;
   const { sha256, bytes, magic } = await digest(partial.path, options.signal);
   await options.lock.check();
@@ -257,9 +257,20 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   }
   await renameOver(partial.path, path, () => refuseTaken(path));
   await syncFolder(dirname(path));
+  await options.record({ sha256, bytes });
   await partial.forget();
-  return { sha256, bytes, verified: expected !== undefined };
 }
+
+/** Records a complete file if a process was killed before it could. Precondition: the lock of the folder is held. */
+export async function recordLost({ path, signal, record }: RecordLostOptions): Promise<void> {
+  const partial = new Partial(path);
+  if (!(await partial.isComplete())) return;
+  const { sha256, bytes } = await digest(path, signal);
+  await record({ sha256, bytes });
+  await partial.forget();
+}
+
+export type RecordLostOptions = Pick<FetchOptions, 'path' | 'signal' | 'record'>;
 
 /** Under the lock of the folder nobody of ours makes the file: what is there is somebody else's, also a link. */
 async function refuseTaken(path: string): Promise<void> {

@@ -4,7 +4,7 @@ import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
-import { readRegular } from '../../lib/regular-file.js';
+import { readRegular, removeStrays, temporaryName } from '../../lib/regular-file.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;
@@ -47,6 +47,7 @@ export async function lockFolder(
     waited = true;
     await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
+  await removeStrays(path).catch(() => {}); // they are only untidy
   return hold(path, own);
 }
 
@@ -91,7 +92,7 @@ class Watch {
 /** Returns false if the lock exists. */
 async function create(path: string, own: string): Promise<boolean> {
   // Linked into place with its content, so that nobody reads an empty lock.
-  const temporary = `${path}-${randomUUID()}`;
+  const temporary = temporaryName(path);
   const file = await open(temporary, 'wx');
   try {
     await file.writeFile(own);
@@ -99,7 +100,8 @@ async function create(path: string, own: string): Promise<boolean> {
     await link(temporary, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // ENOENT: a holder in another container, where this process has no number, took the file for a stray.
+    if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   } finally {
     await file.close().catch(() => {});
@@ -112,7 +114,7 @@ async function takeStale(path: string, watch: Watch): Promise<boolean> {
   const seen = await content(path);
   if (seen === undefined) return true;
   if (!(await isStale(path, seen, watch))) return false;
-  const aside = `${path}-${randomUUID()}`;
+  const aside = temporaryName(path);
   const moved = await rename(path, aside).then(
     () => true,
     () => false,

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
 import { makeFolder } from '../../lib/make-folder.js';
 import { addressOf, fileNames, partSources, type Source, shownAddress } from './address.js';
-import { fetchFile } from './fetch-file.js';
-import { lockFolder } from './folder-lock.js';
-import { changeDownloads, type DownloadRecord, readDownloads } from './records.js';
+import { type Fetched, fetchFile, recordLost } from './fetch-file.js';
+import { type FolderLock, lockFolder } from './folder-lock.js';
+import { changeDownloads, readDownloads } from './records.js';
 
 export interface DownloadableVariant extends Source {
   size_bytes?: number | undefined;
@@ -30,6 +30,18 @@ export interface PullOptions {
   stallMs?: number;
   retryMs?: number;
 }
+
+interface PullFileOptions extends PullOptions {
+  lock: FolderLock;
+  missing: number | undefined;
+  last: boolean;
+}
+
+/** As fileNames() makes them: others in the folder are not touched, whatever downloads.json says. */
+const ownName = /^[0-9a-f]{8}-/;
+const partEnd = /\.part(\.json(\.[\w-]+\.tmp)?)?$/;
+const isPart = (entry: string) => partEnd.test(entry);
+const withoutEnd = (entry: string) => entry.replace(partEnd, '');
 
 /** Model files downloaded into one folder, and `downloads.json` with what they are. */
 export class ModelDownloads {
@@ -71,7 +83,6 @@ export class ModelDownloads {
 
   async #pull(variant: DownloadableVariant, options: PullOptions): Promise<string> {
     const { signal, onNote = () => {} } = options;
-    const environment = options.environment ?? process.env;
     const names = fileNames(variant);
     const sources = partSources(variant);
     makeFolder(this.folder);
@@ -84,41 +95,47 @@ export class ModelDownloads {
       let missing = variant.size_bytes;
       for (const [index, source] of sources.entries()) {
         const name = names[index] as string;
-        const path = join(this.folder, name);
-        const present = statSync(path, { throwIfNoEntry: false })?.size;
-        if (present !== undefined) {
-          if (missing !== undefined) missing -= present;
-          continue;
-        }
-        const address = addressOf(source, environment);
-        const fetched = await fetchFile({
-          address,
-          path,
-          sha256: source.sha256,
-          sizeBytes: index === sources.length - 1 ? missing : undefined,
-          roomBytes: missing,
-          signal,
-          lock,
-          onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
-          onRetry: (reason) => onNote(`${name}: ${reason}; trying again`),
-          ...(options.stallMs !== undefined && { stallMs: options.stallMs }),
-          ...(options.retryMs !== undefined && { retryMs: options.retryMs }),
-        });
-        const record: DownloadRecord = {
-          url: shownAddress(address.url),
-          sha256: fetched.sha256,
-          size_bytes: fetched.bytes,
-          at: new Date().toISOString(),
-        };
-        await changeDownloads(this.folder, (downloads) => {
-          downloads[name] = record;
-        });
-        if (missing !== undefined) missing -= fetched.bytes;
+        const last = index === sources.length - 1;
+        const pulled = await this.#pullFile(source, name, { ...options, lock, missing, last });
+        const { size } = statSync(join(this.folder, name));
+        // Of a split model, the parts that are there belong to the progress.
+        if (!pulled && sources.length > 1) options.onProgress?.({ file: name, done: size, total: size });
+        if (missing !== undefined) missing -= size;
       }
       return this.path(variant);
     } finally {
       await lock.release();
     }
+  }
+
+  /** Downloads a file; false: it is there. `missing`: bytes of this file and those after it. */
+  async #pullFile(source: Source, name: string, options: PullFileOptions): Promise<boolean> {
+    const { signal, lock, missing, last, environment = process.env, stallMs, retryMs } = options;
+    const path = join(this.folder, name);
+    const record = ({ sha256, bytes }: Fetched) =>
+      changeDownloads(this.folder, (downloads) => {
+        const url = shownAddress(addressOf(source, environment).url);
+        downloads[name] = { url, sha256, size_bytes: bytes, at: new Date().toISOString() };
+      });
+    if (existsSync(path)) {
+      await recordLost({ path, signal, record });
+      return false;
+    }
+    await fetchFile({
+      address: addressOf(source, environment),
+      path,
+      sha256: source.sha256,
+      sizeBytes: last ? missing : undefined,
+      roomBytes: missing,
+      signal,
+      lock,
+      record,
+      onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
+      onRetry: (reason) => options.onNote?.(`${name}: ${reason}; trying again`),
+      ...(stallMs !== undefined && { stallMs }),
+      ...(retryMs !== undefined && { retryMs }),
+    });
+    return true;
   }
 
   /** Removes the files of a variant. Returns the bytes that are free now. */
@@ -129,15 +146,31 @@ export class ModelDownloads {
   /** Removes finished and partial downloads that belong to none of the variants. Returns their names. */
   async prune(kept: readonly Source[], signal: AbortSignal): Promise<string[]> {
     const names = new Set(kept.flatMap((variant) => fileNames(variant)));
-    const records = await readDownloads(this.folder);
-    const entries = await readdir(this.folder).catch(() => []);
-    const removed = entries.filter((entry) => {
-      const name = entry.replace(/\.part(\.json)?$/, '');
-      const own = Object.hasOwn(records, name) || (name !== entry && /^[0-9a-f]{8}-/.test(name));
-      return own && !names.has(name);
-    });
+    const recorded = await readDownloads(this.folder);
+    const entries = new Set(await this.#entries());
+    // A state without its part is that of a file whose download was killed before it was recorded.
+    const unrecorded = (name: string) => entries.has(`${name}.part.json`) && !entries.has(`${name}.part`);
+    const own = (entry: string) =>
+      isPart(entry) || Object.hasOwn(recorded, entry) || unrecorded(withoutEnd(entry));
+    const removed = [...entries].filter((entry) => own(entry) && !names.has(withoutEnd(entry)));
     if (removed.length > 0) await this.#removeFiles(removed, signal);
     return removed;
+  }
+
+  /** Returns the bytes of all downloads, finished or not, but those of a variant. */
+  async bytesBeside(variant: Source): Promise<number> {
+    const names = new Set(fileNames(variant));
+    let bytes = 0;
+    for (const entry of await this.#entries())
+      if (!names.has(withoutEnd(entry)))
+        bytes += (await stat(join(this.folder, entry)).catch(() => undefined))?.size ?? 0;
+    return bytes;
+  }
+
+  /** Names of the regular files that may be downloads or parts of them. */
+  async #entries(): Promise<string[]> {
+    const found = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
+    return found.filter((entry) => entry.isFile() && ownName.test(entry.name)).map(({ name }) => name);
   }
 
   async #removeFiles(names: readonly string[], signal: AbortSignal): Promise<number> {

@@ -13,7 +13,7 @@ const stateSchema = z.object({
   sha256: z.string().optional(),
 });
 
-/** What a partial file is a part of. */
+/** Identity of the complete file. */
 export type PartialState = z.output<typeof stateSchema>;
 
 /** Largest file of a state in bytes. */
@@ -72,7 +72,13 @@ export class Partial {
     if (facts?.isFile() && facts.size === 0) await this.remove();
   }
 
-  /** After the file has its own name. A state file that is not ours stays. */
+  /** Whether the file has its own name, and nobody has forgotten the part yet. */
+  async isComplete(): Promise<boolean> {
+    const part = await lstat(this.path).catch(() => undefined);
+    return part === undefined && (await this.#state()) !== undefined;
+  }
+
+  /** After the file has its own name and is recorded. A state file that is not ours stays. */
   async forget(): Promise<void> {
     if ((await this.#state()) !== undefined) await rm(this.#statePath, { force: true });
   }

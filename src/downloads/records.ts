@@ -28,15 +28,18 @@ export async function readDownloads(folder: string): Promise<Record<string, Down
   try {
     text = await readText(path, mostBytes);
   } catch (error) {
-    if (error instanceof LorekeepError && error.code === 'NOT_FOUND') return {};
-    throw error;
+    if (!(error instanceof LorekeepError)) throw error;
+    if (error.code === 'NOT_FOUND') return {};
+    throw error.code === 'CORRUPT' ? notAList(path) : error; // too long, or not UTF-8
   }
   if (text.trim() === '') return {};
   const downloads = parse(text);
   if (downloads !== undefined) return downloads;
-  const reason = 'it is not a list of downloads; move it away';
-  throw LorekeepError.about('CORRUPT', { file: path, reason });
+  throw notAList(path);
 }
+
+const notAList = (file: string) =>
+  LorekeepError.about('CORRUPT', { file, reason: 'it is not a list of downloads; move it away' });
 
 /** Returns undefined for a text that is not ours. */
 function parse(text: string): Record<string, DownloadRecord> | undefined {

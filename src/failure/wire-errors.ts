@@ -39,7 +39,7 @@ export interface SearchPlaces {
   readonly storage: { readonly where: string; readonly value: string };
   /** The field that the query comes from. */
   readonly text: string;
-  /** What the paths of the other fields begin with. */
+  /** Prefix of the paths of the other fields. */
   readonly fields: string;
   readonly invalid: 1004 | 4003;
 }
@@ -106,7 +106,7 @@ export function inlineError(error: unknown): unknown {
   return serverError(8003, `${path}: ${reason}`, details, { cause: error });
 }
 
-/** The facts about a name that is none of the catalog's. */
+/** The facts about a name that the catalog does not have. */
 interface UnknownModel {
   field?: string;
   reason?: string;

@@ -26,7 +26,7 @@ export function modelBytes(path: string): number | undefined {
   return sum;
 }
 
-/** What a catalog states about the content of a model file. */
+/** Size and checksums of a model file that a catalog states. */
 export interface StatedContent {
   /** Of the file; of a split model, of its first part. */
   sha256?: string | undefined;

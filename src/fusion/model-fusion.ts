@@ -14,7 +14,7 @@ const legs = {
 };
 const legsSchema = z.strictObject(legs);
 
-/** The fusion settings in an embedding model's catalog entry. */
+/** The fusion settings in an embedding model's catalog entry, in the catalog's spelling. */
 export const modelFusionSchema = z.strictObject({
   ...legs,
   by_tokenizer: z
@@ -27,7 +27,39 @@ export const modelFusionSchema = z.strictObject({
     .describe('What differs beside a tokenizer: BM25 over stems is the stronger leg, and wants more weight.'),
 });
 
-export type ModelFusion = z.output<typeof modelFusionSchema>;
+interface LegsFusion {
+  /** Weight of the dense leg in the fusion by ranks. Default 1. */
+  dense?: number | undefined;
+  /** Weight of the lexical leg in the fusion by ranks. Default 1. */
+  lexical?: number | undefined;
+  /** Share of the dense leg in the fusion by scores; it follows each query. Default 0.6. */
+  scoreWeight?: number | undefined;
+  /** Default 60. */
+  k?: number | undefined;
+  /** Records of each leg. Default max(50, 4 topK). */
+  candidates?: number | undefined;
+}
+
+/** How an embedding model fuses with lexical search, where a search does not say. */
+export interface ModelFusion extends LegsFusion {
+  /** What differs beside a tokenizer. */
+  byTokenizer?: { readonly [Name in Tokenizer]?: LegsFusion | undefined } | undefined;
+}
+
+/** Converts the fusion settings of a catalog entry. */
+export function modelFusion({ by_tokenizer = {}, ...legs }: z.output<typeof modelFusionSchema>): ModelFusion {
+  const { basic, enhanced, multilingual } = by_tokenizer;
+  const byTokenizer = {
+    basic: basic && legsFusion(basic),
+    enhanced: enhanced && legsFusion(enhanced),
+    multilingual: multilingual && legsFusion(multilingual),
+  };
+  return { ...legsFusion(legs), byTokenizer };
+}
+
+function legsFusion({ score_weight: scoreWeight, ...rest }: z.output<typeof legsSchema>): LegsFusion {
+  return { ...rest, ...(scoreWeight !== undefined && { scoreWeight }) };
+}
 
 /**
  * Returns the fusion of one hybrid search. Each field comes from the search, else from the model's settings for the
@@ -35,10 +67,10 @@ export type ModelFusion = z.output<typeof modelFusionSchema>;
  */
 export function fusionFor(
   tokenizer: Tokenizer,
-  { by_tokenizer, ...general }: ModelFusion = {},
+  { byTokenizer, ...general }: ModelFusion = {},
   said: FusionOptions = {},
 ): FusionOptions {
-  const model = { ...general, ...by_tokenizer?.[tokenizer] };
+  const model = { ...general, ...byTokenizer?.[tokenizer] };
   return {
     k: said.k ?? model.k,
     weights: {
@@ -52,12 +84,12 @@ export function fusionFor(
 /** Returns the fusion by scores of one hybrid search, with the model's share where the search does not say. */
 export function scoreFusionFor(
   tokenizer: Tokenizer,
-  { by_tokenizer, ...general }: ModelFusion = {},
+  { byTokenizer, ...general }: ModelFusion = {},
   said: ScoreFusionOptions = {},
 ): ScoreFusionOptions {
-  const model = { ...general, ...by_tokenizer?.[tokenizer] };
+  const model = { ...general, ...byTokenizer?.[tokenizer] };
   return {
-    weight: said.weight ?? model.score_weight,
+    weight: said.weight ?? model.scoreWeight,
     adapt: said.adapt ?? said.weight === undefined,
     candidates: said.candidates ?? model.candidates,
   };

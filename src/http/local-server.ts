@@ -13,7 +13,7 @@ const idleMs = 30_000;
 export type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 export interface LocalServerOptions {
-  /** What it is, for messages: "monitor". */
+  /** Its name in messages: "monitor". */
   name: string;
   bind: string;
   /** 0: any free port. */

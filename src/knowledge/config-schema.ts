@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { lexicalSchema } from '../lexical/fields.js';
+import { wellFormed } from '../schema/well-formed.js';
 import { fieldConditions } from './field-conditions.js';
-import { coerceDefault, expectedDefault, isoPatterns, wellFormed } from './field-default.js';
+import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
 
 const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
 

@@ -98,7 +98,7 @@ function recordsOf(
   for (const [index, record] of list.entries()) {
     for (const field of ['id', 'text'] as const) {
       const value: unknown = record?.[field];
-      if (typeof value === 'string' && value.trim() !== '') continue;
+      if (typeof value === 'string' && isWritten(value)) continue;
       const reason = typeof value === 'string' ? 'the string is empty' : 'a string is expected';
       throw LorekeepError.about('INVALID_ARGUMENT', { field: `records[${index}].${field}`, reason, index });
     }
@@ -163,13 +163,16 @@ function inPieces(model: TextEmbedder, turn: () => Promise<() => void>) {
   };
 }
 
+/** Returns whether a text is more than blanks. Does not look at those after the first other character. */
+const isWritten = (text: string) => /\S/.test(text);
+
 /** @throws INVALID_ARGUMENT for no strings, and for one that is empty or no string, by position */
 export function checkStrings(strings: readonly unknown[]): void {
   if (!Array.isArray(strings) || strings.length === 0) {
     const reason = 'an array of at least one string is expected';
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'strings', reason });
   }
-  const index = strings.findIndex((text) => typeof text !== 'string' || text.trim() === '');
+  const index = strings.findIndex((text) => typeof text !== 'string' || !isWritten(text));
   if (index < 0) return;
   const reason = typeof strings[index] === 'string' ? 'the string is empty' : 'a string is expected';
   throw LorekeepError.about('INVALID_ARGUMENT', { field: `strings[${index}]`, reason, index });

@@ -7,7 +7,7 @@ import {
 } from '../../lib/index.js';
 
 export interface EmbedOptions {
-  /** What the texts are: some models embed queries and documents differently. */
+  /** Kind of the texts: some models embed queries and documents differently. */
   kind: 'query' | 'document';
   signal?: AbortSignal | undefined;
 }
@@ -27,7 +27,7 @@ export interface Embedder {
   readonly batchSize?: number | undefined;
 }
 
-/** What a knowledge base needs of a model. */
+/** The part of a model that a knowledge base uses. */
 export interface TextEmbedder {
   readonly dimension: number;
   readonly facts: Pick<ModelFacts, 'fingerprint' | 'dimension' | 'contextSize'>;

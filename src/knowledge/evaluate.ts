@@ -145,7 +145,7 @@ async function idsWithoutRecord(
   return unknown;
 }
 
-/** What a search without options does. */
+/** Returns the setting of a search without options. */
 function currentSetting({ model, fusion }: SearchableStorage): EvaluationSetting {
   if (!embedsTexts(model)) return { mode: 'lexical' };
   return { mode: 'hybrid', fusion: fusion ?? 'scores' };

@@ -3,7 +3,7 @@ import { integerText, isoPatterns, numberText } from './field-default.js';
 const text = { type: 'string' };
 const integer = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
-/** What coerceDefault() takes, by type. */
+/** Values that coerceDefault() accepts, by type. */
 const defaults = {
   int: { anyOf: [integer, { ...text, pattern: integerText.source }] },
   float: { anyOf: [{ type: 'number' }, { ...text, pattern: numberText.source }] },

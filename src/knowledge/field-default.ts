@@ -1,12 +1,10 @@
 import type { FieldDefinition } from '../../lib/index.js';
+import { wellFormed } from '../schema/well-formed.js';
 
 type FieldType = FieldDefinition['type'];
 
 /** A default as written in a config's JSON. */
 export type WrittenDefault = number | string | boolean | string[];
-
-/** A string without lone surrogates, which no records file can contain. */
-export const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 
 /** Descriptions of valid defaults, by type. */
 export const expectedDefault: Readonly<Record<FieldType, string>> = {

@@ -58,7 +58,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
   readonly #pins: PinCache<KnowledgeBase>;
-  /** What was last loaded from the latest places, least recently used first. */
+  /** Files last loaded from the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
   /** Keys of files whose loads in the background failed, by place. */
   readonly #failed = new Map<string, string>();
@@ -131,7 +131,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     return this.#known(place, options) ?? this.#resolve(place, signal);
   }
 
-  /** Returns a pin on what was last loaded from this place, if it still is and no file has changed, or that is fine. */
+  /** Returns a pin on the knowledge base last loaded from this place, if it is still loaded and current, or stale and `stale` allows it. */
   #known(place: ConfigPlace, { stale = 'wait' }: CachedOpenOptions): Pin<KnowledgeBase> | undefined {
     const identity = this.#places.get(place.key);
     if (identity === undefined) return undefined;

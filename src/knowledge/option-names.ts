@@ -6,7 +6,7 @@ export type OptionNames<T> = Record<keyof T, true>;
 
 /**
  * A mistyped name would be ignored in silence otherwise. `prefix` is what the options are called in errors, such as "rrf.".
- * @throws INVALID_ARGUMENT for what is no object, and for a name that is none of `known`, with the nearest
+ * @throws INVALID_ARGUMENT for anything but an object, and for an unknown name, with the nearest known one
  */
 export function checkOptionNames(
   given: unknown,

@@ -41,7 +41,7 @@ export interface ResolvedSource {
   files: KnowledgeBaseFiles;
 }
 
-/** All that opening and building work with. */
+/** Inputs of opening and building. */
 export interface Source extends ResolvedSource {
   model: KnowledgeModel;
   /** The command that builds its files. */
@@ -53,7 +53,7 @@ export interface Source extends ResolvedSource {
   onProgress: ProgressListener;
 }
 
-/** The config file's absolute path. @throws INVALID_ARGUMENT for what is no path */
+/** The config file's absolute path. @throws INVALID_ARGUMENT for anything but a path */
 export function configArgument(path: string): string {
   if (typeof path === 'string' && path !== '') return resolve(path);
   const reason = "the path of a knowledge base's config file is expected";

@@ -5,7 +5,7 @@ import { integerArgument, refuse } from '../../lib/internal.js';
 export interface ResultOptions {
   /** Hits to skip: the next page begins at `offset + topK`. Default 0. */
   offset?: number | undefined;
-  /** Field of which each value has at most `groupSize` hits. Records without the field are not grouped. */
+  /** Field whose values have at most `groupSize` hits each. Records without the field are not grouped. */
   groupBy?: string | undefined;
   /** Hits per value of `groupBy`. Default 1. */
   groupSize?: number | undefined;

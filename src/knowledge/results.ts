@@ -1,4 +1,5 @@
 import type { MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
+import { type LoopTurn, Slices } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
 /** A record beside a hit. */
@@ -37,7 +38,18 @@ export async function chooseHits<Hit extends Ranked>(
     left = Array.from(kept, (position) => left[position] as Hit);
   }
   if (group !== undefined) left = grouped(left, group.field, group.size);
-  return left.slice(offset, offset + topK).map((hit, index) => ({ ...hit, rank: offset + index + 1 }));
+  return page(left, offset, topK);
+}
+
+/** Returns the hits of a page, numbered from `offset` + 1. They are not copied. */
+export function page<Hit extends Pick<Ranked, 'rank'>>(
+  hits: readonly Hit[],
+  offset: number,
+  topK: number,
+): Hit[] {
+  const shown = hits.slice(offset, offset + topK);
+  for (const [index, hit] of shown.entries()) hit.rank = offset + index + 1;
+  return shown;
 }
 
 /** Returns the first `size` hits of each value of a field, and all hits without one. */
@@ -56,31 +68,36 @@ export function grouped<Hit extends Pick<Ranked, 'metadata'>>(
   });
 }
 
-/** Returns the hits with the records around them. The records of one hit are adjacent and share its value of the field. */
-export async function withContext<Hit extends Ranked>(
-  hits: readonly Hit[],
+/**
+ * Adds the records around them to hits. The records of one hit are adjacent and share its value of the field. Awaits `turn`
+ * before each slice of the work.
+ */
+export async function addContext(
+  hits: readonly (Ranked & { context?: HitContext })[],
   { records, field }: NonNullable<ResultChoice['context']>,
   storage: Storage,
-  signal: AbortSignal | undefined,
-): Promise<(Hit & { context: HitContext })[]> {
+  { signal, turn }: { signal: AbortSignal | undefined; turn: LoopTurn },
+): Promise<void> {
+  const slices = new Slices(turn, signal);
   const around = new Set<number>();
-  for (const { ordinal } of hits) {
+  await slices.each(hits, ({ ordinal }) => {
     const last = Math.min(storage.size - 1, ordinal + records);
     for (let at = Math.max(0, ordinal - records); at <= last; at++) if (at !== ordinal) around.add(at);
-  }
-  const found = await storage.recordsAt(Uint32Array.from(around), signal);
-  const known = new Map(found.map((record) => [record.ordinal, record]));
-  return hits.map((hit) => {
+  });
+  const known = new Map<number, StoredRecord>();
+  const found = await storage.recordsAt(Uint32Array.from(around), signal, turn);
+  await slices.each(found, (record) => known.set(record.ordinal, record));
+  await slices.each(hits, (hit) => {
     const value = field === undefined ? undefined : hit.metadata?.[field];
     const beside = (step: 1 | -1) => {
       const taken: ContextRecord[] = [];
       for (let distance = 1; distance <= records; distance++) {
-        const record: StoredRecord | undefined = known.get(hit.ordinal + step * distance);
+        const record = known.get(hit.ordinal + step * distance);
         if (record === undefined || (field !== undefined && record.metadata?.[field] !== value)) break;
         taken.push({ id: record.id, text: record.text });
       }
       return taken;
     };
-    return { ...hit, context: { before: beside(-1).reverse(), after: beside(1) } };
+    hit.context = { before: beside(-1).reverse(), after: beside(1) };
   });
 }

@@ -13,7 +13,7 @@ import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';
 
 export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'text' | 'mode'>, ResultOptions {
-  /** What to look for. A dense search with `vector` or `similarTo` makes no use of it: it may then be empty. */
+  /** The query. A dense search with `vector` or `similarTo` does not use it: it may then be empty. */
   text: string;
   /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */
   mode?: SearchMode | undefined;

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/index.js';
+import { type LoopTurn, Slices } from '../../lib/internal.js';
 import { rankedHits } from './result-options.js';
-import { grouped, withContext } from './results.js';
+import { addContext, grouped, page } from './results.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage, SearchHit, SearchOutcome } from './searchable.js';
 
@@ -29,7 +31,7 @@ export interface StoragesHit extends SearchHit {
 export interface StoragesOutcome {
   /** Best first. */
   hits: StoragesHit[];
-  /** What each storage's search did, in their order. */
+  /** Plan and times of each storage's search, in their order. */
   outcomes: (Omit<SearchOutcome, 'hits'> & { storage: string })[];
 }
 
@@ -52,25 +54,32 @@ export async function searchStorages(
   return found as StoragesOutcome;
 }
 
-/** Runs each search by `run`, and merges the hits of several. @throws INVALID_ARGUMENT; errors of `run` */
+/**
+ * Runs each search by `run`, and merges the hits of several. Awaits `turn` before each slice of that. @throws
+ * INVALID_ARGUMENT; errors of `run`
+ */
 export async function searchNamed<Search extends NamedSearch>(
   searches: readonly Search[],
   run: (search: Search) => Promise<SearchOutcome>,
+  turn: LoopTurn = nextTurnOfLoop,
 ): Promise<NamedOutcome> {
   if (searches.length === 0 || searches.length > mostStorages) {
     const reason = `1 to ${mostStorages} storages are expected, not ${searches.length}`;
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'storages', reason });
   }
   const [first] = searches as [Search];
+  const slices = new Slices(turn, first.options.signal);
   const found: Found[] = [];
   for (const search of searches) {
     const { storage, name, options } = search;
     if (searches.length > 1) storage.checkResults(options);
     const own = searches.length === 1 ? search : { ...search, options: { ...options, ...ofEach(options) } };
     const { hits, ...outcome } = await run(own);
-    found.push({ storage, hits: named(hits, name), outcome: { ...outcome, storage: name } });
+    await addName(hits, name, slices);
+    found.push({ storage, hits, outcome: { ...outcome, storage: name } });
   }
-  const hits = found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options);
+  const hits =
+    found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options, { slices, turn });
   return { hits, outcomes: found.map(({ outcome }) => outcome) };
 }
 
@@ -80,8 +89,12 @@ interface Found {
   readonly outcome: NamedOutcome['outcomes'][number];
 }
 
-const named = (hits: SearchHit[], storage: string | undefined): NamedHit[] =>
-  storage === undefined ? hits : hits.map((hit) => ({ ...hit, storage }));
+async function addName(hits: NamedHit[], storage: string | undefined, slices: Slices): Promise<void> {
+  if (storage === undefined) return;
+  await slices.each(hits, (hit) => {
+    hit.storage = storage;
+  });
+}
 
 /** The options of the search in each storage: it ranks what may be among the merged hits. */
 function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: KnowledgeSearchOptions) {
@@ -108,48 +121,61 @@ async function chosen(
     signal,
     ...options
   }: KnowledgeSearchOptions,
+  { slices, turn }: { slices: Slices; turn: LoopTurn },
 ): Promise<NamedHit[]> {
-  let hits = merged(found.map(({ hits }) => hits));
-  if (dropDuplicates !== undefined && dropDuplicates !== false) hits = withoutRepeats(hits);
+  const dropsRepeats = dropDuplicates !== undefined && dropDuplicates !== false;
+  const wanted = dropsRepeats || groupBy !== undefined ? Number.POSITIVE_INFINITY : offset + topK;
+  let hits = await merged(
+    found.map(({ hits }) => hits),
+    wanted,
+    slices,
+  );
+  if (dropsRepeats) hits = await withoutRepeats(hits, slices);
   if (groupBy !== undefined) hits = grouped(hits, groupBy, groupSize);
-  const page = hits.slice(offset, offset + topK).map((hit, index) => ({ ...hit, rank: offset + index + 1 }));
-  if (!options.context) return page;
-  const around = new Map<NamedHit, NamedHit>();
+  const shown = page(hits, offset, topK);
+  if (!options.context) return shown;
   for (const { storage, outcome } of found) {
-    const own = page.filter((hit) => hit.storage === outcome.storage);
-    const field = storage.contextField(options);
-    const shown = await withContext(own, { records: options.context, field }, storage.storage, signal);
-    for (const [index, hit] of own.entries()) around.set(hit, shown[index] as NamedHit);
+    const own = shown.filter((hit) => hit.storage === outcome.storage);
+    const context = { records: options.context, field: storage.contextField(options) };
+    await addContext(own, context, storage.storage, { signal, turn });
   }
-  return page.map((hit) => around.get(hit) as NamedHit);
+  return shown;
 }
 
-/** Merges rankings: the next hit is the most relevant head; of equal ones, the earlier ranking's. Keeps their orders. */
-export function merged<Hit extends { readonly relevance: number }>(
+/** Merges rankings up to `most` hits: the next is the most relevant head; of equal ones, the earlier ranking's. Keeps their orders. */
+async function merged<Hit extends { readonly relevance: number }>(
   rankings: readonly (readonly Hit[])[],
-): Hit[] {
-  const next = rankings.map(() => 0);
+  most: number,
+  slices: Slices,
+): Promise<Hit[]> {
+  const next = new Int32Array(rankings.length);
+  const heads = Float64Array.from(rankings, ([head]) => head?.relevance ?? Number.NEGATIVE_INFINITY);
+  const all = rankings.reduce((sum, { length }) => sum + length, 0);
   const hits: Hit[] = [];
-  for (;;) {
-    let best: number | undefined;
-    for (const [index, ranking] of rankings.entries()) {
-      const head = ranking[next[index] as number];
-      if (head === undefined) continue;
-      const leader = best === undefined ? undefined : rankings[best]?.[next[best] as number];
-      if (leader === undefined || head.relevance > leader.relevance) best = index;
-    }
-    if (best === undefined) return hits;
-    hits.push(rankings[best]?.[next[best] as number] as Hit);
-    next[best] = (next[best] as number) + 1;
+  while (hits.length < Math.min(all, most)) {
+    if (slices.over) await slices.next();
+    let best = 0;
+    for (let ranking = 1; ranking < heads.length; ranking++)
+      if ((heads[ranking] as number) > (heads[best] as number)) best = ranking;
+    const ranking = rankings[best] as readonly Hit[];
+    const at = next[best] as number;
+    hits.push(ranking[at] as Hit);
+    next[best] = at + 1;
+    heads[best] = ranking[at + 1]?.relevance ?? Number.NEGATIVE_INFINITY;
   }
+  return hits;
 }
 
 /** Drops hits whose text an earlier one has. */
-function withoutRepeats<Hit extends { readonly text: string }>(hits: readonly Hit[]): Hit[] {
+async function withoutRepeats<Hit extends { readonly text: string }>(
+  hits: readonly Hit[],
+  slices: Slices,
+): Promise<Hit[]> {
   const seen = new Set<string>();
-  return hits.filter(({ text }) => {
-    if (seen.has(text)) return false;
-    seen.add(text);
-    return true;
+  const kept: Hit[] = [];
+  await slices.each(hits, (hit) => {
+    if (!seen.has(hit.text)) kept.push(hit);
+    seen.add(hit.text);
   });
+  return kept;
 }

@@ -18,7 +18,7 @@ import {
   type StoredRecord,
   type TimedSearchResult,
 } from '../../lib/index.js';
-import { fusionMethod, textToEmbed } from '../../lib/internal.js';
+import { fusionMethod, type LoopTurn, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { EmbeddingCounts } from './embeddings.js';
@@ -26,7 +26,7 @@ import { embedQuery, embedsTexts, isUnseenText, type KnowledgeModel } from './mo
 import { checkOptionNames } from './option-names.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
-import { chooseHits, type HitContext, withContext } from './results.js';
+import { addContext, chooseHits, type HitContext } from './results.js';
 import { type SaveStorageOptions, saveStorage } from './save-storage.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
@@ -46,7 +46,7 @@ export interface SearchOutcome extends TimedSearchResult {
   embedMs: number;
   /** Milliseconds that the search took, without the embedding. */
   searchMs: number;
-  /** What the embedding took; absent where nothing was embedded. */
+  /** Cost of the embedding; absent if nothing was embedded. */
   embedding?: { tokens: number; batches: number };
 }
 
@@ -106,7 +106,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 
   /**
-   * Checks what does not change from search to search, and gives the compiled filter: the storage keeps the latest, for
+   * Checks the options that stay the same from search to search, and returns the compiled filter: the storage keeps the latest, for
    * searches that give the same expression. It is not the caller's to close.
    * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical...", or that of a result option
    */
@@ -134,7 +134,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
    * Like search(), but awaits `turn` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInTurns(options: KnowledgeSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
+  async searchInTurns(options: KnowledgeSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
@@ -164,27 +164,20 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 
   /** Returns the best hits. */
-  #ranked(
-    { rerank: wanted, ...options }: CheckedSearchOptions,
-    turn: () => Promise<unknown>,
-  ): Promise<SearchOutcome> {
+  #ranked({ rerank: wanted, ...options }: CheckedSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
     return wanted === undefined ? this.#search(options, turn) : this.#searchAndRerank(options, wanted, turn);
   }
 
   /** Returns hits that are chosen from a longer ranking, with what is beside them. */
-  async #chosen(
-    options: CheckedSearchOptions,
-    choice: ResultChoice,
-    turn: () => Promise<unknown>,
-  ): Promise<SearchOutcome> {
+  async #chosen(options: CheckedSearchOptions, choice: ResultChoice, turn: LoopTurn): Promise<SearchOutcome> {
     const { signal, rerank: wanted, lexical } = options;
     const { offset, topK, similarTo, context } = choice;
     const vector = similarTo === undefined ? options.vector : await this.#embeddingOf(similarTo, signal);
     const ranked =
       wanted === undefined ? choice.ranked : rerankCandidates(wanted, Math.min(rankedHits, offset + topK));
     const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, turn);
-    const chosen = await chooseHits(found.hits, choice, this.storage, signal);
-    const hits = context === undefined ? chosen : await withContext(chosen, context, this.storage, signal);
+    const hits = await chooseHits(found.hits, choice, this.storage, signal);
+    if (context !== undefined) await addContext(hits, context, this.storage, { signal, turn });
     if (options.highlight) {
       const shown = { ...options, lexical: this.#lexicalOptions({ ...options, lexical }) };
       await this.storage.addHighlights(hits, shown, turn);
@@ -202,7 +195,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   async #searchAndRerank(
     options: CheckedSearchOptions,
     wanted: RerankOptions,
-    turn: () => Promise<unknown>,
+    turn: LoopTurn,
   ): Promise<SearchOutcome> {
     const { text, lexical, signal, topK = defaultTopK } = options;
     const candidates = rerankCandidates(wanted, topK);
@@ -223,7 +216,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     return vector === undefined && !embedsTexts(this.model) ? 'lexical' : 'hybrid';
   }
 
-  async #search(options: CheckedSearchOptions, turn: () => Promise<unknown>): Promise<SearchOutcome> {
+  async #search(options: CheckedSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
     const started = performance.now();
     const { mode, signal } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
@@ -244,7 +237,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
     return { ...result, embedMs, searchMs, embedding: { tokens, batches } };
   }
 
-  /** Undefined for a text in which the model sees nothing, where that is fine. */
+  /** Returns undefined for a text without model tokens, if `unseenIsFine`. */
   async #embed(
     text: string,
     signal: AbortSignal | undefined,
@@ -339,7 +332,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 }
 
-/** What the options of the same name default to. */
+/** Defaults of the options of the same name. */
 export interface SearchDefaults {
   /** The metadata fields, as save() writes them. */
   fields?: readonly FieldDefinition[] | undefined;

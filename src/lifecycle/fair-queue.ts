@@ -2,12 +2,17 @@
 export interface FairMember {
   /** Virtual time at which its next turn starts. Grows by what each of its turns costs; initially 0. */
   virtual: number;
+  /** Set by the queue while it waits. */
+  since?: number;
+  interest?: number;
 }
 
 /**
  * Clients that wait for a turn, in the order of start-time fair queueing (Goyal, Vin, Cheng 1996). The next turn goes to the client
  * that has paid least. One that has rested comes first, and is ahead of the others by the credit at most: neither longer rest nor use
  * while nobody else waited counts. So a client waits at most until every other one has got as much as its own last turn has cost.
+ *
+ * Among hundreds of clients that is long. Where `interest` is given, waiting counts as a payment of `interest * time`.
  */
 export class FairQueue<Member extends FairMember> {
   readonly #credit: number;
@@ -27,10 +32,12 @@ export class FairQueue<Member extends FairMember> {
     return this.#waiting.values();
   }
 
-  /** No effect on a member that waits. */
-  add(member: Member): void {
+  /** No effect on a member that waits. `time`: since when it waits, on the clock of take(). */
+  add(member: Member, time = 0, interest = 0): void {
     if (this.#waiting.has(member)) return;
     member.virtual = Math.max(member.virtual, this.#now - this.#credit);
+    member.since = time;
+    member.interest = interest;
     this.#waiting.add(member);
   }
 
@@ -38,19 +45,23 @@ export class FairQueue<Member extends FairMember> {
     this.#waiting.delete(member);
   }
 
-  /** The member whose turn it is; of equals, the one that has waited longest. It stays in the queue. */
-  get first(): Member | undefined {
+  /** Removes the member whose turn it is; of equals, the one that has waited longest. */
+  take(time = 0): Member | undefined {
     let first: Member | undefined;
-    for (const member of this.#waiting)
-      if (first === undefined || member.virtual < first.virtual) first = member;
-    return first;
-  }
-
-  /** Removes `first`. */
-  take(): Member | undefined {
-    const { first } = this;
+    let least = Number.POSITIVE_INFINITY;
+    let start = Number.POSITIVE_INFINITY;
+    for (const member of this.#waiting) {
+      const { virtual, since = 0, interest = 0 } = member;
+      const owed = virtual - interest * (time - since);
+      if (virtual < start) start = virtual;
+      if (owed >= least) continue;
+      least = owed;
+      first = member;
+    }
     if (first === undefined) return undefined;
-    this.#now = Math.max(this.#now, first.virtual);
+    // Not the time of one that comes first because it has waited: the others would lose what they have not used.
+    this.#now = Math.max(this.#now, start);
+    first.virtual = least;
     this.#waiting.delete(first);
     return first;
   }

@@ -9,11 +9,11 @@ interface Member extends FairMember {
 
 /** A client's way to the slots. */
 export interface SlotShare {
-  /** Resolves when the work may begin, with what must be called when it has ended. @throws the signal's reason */
+  /** Resolves when the work may begin, with a function to call when it has ended. @throws the signal's reason */
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
-/** Runs work in a slot up to its first turn of the event loop: what comes then needs no thread. @throws the signal's reason */
+/** Runs work in a slot up to its first turn of the event loop: the rest needs no thread. @throws the signal's reason */
 export async function inSlot<T>(
   share: SlotShare,
   signal: AbortSignal,
@@ -99,5 +99,5 @@ export class FairSlots {
   }
 }
 
-/** What a piece of work is taken to need before it has ended. */
+/** Time that a piece of work is charged before it has ended, in ms. */
 const expectedMs = 1;

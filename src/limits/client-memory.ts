@@ -73,7 +73,7 @@ export class ClientMemory {
     };
   }
 
-  /** A number of native bytes that goes up and down: what is received, what is not sent. */
+  /** A number of native bytes that goes up and down: received or unsent ones. */
   gauge(kind: PassingKind): (now: number) => void {
     let last = 0;
     return (now) => {
@@ -90,7 +90,7 @@ export class ClientMemory {
     return this.#server.fits(this, noBytes);
   }
 
-  /** Whether something that passes fits now. */
+  /** Whether passing memory of this size fits now. */
   fits(bytes: Bytes): boolean {
     const { passingNow, passing } = this.ledger;
     return excess(passingNow, bytes, passing) === undefined && this.#server.fits(this, bytes);

@@ -24,7 +24,7 @@ export const turnBytes: Bytes = { heap: 8 * 1024, native: 0 };
 export const storageNameBytes: Bytes = { heap: 4 * 1024, native: 0 };
 
 const agentHeap = 4096;
-const nodeHeap = 1024;
+const nodeHeap = 1536;
 const edgeHeap = 192;
 
 export function textHeap(text: string): number {
@@ -95,13 +95,11 @@ export function linesBytes(lines: readonly string[]): Bytes {
 /** Native bytes per string of an inline storage, beside text and vector: ids, offsets, graph, postings. */
 const stringNative = 512;
 
-/** An inline storage while it is built: vectors and texts exist twice then. */
-export function inlineStorageBytes(strings: readonly string[], dimension: number): Bytes {
-  let bytes = 0;
-  for (const text of strings) bytes += Buffer.byteLength(text);
+/** An inline storage of texts of `bytes` while it is built: vectors and texts exist twice then. */
+export function inlineStorageBytes(strings: number, bytes: number, dimension: number): Bytes {
   return {
-    heap: 4096 + 128 * strings.length,
-    native: 64 * 1024 + strings.length * (stringNative + 2 * 4 * dimension) + 3 * bytes,
+    heap: 4096 + 128 * strings,
+    native: 64 * 1024 + strings * (stringNative + 2 * 4 * dimension) + 3 * bytes,
   };
 }
 

@@ -7,10 +7,10 @@ export interface MemoryLimits {
   readonly total: number;
 }
 
-/** Share of every limit that is kept for what passes, so that a client that holds a lot can still be served. */
+/** Share of every limit that is reserved for passing memory, so that a client that holds a lot can still be served. */
 const passingShare = 1 / 3;
 
-/** What a limit leaves for one half of a ledger. */
+/** Returns the share of limits that passing or held memory gets. */
 export function part(limits: MemoryLimits, passing: boolean): MemoryLimits {
   const share = passing ? passingShare : 1 - passingShare;
   return { heap: Math.floor(limits.heap * share), total: Math.floor(limits.total * share) };
@@ -18,7 +18,7 @@ export function part(limits: MemoryLimits, passing: boolean): MemoryLimits {
 
 const isPassing: ReadonlySet<MemoryKind> = new Set<PassingKind>(passingKinds);
 
-/** What one client, or all together, make the server hold, by kind. Held and passing things have limits of their own. */
+/** Memory that one client, or all together, make the server hold, by kind. Held and passing memory have separate limits. */
 export class Ledger {
   readonly held: MemoryLimits;
   readonly passing: MemoryLimits;

@@ -10,7 +10,7 @@ export interface ServerMemoryOptions {
   server: MemoryLimits;
   /** For each. */
   client: MemoryLimits;
-  /** How long room for what passes may be missing before the largest client is closed, in ms. */
+  /** Time in ms for which passing memory may be short before the largest client is closed. */
   waitMs: number;
   /** Called with each number of bytes that something takes or gives back. */
   onMove?: (bytes: number) => void;
@@ -34,8 +34,8 @@ const fewestSharers = 2;
 const wokenAtOnce = 64;
 
 /**
- * What all clients make the server hold. Requests to hold more than the limits are refused; what passes waits, large
- * consumers first. When somebody waits for `waitMs`, the largest consumer is closed.
+ * Memory held for all clients. Requests to hold more than the limits are refused. Requests for passing memory wait,
+ * large consumers longest. When one has waited for `waitMs`, the largest consumer is closed.
  */
 export class ServerMemory implements AllClients {
   readonly ledger: Ledger;

@@ -5,7 +5,7 @@ const boundsMs = bounds.map((bound) => bound * 1000);
 const above = bounds.length;
 const sum = above + 1;
 
-/** Counts durations in a flat array: the library's histograms look labels and buckets up by text at every observation. */
+/** Counts durations in a flat array: no label or bucket is looked up by text at an observation. */
 export class LatencySeries {
   readonly #numbers = new Float64Array(sum + 1);
 
@@ -40,7 +40,7 @@ export class LatencyHistogram {
 
   /** An empty `label`: one series without labels. */
   constructor(name: string, help: string, label = '') {
-    this.#name = `lorekeep_${name}`;
+    this.#name = name;
     this.#help = help;
     this.#label = label;
     if (label === '') this.series('');

@@ -1,9 +1,10 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { LanguageModelNumbers, SchedulerStats } from '../../lib/index.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 import { LatencyHistogram, type LatencySeries } from './latency-histogram.js';
+import { type AddSample, contentType, familyText, type MetricFamily } from './metric-family.js';
+import { collectionSeconds, processMetrics } from './process-metrics.js';
 
-/** What the gauges read when they are scraped. */
+/** Sources of the gauges, read when they are scraped. */
 export interface MetricsSources {
   connections(): { open: number; limit: number };
   sessions(): number;
@@ -19,9 +20,19 @@ export interface MetricsSources {
   storages(): { states: readonly string[]; bytes: number; hits: number; misses: number };
 }
 
-/** Counts by two labels. They reach the library when they are scraped, which makes counting ten times cheaper. */
-class Tally {
+/** Counts by a label and an error code. */
+class Tally implements MetricFamily {
+  readonly type = 'counter';
+  readonly name: string;
+  readonly help: string;
+  readonly #label: string;
   readonly #counts = new Map<string, Map<number, number>>();
+
+  constructor(name: string, help: string, label: string) {
+    this.name = `lorekeep_${name}`;
+    this.help = help;
+    this.#label = label;
+  }
 
   add(name: string, code: number): void {
     const codes = this.#counts.get(name) ?? new Map<number, number>();
@@ -29,67 +40,58 @@ class Tally {
     codes.set(code, (codes.get(code) ?? 0) + 1);
   }
 
-  write(counter: Counter, label: string): void {
-    counter.reset();
+  read = (add: AddSample): void => {
     for (const [name, codes] of this.#counts)
-      for (const [code, count] of codes) counter.inc({ [label]: name, code }, count);
-  }
+      for (const [code, count] of codes) add(count, { [this.#label]: name, code });
+  };
 }
 
 /** The metrics of one server, in the text format of Prometheus. */
 export class ServerMetrics {
-  readonly #registry = new Registry();
-  readonly #requests = new Tally();
-  readonly #turns = new Tally();
-  readonly #refused: Counter;
-  readonly #histograms: LatencyHistogram[] = [];
+  readonly #families: readonly MetricFamily[];
+  readonly #histograms: LatencyHistogram[] = [collectionSeconds()];
+  readonly #requests = new Tally(
+    'requests_total',
+    'Answered requests by type and error code (0: none).',
+    'type',
+  );
+  readonly #turns = new Tally('turns_total', 'Finished turns by status and error code (0: none).', 'status');
+  /** By error code. */
+  readonly #refused = new Map<number, number>();
   readonly #requestSeconds: LatencyHistogram;
   readonly #nodeSeconds: LatencyHistogram;
   readonly #turnSeconds: LatencySeries;
   readonly #queueSeconds: LatencySeries;
 
   constructor(sources: MetricsSources) {
-    const registers = [this.#registry];
-    // Event-loop delay, garbage collection, memory, descriptors and CPU time of the process.
-    collectDefaultMetrics({ register: this.#registry });
-    const tally = (counts: Tally, name: string, help: string, label: string) =>
-      new Counter({
-        name: `lorekeep_${name}`,
-        help,
-        labelNames: [label, 'code'],
-        registers,
-        collect() {
-          counts.write(this, label);
-        },
-      });
     const latency = (name: string, help: string, label?: string) => {
-      const histogram = new LatencyHistogram(name, help, label);
+      const histogram = new LatencyHistogram(`lorekeep_${name}`, help, label);
       this.#histograms.push(histogram);
       return histogram;
     };
-    tally(this.#requests, 'requests_total', 'Answered requests by type and error code (0: none).', 'type');
     this.#requestSeconds = latency('request_seconds', 'Time from parsing a request to its answer.', 'type');
-    this.#refused = new Counter({
-      name: 'lorekeep_clients_refused_total',
-      help: 'Clients turned away, by error code.',
-      labelNames: ['code'],
-      registers,
-    });
-    tally(this.#turns, 'turns_total', 'Finished turns by status and error code (0: none).', 'status');
     this.#turnSeconds = latency('turn_seconds', 'Time from the first node of a turn to its end.').series('');
     const queue = latency('turn_queue_seconds', 'Time that turns wait for earlier turns of their agent.');
     this.#queueSeconds = queue.series('');
     this.#nodeSeconds = latency('node_seconds', 'Time of a node in a turn, by node type.', 'type');
-    addGauges(this.#registry, sources);
+    const refused: MetricFamily = {
+      type: 'counter',
+      name: 'lorekeep_clients_refused_total',
+      help: 'Clients turned away, by error code.',
+      read: (add) => {
+        for (const [code, count] of this.#refused) add(count, { code });
+      },
+    };
+    this.#families = [...processMetrics(), this.#requests, refused, this.#turns, ...gauges(sources)];
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return contentType;
   }
 
   async text(): Promise<string> {
-    const text = await this.#registry.metrics();
-    return `${text}${this.#histograms.map((histogram) => `\n${histogram.text()}`).join('')}`;
+    const families = await Promise.all(this.#families.map(familyText));
+    return [...families, ...this.#histograms.map((histogram) => histogram.text())].join('\n');
   }
 
   request(type: string, code: number | undefined, durationMs: number): void {
@@ -103,7 +105,7 @@ export class ServerMetrics {
   }
 
   refused(code: number): void {
-    this.#refused.inc({ code });
+    this.#refused.set(code, (this.#refused.get(code) ?? 0) + 1);
   }
 
   turn({ status, code, durationMs, queuedMs, nodes }: TurnFacts): void {
@@ -114,75 +116,46 @@ export class ServerMetrics {
   }
 }
 
-type AddGauge = (
-  name: string,
-  help: string,
-  read: (gauge: Gauge) => void | Promise<void>,
-  labelNames?: string[],
-) => void;
+type AddGauge = (name: string, help: string, read: MetricFamily['read']) => void;
 
-function addGauges(registry: Registry, sources: MetricsSources): void {
-  const registers = [registry];
-  const gauge: AddGauge = (name, help, read, labelNames = []) =>
-    new Gauge({
-      name: `lorekeep_${name}`,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        return read(this);
-      },
-    });
+function gauges(sources: MetricsSources): MetricFamily[] {
+  const families: MetricFamily[] = [];
+  const gauge: AddGauge = (name, help, read) =>
+    families.push({ type: 'gauge', name: `lorekeep_${name}`, help, read });
   addSchedulerGauges(gauge, sources);
   addModelGauges(gauge, sources);
-  gauge('connections', 'Open connections.', (g) => g.set(sources.connections().open));
-  gauge('connections_limit', 'Most open connections.', (g) => g.set(sources.connections().limit));
-  gauge('sessions', 'Open sessions.', (g) => g.set(sources.sessions()));
-  gauge(
-    'waiting',
-    'Work that waits, by queue.',
-    (g) => {
-      for (const [queue, length] of Object.entries(sources.waiting())) g.set({ queue }, length);
-    },
-    ['queue'],
+  gauge('connections', 'Open connections.', (add) => add(sources.connections().open));
+  gauge('connections_limit', 'Most open connections.', (add) => add(sources.connections().limit));
+  gauge('sessions', 'Open sessions.', (add) => add(sources.sessions()));
+  gauge('waiting', 'Work that waits, by queue.', (add) => {
+    for (const [queue, length] of Object.entries(sources.waiting())) add(length, { queue });
+  });
+  gauge('client_memory_bytes', 'Memory that the server holds for clients, by kind.', (add) => {
+    for (const [kind, bytes] of Object.entries(sources.memory().byKind)) add(bytes, { kind });
+  });
+  gauge('client_memory_limit_bytes', 'Limit of the memory for clients.', (add) =>
+    add(sources.memory().limit),
   );
-  gauge(
-    'client_memory_bytes',
-    'Memory that the server holds for clients, by kind.',
-    (g) => {
-      for (const [kind, bytes] of Object.entries(sources.memory().byKind)) g.set({ kind }, bytes);
-    },
-    ['kind'],
-  );
-  gauge('client_memory_limit_bytes', 'Limit of the memory for clients.', (g) =>
-    g.set(sources.memory().limit),
-  );
-  gauge(
-    'storages',
-    'Storages of knowledge bases by state.',
-    (g) => {
-      for (const state of ['Loading', 'Pinned', 'OnDemand'])
-        g.set({ state }, sources.storages().states.filter((one) => one === state).length);
-    },
-    ['state'],
-  );
-  gauge('storage_cache_bytes', 'Memory of the storages of knowledge bases.', (g) =>
-    g.set(sources.storages().bytes),
+  gauge('storages', 'Storages of knowledge bases by state.', (add) => {
+    for (const state of ['Loading', 'Pinned', 'OnDemand'])
+      add(sources.storages().states.filter((one) => one === state).length, { state });
+  });
+  gauge('storage_cache_bytes', 'Memory of the storages of knowledge bases.', (add) =>
+    add(sources.storages().bytes),
   );
   gauge(
     'storage_cache_requests',
     'Requests for a knowledge base since the start, by whether it was loaded.',
-    (g) => {
+    (add) => {
       const { hits, misses } = sources.storages();
-      g.set({ result: 'hit' }, hits);
-      g.set({ result: 'miss' }, misses);
+      add(hits, { result: 'hit' });
+      add(misses, { result: 'miss' });
     },
-    ['result'],
   );
+  return families;
 }
 
-/** The KV cache of each loaded language model, and what of its prompts was in it. */
+/** The KV cache of each loaded language model, and its hits by prompt tokens. */
 function addModelGauges(gauge: AddGauge, { languageModels }: MetricsSources): void {
   let reading: ReturnType<typeof languageModels> | undefined;
   // The gauges of one scrape share one reading, which waits for a step of the inference thread.
@@ -193,15 +166,10 @@ function addModelGauges(gauge: AddGauge, { languageModels }: MetricsSources): vo
     return reading;
   };
   const byModel = (name: string, help: string, field: keyof LanguageModelNumbers) =>
-    gauge(
-      name,
-      help,
-      async (g) => {
-        for (const { name: model, numbers } of await models())
-          if (numbers !== undefined) g.set({ model }, numbers[field]);
-      },
-      ['model'],
-    );
+    gauge(name, help, async (add) => {
+      for (const { name: model, numbers } of await models())
+        if (numbers !== undefined) add(numbers[field], { model });
+    });
   byModel('model_cells', 'Tokens that the KV cache of a language model holds at most.', 'cells');
   byModel('model_cells_used', 'Tokens in the KV cache of a language model.', 'cellsUsed');
   byModel('model_prompt_tokens', 'Tokens of all prompts since the model was loaded.', 'promptTokens');
@@ -222,15 +190,10 @@ function addSchedulerGauges(gauge: AddGauge, { scheduler, throttling }: MetricsS
     field: 'decodeTokens' | 'prefillTokens' | 'longestWaitMs',
     scale = 1,
   ) =>
-    gauge(
-      name,
-      help,
-      (g) => {
-        const stats = scheduler();
-        for (const one of classes) g.set({ class: wireName[one] }, stats[one][field] * scale);
-      },
-      ['class'],
-    );
+    gauge(name, help, (add) => {
+      const stats = scheduler();
+      for (const one of classes) add(stats[one][field] * scale, { class: wireName[one] });
+    });
   byClass('generation_tokens', 'Generated tokens since the start, by class.', 'decodeTokens');
   byClass('prompt_tokens', 'Processed prompt tokens since the start, by class.', 'prefillTokens');
   byClass(
@@ -239,10 +202,10 @@ function addSchedulerGauges(gauge: AddGauge, { scheduler, throttling }: MetricsS
     'longestWaitMs',
     0.001,
   );
-  gauge('generations_running', 'Generations under way.', (g) => g.set(scheduler().running));
-  gauge('generations_queued', 'Generations that wait for room in the cache.', (g) =>
-    g.set(scheduler().queued),
+  gauge('generations_running', 'Generations under way.', (add) => add(scheduler().running));
+  gauge('generations_queued', 'Generations that wait for room in the cache.', (add) =>
+    add(scheduler().queued),
   );
-  gauge('throttle', 'The highest throttle level that a client reports.', (g) => g.set(scheduler().throttle));
-  gauge('throttling_clients', 'Clients that report a throttle level.', (g) => g.set(throttling()));
+  gauge('throttle', 'The highest throttle level that a client reports.', (add) => add(scheduler().throttle));
+  gauge('throttling_clients', 'Clients that report a throttle level.', (add) => add(throttling()));
 }

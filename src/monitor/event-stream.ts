@@ -25,7 +25,7 @@ export interface Journal {
 }
 
 interface Reader {
-  /** Whether it has got what was there when it came. */
+  /** Whether it has received the events from before it connected. */
   live: boolean;
   /** Not live, and has read nothing between two heartbeats. */
   stalled: boolean;

@@ -94,6 +94,6 @@ export interface MemorySample {
   external: number;
   clients: number;
   storages: number;
-  /** What loaded models take of their budget in main memory. */
+  /** Main memory of loaded models, and their budget. */
   models: number;
 }

@@ -13,7 +13,7 @@ export interface TurnRecord {
   readonly queuedMs: number;
   readonly durationMs: number;
   readonly nodes: readonly NodeDiagnostics[];
-  /** What the engine did for some of them. */
+  /** Diagnostics of the engine, for some of them. */
   readonly engine: readonly DebugInfo['nodes'][number][];
   readonly skipped: number;
   readonly hits: number;
@@ -28,7 +28,7 @@ export interface TurnRecord {
 
 /** Turns that have ended, as a page gets them. */
 export interface TurnsEvent {
-  /** Another after a restart of the server, which counts anew. */
+  /** Changes with a restart of the server, which counts from 1 again. */
   readonly instance: string;
   readonly turns: readonly TurnRecord[];
 }

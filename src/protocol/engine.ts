@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What frames tell of models at work. */
+/** Diagnostics of models in frames. */
 
 export const finishSchema = z.enum(['stop', 'stop_string', 'length', 'context', 'cancelled', 'deadline']);
 
@@ -41,7 +41,7 @@ export const dryRunSchema = z.object({
     .describe('Only for agents with `enable_diagnostics`, and with `include_interaction_in_diagnostics`.'),
 });
 
-/** What the engine did for one node; the node's type adds to it. It never holds text of a prompt, a query or a reply. */
+/** Diagnostics of the engine for one node; the node's type adds to it. It never holds text of a prompt, a query or a reply. */
 export const engineDiagnosticsSchema = z.looseObject({ kind: z.string().describe('The kind of work.') });
 
 export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;

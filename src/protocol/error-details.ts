@@ -162,6 +162,8 @@ export interface ErrorDetailsByCode {
     Limit & {
       /** Tokens of the prompt. */
       readonly tokens: number;
+      /** Present if counting stopped at the limit: the prompt has `tokens` or more. */
+      readonly at_least?: true | undefined;
       /** Tokens of the context. */
       readonly context: number;
       /** Tokens kept for the reply. */

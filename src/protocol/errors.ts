@@ -223,7 +223,7 @@ export const errorTable = {
     name: 'PromptTooLong',
     fault: 'client',
     meaning:
-      'The prompt does not fit into the context, even without history and knowledge; `details` has `tokens` and `limit`.',
+      'The prompt does not fit into the context, even without history and knowledge; `details` has `tokens` and `limit`, and `at_least` if counting stopped there.',
     remedy: 'Shorten the message or the templates, lower `max_tokens`, or raise `context_size`.',
   },
   5001: {
@@ -374,7 +374,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What an error of a turn or a request says, by `code`. */
+/** An error of a turn or a request, by `code`. */
 export type ErrorFields = {
   [Code in ErrorCode]: {
     /** Error code: docs/errors.md. */
@@ -392,7 +392,7 @@ export type ErrorFields = {
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * What an Error frame carries. The server throws it to refuse one request; the client throws it when it receives one.
+ * The content of an Error frame. The server throws it to refuse one request; the client throws it when it receives one.
  * `name` is the code's name, as on the wire. A newer server may send codes that this table lacks.
  */
 export class ServerError extends Error {

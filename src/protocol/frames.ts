@@ -81,7 +81,7 @@ function requireText(
   if (highlight) issue('highlight', withoutText);
 }
 
-/** What clients send. Unknown fields are refused, so that a misspelt one is never silently without effect. */
+/** Frames of clients. Unknown fields are refused, so that a misspelt one is never silently ignored. */
 export const requestSchemas = {
   CreateSessionRequest: request('CreateSessionRequest', {
     storage_data_folder: z
@@ -221,7 +221,7 @@ const errorFields = {
   details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
 };
 
-/** What is told of every node that ran; the node's type adds to it. */
+/** Diagnostics of a node that ran; the node's type adds to it. */
 export const nodeDiagnosticsSchema = z.looseObject({
   node: z.string().describe("The node's id."),
   type: z.string().describe("The node's type."),
@@ -359,7 +359,7 @@ function reply<Type extends string, Fields extends z.ZodRawShape>(type: Type, fi
   return z.object({ type: z.literal(type), reply_to, ...fields });
 }
 
-/** What the server sends. A client ignores fields and types that it does not know. */
+/** Frames of the server. A client ignores fields and types that it does not know. */
 export const serverSchemas = {
   Hello: z.object({
     type: z.literal('Hello'),

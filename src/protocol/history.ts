@@ -16,10 +16,10 @@ const mostValues = 1000;
 const fewValues = (value: unknown) => countValues(value, mostValues + 1).values <= mostValues + 1;
 const tooMany = `at most ${mostValues} values are expected, and it has more`;
 
-/** What a language model asked the client to do. */
+/** An action that a language model asked the client to do. */
 export const actionSchema = z.strictObject({
   name: z.string().min(1).max(64).describe("Name of one of the node's `actions`."),
-  arguments: z.unknown().refine(fewValues, tooMany).describe('Arguments that its schema allows.'),
+  arguments: z.unknown().describe('Arguments that its schema allows.'),
 });
 
 /** The client's report on an action: any JSON value. */

@@ -19,12 +19,16 @@ export const jsonLimits: JsonLimits = {
   stringBytes: 4 * 1024 * 1024,
 };
 
-export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits, isCompared);
+export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits, isExact);
 
-/** Whether a place is in a filter or a variable: both are compared with metadata, whose integers have 64 bits. */
-function isCompared([field, ...keys]: readonly string[]): boolean {
-  if (field === 'filter' || field === 'variables') return true;
+/**
+ * Whether a place is in a filter or a variable, which are compared with metadata, whose integers have 64 bits; or in an action
+ * or its result, which prompts show.
+ */
+function isExact([field, ...keys]: readonly string[]): boolean {
+  if (field === 'filter' || field === 'variables' || field === 'action_result') return true;
   const [nodes, , params, param] = keys;
+  if (field === 'history') return nodes === 'turns' && (params === 'action' || params === 'action_result');
   return field === 'graph' && nodes === 'nodes' && params === 'params' && param === 'filter';
 }
 

@@ -26,7 +26,7 @@ const scoreFusionSchema = z.strictObject({
   candidates,
 });
 
-/** What `stale` does, in requests and params. */
+/** Description of `stale`, in requests and params. */
 export const staleDescription =
   'If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or `serve` the loaded ones and mark the results.';
 

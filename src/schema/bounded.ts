@@ -36,10 +36,12 @@ export function documentItems(given: { zodSchema: z.core.$ZodTypes; jsonSchema: 
   given.jsonSchema.items = items;
 }
 
-/** Counts the values in a value, itself included, and the objects among them. Stops above `limit` values. */
-export function countValues(value: unknown, limit: number): { values: number; objects: number } {
-  const { values, objects } = count(value, { values: limit });
-  return { values, objects };
+/**
+ * Counts the values in a value, itself included, the objects among them, and the characters of its strings and keys. Stops
+ * above `values` values or `characters`.
+ */
+export function countValues(value: unknown, values: number, characters?: number): Counted {
+  return count(value, { values, characters });
 }
 
 /** An object of at most `values` values at any depth beside itself, passed through. */
@@ -63,11 +65,17 @@ function fitsIn(limits: ValueLimits): (value: object) => boolean {
   };
 }
 
+interface Counted {
+  values: number;
+  objects: number;
+  characters: number;
+}
+
 /** Stops above the limits. */
 function count(
   value: unknown,
   { values: mostValues, characters: mostCharacters = Number.POSITIVE_INFINITY }: ValueLimits,
-): { values: number; objects: number; characters: number } {
+): Counted {
   const counted = { values: 0, objects: 0, characters: 0 };
   const isOver = () => counted.values > mostValues || counted.characters > mostCharacters;
   const add = (part: unknown) => {

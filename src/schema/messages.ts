@@ -49,9 +49,17 @@ function expectation(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return oneOf((issue.values as unknown[]).map((value) => JSON.stringify(value)));
     case 'too_small':
-      return sized(issue.origin as string, 'at least', Number(issue.minimum));
+      return sized(
+        issue.origin as string,
+        issue.inclusive === false ? 'more than' : 'at least',
+        Number(issue.minimum),
+      );
     case 'too_big':
-      return sized(issue.origin as string, 'at most', Number(issue.maximum));
+      return sized(
+        issue.origin as string,
+        issue.inclusive === false ? 'less than' : 'at most',
+        Number(issue.maximum),
+      );
     default:
       return undefined;
   }
@@ -63,5 +71,6 @@ const oneOf = (values: readonly string[]) =>
 function sized(origin: string, bound: string, limit: number): string | undefined {
   if (origin === 'string') return `a string of ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
   if (origin === 'array') return `an array of ${bound} ${limit}`;
-  return origin === 'number' || origin === 'int' ? `a number of ${bound} ${limit}` : undefined;
+  const of = bound.startsWith('at') ? 'of ' : '';
+  return origin === 'number' || origin === 'int' ? `a number ${of}${bound} ${limit}` : undefined;
 }

@@ -45,7 +45,7 @@ function giveBack(log: Log): void {
   const before = process.memoryUsage.rss();
   startCollection();
   later(() => {
-    // What was freed by finalizers, and pages that the first collection has emptied.
+    // Memory freed by finalizers, and pages that the first collection has emptied.
     startCollection();
     later(() => {
       releaseFreeMemory();

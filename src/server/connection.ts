@@ -48,8 +48,8 @@ export const defaultLimits: ConnectionLimits = {
 const requestsPerSlice = 16;
 
 /**
- * Bytes read from the network before their frames are parsed: one read. So many clients that send much do not hold the event loop
- * between two slices of another.
+ * Bytes read from the network before their frames are parsed: one read. This way many busy senders do not hold the event loop
+ * between two slices of another client.
  */
 const mostAhead = 64 * 1024;
 

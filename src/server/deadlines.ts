@@ -8,7 +8,7 @@ export interface DeadlineLimits {
   readonly idleMs: number;
 }
 
-/** What happens when a client is late. */
+/** Called when a client is late. */
 export interface DeadlineEvents {
   /** It has not read its replies. */
   stalled(): void;

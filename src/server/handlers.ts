@@ -9,7 +9,7 @@ import type { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
 import type { VideoMemoryWish } from './video-memory.js';
 
-/** What a handler may use of the connection that its request came from. */
+/** The connection of a request, as its handler sees it. */
 export interface HandlerContext {
   /** Its address, for the log. */
   readonly client: string;
@@ -17,7 +17,7 @@ export interface HandlerContext {
   readonly sessions: SessionTable;
   readonly throttle: ThrottleReports;
   readonly videoMemory: VideoMemoryWish;
-  /** What the client holds. */
+  /** The client's memory. */
   readonly memory: Ledger;
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
@@ -82,7 +82,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
       enableDiagnostics: enable_diagnostics,
       includeInteraction: include_interaction_in_diagnostics,
       includeEngine: include_engine_diagnostics,
-      // What could not be sent need not be held.
+      // A longer interaction could not be sent.
       largestInteraction: max_frame_mb * 1024 * 1024,
       observe: services.observer?.turn,
     };

@@ -21,19 +21,28 @@ export interface LoopLimits {
 
 const defaultLimits: LoopLimits = { sliceMs: 0.5, turnMs: 3 };
 
-/** Shortest slice, as a part of the longest: below, changing between clients would take most of the time. */
+/** Shortest slice, as a share of the longest: in shorter ones, most of the time would go into switching clients. */
 const shortestPart = 1 / 4;
 
 /**
- * Part of its time that a slice costs a client with nothing else to do; with requests that wait, as many parts. So clients that ask and wait for
- * the answer are served before those that always have more to do, until they use eight times as much.
+ * Share of its time that a slice costs a client with one request; each waiting request adds the same share. Clients that wait for
+ * each answer are thus served before those that always have more to do, until they use eight times as much time.
  */
 const lightPart = 1 / 8;
+
+/**
+ * Credit for waiting, as a share of the time waited, for a client that does not always have more to do. Without it, beside hundreds of
+ * pinging clients, one that also searches would wait for many rounds, until each of them has used as much time.
+ */
+const waitingPart = 1 / 200;
+
+/** Length, as a share of the longest slice, below which a slice costs its elapsed time: reading the processor time would take too much of it. */
+const shortPart = 1 / 5;
 
 /** Longest slice that may cost less than its time, in slices. */
 const lightSlices = 4;
 
-/** What the scheduler reads: the time, and the processor time that the event loop's thread has used, in ms. */
+/** Source of the time and of the processor time of the event loop's thread, in ms. */
 export interface LoopClock {
   now(): number;
   used(): number;
@@ -93,6 +102,8 @@ export class LoopScheduler {
   #stopWatching = () => {};
   /** Time used in this turn of the event loop. */
   #spent = 0;
+  /** Processor time when it was last read, with that of the short slices since. */
+  #usedBefore = 0;
   #turnEnds = false;
 
   constructor(limits: LoopLimits = defaultLimits, clock: LoopClock = loopClock) {
@@ -108,12 +119,12 @@ export class LoopScheduler {
   }
 
   join(work: LoopWork): LoopShare {
-    const member: Member = { work, virtual: 0, steps: [] };
+    const member: Member = { work, virtual: 0, since: 0, interest: 0, steps: [] };
     if (++this.#members === 1)
       this.#stopWatching = this.#clock.watchPauses((began, ms) => this.#paused(began, ms));
     let left = false;
     const request = () => {
-      this.#waiting.add(member);
+      this.#waiting.add(member, this.#clock.now(), waitingPart);
       if (!this.#running && this.#spent < this.#limits.turnMs) this.#start();
     };
     const sliceMs = () => this.#sliceMs;
@@ -152,10 +163,11 @@ export class LoopScheduler {
 
   async #run(): Promise<void> {
     this.#running = true;
+    this.#usedBefore = this.#clock.used();
     this.#endTurn();
     const { turnMs } = this.#limits;
     while (this.#waiting.size > 0 && this.#spent < turnMs)
-      this.#spent += await this.#slice(this.#waiting.take() as Member);
+      this.#spent += await this.#slice(this.#waiting.take(this.#clock.now()) as Member);
     this.#running = false;
   }
 
@@ -187,22 +199,34 @@ export class LoopScheduler {
     slice.paid = cost;
   }
 
+  /** The processor time of a slice of `ms`. */
+  #usedIn(ms: number): number {
+    if (ms <= shortPart * this.#limits.sliceMs) {
+      this.#usedBefore += ms;
+      return ms;
+    }
+    const usedNow = this.#clock.used();
+    const used = Math.max(0, usedNow - this.#usedBefore);
+    this.#usedBefore = usedNow;
+    return used;
+  }
+
   /** Runs one slice of a client. Returns its duration, replies included. */
   async #slice(member: Member): Promise<number> {
     const { work, steps } = member;
-    const { now, used } = this.#clock;
+    const { now } = this.#clock;
     const began = now();
-    const usedBefore = used();
     const due = began + this.#sliceMs;
     steps.shift()?.();
     const waiting = work.serve(() => now() >= due);
     await promiseCallbacksRun();
     work.settle();
     const parts = 1 + waiting + steps.length;
-    const slice = { member, began, ended: now(), used: used() - usedBefore, parts, paid: 0 };
+    const ended = now();
+    const slice = { member, began, ended, used: this.#usedIn(ended - began), parts, paid: 0 };
     this.#charge(slice);
     if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > mostRemembered) this.#long.shift();
-    if (parts > 1) this.#waiting.add(member);
+    if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);
     return slice.ended - began;
   }
 }

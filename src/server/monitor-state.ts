@@ -19,7 +19,7 @@ import type { Services } from './services.js';
 const mostClients = 200;
 const mostSessions = 500;
 
-/** What the monitor shows, apart from turns and the log. */
+/** The state that the monitor shows, apart from turns and the log. */
 export async function monitorState(
   services: Services,
   connections: ReadonlySet<Connection>,

@@ -15,14 +15,14 @@ import type { Services } from './services.js';
 
 export interface OperationsOptions {
   config: ServerConfig;
-  /** What set each field of the config that is not at its default. */
+  /** The source of each config field that is not at its default. */
   configSources: ReadonlyMap<string, string>;
   log: Log;
   /** The latest lines of the log, for the monitor. */
   logTail: LogTail | undefined;
 }
 
-/** What tells operators about the server: telemetry, metrics and the monitor. What is switched off is not even loaded. */
+/** Reports to operators: telemetry, metrics and the monitor. The code of disabled parts is not loaded. */
 export class Operations {
   /** Undefined if nobody listens. */
   readonly observer: ServerObserver | undefined;

@@ -59,11 +59,11 @@ export interface ServerOptions {
   configFile?: string | undefined;
   log: Log;
   limits?: Partial<ConnectionLimits>;
-  /** What set each field that is not at its default, for the monitor. */
+  /** The source of each field that is not at its default, for the monitor. */
   configSources?: ReadonlyMap<string, string>;
   /** The latest lines of the log, for the monitor. */
   logTail?: LogTail | undefined;
-  /** What clients must send while no `access_token_file` is configured. */
+  /** The access token while no `access_token_file` is configured. */
   accessToken?: string | undefined;
   /** Called after `idle_shutdown_timeout` without a session and without a download. */
   onIdle?: () => void;
@@ -118,6 +118,7 @@ export class LorekeepServer {
     const backend = await chooseBackend(config, configSources, log);
     const buildFlags =
       configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
+    catalog.commandFlags = buildFlags;
     const limit = new ModelLimit(config.models_cache_max_mb);
     const modelMemory = new ModelMemory({
       limit: (device, loaded, quiet) =>

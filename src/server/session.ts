@@ -50,7 +50,7 @@ export interface SessionSources extends StorageSources {
   readonly patterns: PatternShare;
 }
 
-/** What to look for without an agent. */
+/** A search without an agent. */
 export interface SearchRequest extends Retrieval {
   /** The storage, or several. */
   name?: string | undefined;
@@ -146,6 +146,7 @@ export class Session {
     const work = async () => {
       const releases = [await waitForOutput(this.signal)];
       try {
+        await agent.cancelledTurnsEnd();
         releases.push(
           await reserve(exportBytes(agent.historyBytes, this.#memory.ledger.passing.total), this.signal),
         );
@@ -157,7 +158,7 @@ export class Session {
     return this.#pending.track(work());
   }
 
-  /** Cancels the agent's turns and lets go of what it pinned. */
+  /** Cancels the agent's turns and releases its pins. */
   destroyAgent(id: string): Promise<void> {
     const agent = this.#agent(id);
     this.#agents.delete(id);
@@ -260,7 +261,8 @@ export class Session {
         releases.push(() => pin.release());
         storages.push({ storage: pin.value, place, name: names && value });
       }
-      const search = new StorageSearch(storages as [SearchedStorage], request, places, this.#resources);
+      const searched = storages as [SearchedStorage];
+      const search = await StorageSearch.prepare(searched, request, places, this.#resources);
       releases.push(await outlet.waitForOutput(this.signal));
       releases.push(await outlet.reserve(search.resultBytes, this.signal));
       outlet.send(await search.run(text, variables, this.signal, similar_to));

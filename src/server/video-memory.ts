@@ -1,4 +1,4 @@
-/** What one client asked for. */
+/** The request of one client. */
 export interface VideoMemoryWish {
   /** Resolves when models have left the GPU, if they must. */
   allow(allowed: boolean): Promise<void>;

@@ -8,7 +8,7 @@ import type { SlotShare } from '../lifecycle/fair-slots.js';
 import type { Holding } from '../limits/client-memory.js';
 import { inlineStorageBytes } from '../limits/estimates.js';
 import { fail } from '../protocol/errors.js';
-import { noteTexts } from './text-bytes.js';
+import { noteTexts, sizesOf } from './result-bytes.js';
 
 /** Most strings in one inline storage: all stay in memory, and one request carries them. */
 const maxInlineStrings = 100_000;
@@ -41,7 +41,7 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
   }
 }
 
-/** What the protocol defaults to. */
+/** Defaults of the protocol. */
 const tokenizer = 'basic';
 
 /**
@@ -55,11 +55,13 @@ export async function createInlineStorage(
   { builders, memory }: { builders: SlotShare; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
-  memory.add(inlineStorageBytes(strings, model.dimension), 'strings: the storage was not created');
   try {
+    const sizes = await sizesOf(strings, signal);
+    const bytes = inlineStorageBytes(strings.length, sizes.all, model.dimension);
+    memory.add(bytes, 'strings: the storage was not created');
     const turn = () => builders.enter(signal);
     const storage = await createStorage({ strings, model, tokenizer, signal }, turn);
-    noteTexts(storage, strings);
+    noteTexts(storage, sizes);
     memory.settle({ heap: 4096, native: storage.bytes });
     return new Holders(storage, async () => {
       await storage.close();

@@ -5,8 +5,11 @@ import { countValues } from '../schema/bounded.js';
 /** Longest query in characters, in every mode: its lexical search takes a few milliseconds of one thread. */
 export const maxQueryLength = 32_768;
 
-/** Most values and objects in one filter: compiling takes about 1 µs per value and 10 µs per object. */
-const filterLimits = { values: 20_000, objects: 2000 };
+/**
+ * The most that one filter may have: compiling takes about 1 µs per value, 10 µs per object, and 2 ms per million
+ * characters.
+ */
+const filterLimits = { values: 20_000, objects: 2000, characters: 4_194_304 };
 
 /** `path`: the text's field in the request. @throws TextTooLong */
 export function checkQueryLength(text: string, path: string): void {
@@ -16,14 +19,26 @@ export function checkQueryLength(text: string, path: string): void {
   fail(5002, message, { path, length, limit: maxQueryLength });
 }
 
-/** @throws `places.invalid` */
+/** Values, or thousands of characters, of a filter that takes a part of a millisecond to compile. */
+const smallFilter = 32;
+
+/** Returns whether the filter takes long to compile. @throws `places.invalid` */
 export function checkFilterSize(
   filter: unknown,
   { fields, invalid }: Pick<SearchPlaces, 'fields' | 'invalid'>,
-): void {
+): boolean {
   const path = `${fields}filter`;
-  const { values, objects } = filterLimits;
-  const counted = countValues(filter, values);
+  const { values, objects, characters } = filterLimits;
+  const counted = countValues(filter, values, characters);
+  if (counted.characters > characters)
+    fail(
+      invalid,
+      `${path}: its texts have more than ${characters} characters, the most that a filter may have`,
+      {
+        path,
+        limit: characters,
+      },
+    );
   if (counted.values > values)
     fail(invalid, `${path}: it has more than ${values} values, the most that a filter may have`, {
       path,
@@ -34,4 +49,5 @@ export function checkFilterSize(
       path,
       limit: objects,
     });
+  return counted.values + counted.characters / 1000 > smallFilter;
 }

@@ -1,6 +1,6 @@
 import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
 import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
-import type { KnowledgeSearchOptions, RerankOptions } from '../knowledge/index.js';
+import type { KnowledgeSearchOptions, RerankOptions, SearchableStorage } from '../knowledge/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 
@@ -18,7 +18,7 @@ export function libraryOptions(retrieval: Retrieval, configured: FusionMethod | 
     scores,
     minScore: retrieval.min_score,
     lexical: lexicalOptions(lexical),
-    highlight,
+    highlight: highlight && 'snippet',
     filter: filter as FilterExpression | undefined,
     topK: retrieval.top_k,
     offset,
@@ -44,11 +44,24 @@ function fusionOf(
 /** A catalog's reranker, and how a request uses it. */
 export type Reranking = RerankOptions & { model: CatalogReranker };
 
-/** @throws UnknownModelError */
-export function rerankingOf(
-  { rerank }: Pick<Retrieval, 'rerank'>,
+/** Options that a storage has accepted. */
+export type CheckedOptions = LibraryOptions & { filter: Filter | undefined; rerank: Reranking | undefined };
+
+/**
+ * Returns a request's options for a search in this storage. They hold the compiled filter instead of its JSON, which may be
+ * large. @throws UnknownModelError; INVALID_ARGUMENT
+ */
+export function checkedOptions(
+  retrieval: Retrieval,
+  storage: SearchableStorage,
   rerankers: Rerankers,
-): Reranking | undefined {
+): CheckedOptions {
+  const options = libraryOptions(retrieval, storage.fusion);
+  const filter = storage.check(options);
+  return { ...options, filter, rerank: rerankingOf(retrieval, rerankers) };
+}
+
+function rerankingOf({ rerank }: Retrieval, rerankers: Rerankers): Reranking | undefined {
   if (rerank === undefined) return undefined;
   const { model, candidates, deadline_ms: deadlineMs } = rerank;
   return { model: rerankers.find(model), candidates, deadlineMs };

@@ -1,25 +1,17 @@
-import type { Filter } from '../../lib/index.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { SearchableStorage } from '../knowledge/index.js';
-import { mostHits } from '../knowledge/most-hits.js';
 import { searchNamed } from '../knowledge/search-storages.js';
 import { inSlot, type SlotShare } from '../lifecycle/fair-slots.js';
+import { loopTurn } from '../lifecycle/loop-turn.js';
 import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
-import { hitsBytes } from '../limits/estimates.js';
 import type { Retrieval } from '../protocol/retrieval.js';
+import { resultBytes } from './result-bytes.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
-import {
-  type LibraryOptions,
-  libraryOptions,
-  type Reranking,
-  rerankingOf,
-  usedVariables,
-} from './search-options.js';
-import { textBytes } from './text-bytes.js';
+import { type CheckedOptions, checkedOptions, usedVariables } from './search-options.js';
 import { type WireOutcome, wireOutcome } from './wire.js';
 
-/** What a client's searches share. */
+/** Resources that a client's searches share. */
 export interface SearchResources {
   /** The client's share of the search threads. */
   readonly threads: SlotShare;
@@ -34,40 +26,48 @@ export interface SearchedStorage {
   readonly name?: string | undefined;
 }
 
-interface PreparedSearch extends SearchedStorage {
-  readonly places: SearchPlaces;
-  readonly options: LibraryOptions & { filter: Filter | undefined; rerank: Reranking | undefined };
-}
+type CheckedSearch = SearchedStorage & { readonly places: SearchPlaces; readonly options: CheckedOptions };
 
 /** A client's search in one storage or in several, checked before it runs. */
 export class StorageSearch {
-  readonly #searches: readonly PreparedSearch[];
-  readonly #first: PreparedSearch;
+  readonly #searches: readonly CheckedSearch[];
   readonly #tellsStale: boolean;
   readonly #threads: SlotShare;
 
-  /** @throws `places.invalid` for the filter, the fusion and the reranker */
-  constructor(
+  private constructor(searches: readonly CheckedSearch[], tellsStale: boolean, threads: SlotShare) {
+    this.#searches = searches;
+    this.#tellsStale = tellsStale;
+    this.#threads = threads;
+  }
+
+  /** Checks the search. A long filter is compiled in a turn of the client. @throws `places.invalid` for the filter, the fusion and the reranker */
+  static async prepare(
     storages: readonly [SearchedStorage, ...SearchedStorage[]],
     retrieval: Retrieval,
-    places: Omit<SearchPlaces, 'storage'>,
+    shared: Omit<SearchPlaces, 'storage'>,
     { threads, rerankers }: SearchResources,
-  ) {
-    checkFilterSize(retrieval.filter, places);
-    const prepare = (searched: SearchedStorage) => prepared(searched, retrieval, places, rerankers);
-    this.#searches = storages.map(prepare);
-    this.#first = this.#searches[0] as PreparedSearch;
-    this.#tellsStale = retrieval.stale === 'serve';
-    this.#threads = threads;
+  ): Promise<StorageSearch> {
+    const takesLong = checkFilterSize(retrieval.filter, shared);
+    const known = new Map<SearchableStorage, CheckedOptions>();
+    const searches: CheckedSearch[] = [];
+    for (const searched of storages) {
+      const { storage, place } = searched;
+      const places = { ...shared, storage: place };
+      if (!known.has(storage) && takesLong) await loopTurn();
+      try {
+        const options = known.get(storage) ?? checkedOptions(retrieval, storage, rerankers);
+        known.set(storage, options);
+        searches.push({ ...searched, places, options });
+      } catch (error) {
+        throw searchError(error, places);
+      }
+    }
+    return new StorageSearch(searches, retrieval.stale === 'serve', threads);
   }
 
   /** Largest memory of its results. */
   get resultBytes(): Bytes {
-    const bytes = this.#searches.map(({ storage, options }) => {
-      const hits = mostHits(options);
-      return hitsBytes(hits, textBytes(storage, hits));
-    });
-    return bytes.reduce(sumOf, noBytes);
+    return this.#searches.map(({ storage, options }) => resultBytes(storage, options)).reduce(sumOf, noBytes);
   }
 
   /** @throws TextTooLong, TextWithoutTokens, EmbeddingFailed; `places.invalid` for a variable of the filter; the signal's reason */
@@ -77,41 +77,22 @@ export class StorageSearch {
     signal: AbortSignal,
     similarTo?: string,
   ): Promise<WireOutcome> {
-    const { places, options } = this.#first;
+    const [{ places, options }] = this.#searches as [CheckedSearch];
     checkQueryLength(text, places.text);
     const searches = this.#searches.map(({ options, ...search }) => {
       const used = usedVariables(options.filter, variables);
       return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
     });
+    const search = ({ storage, options, places }: (typeof searches)[number]) =>
+      inSlot(this.#threads, signal, (turn) => storage.searchInTurns(options, turn)).catch((error) => {
+        throw searchError(error, places);
+      });
     try {
-      const found = await searchNamed(searches, ({ storage, options, places }) =>
-        inSlot(this.#threads, signal, (turn) => storage.searchInTurns(options, turn)).catch((error) => {
-          throw searchError(error, places);
-        }),
-      );
+      const found = await searchNamed(searches, search, loopTurn);
       const stale = this.#tellsStale && searches.some(({ storage }) => storage.outdated);
       return { ...(await wireOutcome(found, options.rerank)), stale };
     } catch (error) {
       throw searchError(error, places);
     }
-  }
-}
-
-function prepared(
-  searched: SearchedStorage,
-  retrieval: Retrieval,
-  shared: Omit<SearchPlaces, 'storage'>,
-  rerankers: Rerankers,
-): PreparedSearch {
-  const { storage, place } = searched;
-  const places = { ...shared, storage: place };
-  try {
-    const options = libraryOptions(retrieval, storage.fusion);
-    // Keeps only the compiled filter: its JSON may be large.
-    const filter = storage.check(options);
-    const rerank = rerankingOf(retrieval, rerankers);
-    return { ...searched, places, options: { ...options, filter, rerank } };
-  } catch (error) {
-    throw searchError(error, places);
   }
 }

@@ -26,7 +26,7 @@ export interface StorageFacts {
   outdated: boolean;
 }
 
-/** What a session needs to open storages. */
+/** Resources for opening the storages of a session. */
 export interface StorageSources {
   readonly models: CatalogModels;
   readonly files: KnowledgeBaseStorages;

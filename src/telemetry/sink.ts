@@ -47,6 +47,9 @@ export class Sink {
   readonly #source: EventSource;
   readonly #onProblem: (message: string) => void;
   readonly #queue: TelemetryEvent[] = [];
+  /** Aborted by close(): what waits is tried at once. */
+  readonly #closes = new AbortController();
+  /** Aborted when close() may take no longer. */
   readonly #ending = new AbortController();
   /** Events of the request under way, still counted against the capacity. */
   #sending: TelemetryEvent[] = [];
@@ -86,6 +89,7 @@ export class Sink {
     this.#closing = true;
     const late = setTimeout(() => this.#ending.abort(), this.#config.shutdown_flush_ms);
     if (this.#config.shutdown_flush_ms === 0) this.#ending.abort();
+    this.#closes.abort();
     this.#start();
     await this.#work;
     clearTimeout(late);
@@ -120,19 +124,24 @@ export class Sink {
   async #sendBatch(): Promise<void> {
     let backoff = firstBackoffMs;
     while (this.#sending.length > 0 && !this.#ending.signal.aborted) {
-      const part = this.#sending.slice(0, this.#largestBatch);
-      const { verdict, retryAfterMs } = await this.#post(part);
+      const lost = this.dropped.queue_full + this.dropped.refused;
+      const report = lost > this.#reported ? [droppedEvent(this.#source, { ...this.dropped })] : [];
+      // The report counts as one of a batch's events.
+      const part = this.#sending.slice(0, Math.max(1, this.#largestBatch - report.length));
+      const { verdict, retryAfterMs } = await this.#post([...part, ...report]);
       if (verdict === 'too large' && part.length > 1) {
         this.#largestBatch = Math.ceil(part.length / 2);
         continue;
       }
       if (verdict === 'repeat') {
-        await this.#wait(retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
-        backoff = Math.min(backoff * 2, longestBackoffMs);
+        const waited = await this.#wait(retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
+        backoff = waited ? Math.min(backoff * 2, longestBackoffMs) : firstBackoffMs;
         continue;
       }
-      if (verdict === 'accepted') this.#growBatches();
-      else this.dropped.refused += part.length;
+      if (verdict === 'accepted') {
+        this.#reported = lost;
+        this.#growBatches();
+      } else this.dropped.refused += part.length;
       this.#sending.splice(0, part.length);
     }
   }
@@ -142,18 +151,17 @@ export class Sink {
     this.#largestBatch = Math.min(this.#largestBatch + 1, batch_max_records, queue_capacity);
   }
 
-  async #wait(ms: number): Promise<void> {
-    const { signal } = this.#ending;
+  /** Returns false if close() ended the wait: the server may take events again by now. */
+  async #wait(ms: number): Promise<boolean> {
+    const { signal } = this.#closing ? this.#ending : this.#closes;
     // Unreferenced: events alone keep no process alive.
-    await delay(ms, undefined, { signal, ref: this.#closing }).catch(() => {});
+    return delay(ms, true, { signal, ref: this.#closing }).catch(() => false);
   }
 
   async #post(
     events: readonly TelemetryEvent[],
   ): Promise<{ verdict: 'accepted' | 'repeat' | 'too large' | 'refused'; retryAfterMs?: number }> {
-    const lost = this.dropped.queue_full + this.dropped.refused;
-    const report = lost > this.#reported ? [droppedEvent(this.#source, { ...this.dropped })] : [];
-    const payload = batchPayload(this.#config, [...events, ...report], new Date());
+    const payload = batchPayload(this.#config, events, new Date());
     let response: Response;
     try {
       response = await fetch(this.#url, {
@@ -177,7 +185,6 @@ export class Sink {
     const { status } = response;
     if (status >= 200 && status < 300) {
       this.#failing = false;
-      this.#reported = lost;
       return { verdict: 'accepted' };
     }
     this.#report(`the server answered ${status}`);

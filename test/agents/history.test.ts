@@ -34,7 +34,7 @@ describe('the history of an agent', () => {
     const history = new AgentHistory(3, holding, [turn(1), turn(2)]);
     for (let n = 3; n <= 10; n++) history.add(turn(n));
     expect(history.turns).toEqual([turn(8), turn(9), turn(10)]);
-    expect([history.forgotten, state.held, history.heap]).toEqual([0, bytes(history.turns), state.held]);
+    expect([history.forgotten, state.held, history.heap]).toEqual([7, bytes(history.turns), state.held]);
     history.release();
     expect(state.held).toBe(0);
   });
@@ -61,6 +61,38 @@ describe('the history of an agent', () => {
     for (let n = 0; n < 120; n++) history.add({ ...turn(n), action_result });
     expect(history.forgotten).toBeGreaterThan(0);
     expect(historySchema.safeParse(history.export()).success).toBe(true);
+  });
+
+  it('counts the turns that it was given and does not keep', () => {
+    const given = Array.from({ length: 9 }, (_, n) => turn(n));
+    expect(new AgentHistory(4, budget().holding, given).forgotten).toBe(5);
+    expect(new AgentHistory(0, budget().holding, given).forgotten).toBe(0);
+  });
+
+  it('never keeps a turn of more values than can be imported', () => {
+    const history = new AgentHistory(9, budget().holding, [turn(1)]);
+    const given = Array.from({ length: mostHistoryValues }, () => 1);
+    history.add({ ...turn(2), action: { name: 'count', arguments: given } });
+    expect([history.turns.length, history.forgotten]).toEqual([0, 2]);
+  });
+
+  it('takes arguments of an action of any number of values', () => {
+    const history = new AgentHistory(9, budget().holding);
+    history.add({ ...turn(1), action: { name: 'count', arguments: Array.from({ length: 5000 }, () => 1) } });
+    expect(historySchema.safeParse(history.export()).success).toBe(true);
+  });
+
+  it.each([0, 1])('takes the result of the latest action, also if it keeps %i turns', (most) => {
+    const history = new AgentHistory(most, budget().holding);
+    expect(() => history.checkResult('open')).toThrow();
+    history.add({ ...turn(1), action: { name: 'open', arguments: {} } });
+    history.checkResult('open');
+    history.add(turn(2));
+    expect(() => history.checkResult('open')).toThrow();
+    const restored = new AgentHistory(most, budget().holding, [
+      { ...turn(1), action: { name: 'open', arguments: {} } },
+    ]);
+    restored.checkResult('open');
   });
 
   it('is refused when it has too many values, before its turns are looked at', () => {

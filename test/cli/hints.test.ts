@@ -1,7 +1,9 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { FileServer } from '../downloads/file-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { lorekeep, program, shell } from './command.js';
 
 const inFolder = temporaryFolder();
@@ -20,7 +22,7 @@ beforeAll(() => {
 
 /** Runs the command at the end of the message, as if pasted into a shell. */
 async function paste(message: string) {
-  const [command = ''] = /lorekeep (?:index|search|check) .*/.exec(message) ?? [];
+  const [command = ''] = /lorekeep (?:index|search|check|models) .*/.exec(message) ?? [];
   return shell(command, { env, cwd: inFolder('.') });
 }
 
@@ -59,3 +61,43 @@ it.skipIf(process.platform === 'win32')('names npx where npx started it', async 
   const flag = await shell(`"${process.execPath}" "${bin}" search --limit`, { env: byNpx });
   expect(flag.stderr).toContain('lorekeep search --help lists the flags');
 });
+
+it.skipIf(process.platform === 'win32')(
+  'prints the command that downloads a model, in any folder and whatever the names',
+  async () => {
+    const place = inFolder(folder, 'server');
+    const model = inFolder('far.gguf');
+    const strings = ['bees make honey', 'ice melts'];
+    await createTinyModel({ texts: strings, path: model, dimension: 64, contextSize: 64 });
+    const server = await FileServer.listen(readFileSync(model));
+    const name = 'größe "$1" model';
+    const variants = [{ url: `${server.url}/far.gguf`, context_size: 64 }];
+    mkdirSync(place);
+    const write = (file: string, value: object) => writeFileSync(join(place, file), JSON.stringify(value));
+    write('models.json', { version: 1, models: [{ name, model_type: 'embedding', variants }] });
+    write('server-config.json', { models_catalog_path: 'models.json', models_download_dir: 'here' });
+    write(
+      'records.json',
+      strings.map((text, id) => ({ id: String(id), text })),
+    );
+    write('kb.json', { embedding_model: name, records_file: 'records.json' });
+    const cwd = inFolder('.');
+    const config = ['--config', join(place, 'server-config.json')];
+    const search = () => lorekeep(['search', join(place, 'kb.json'), 'honey', ...config], { env, cwd });
+    const refused = await search();
+    expect(refused.stderr).toContain('has not been downloaded');
+    expect((await lorekeep(['doctor', ...config], { env, cwd })).stdout).toContain('lorekeep models pull');
+    expect(await paste(refused.stderr)).toMatchObject({ status: 0 });
+    expect(await search()).toMatchObject({ status: 0, stdout: expect.stringContaining('[honey]') });
+
+    const present = await lorekeep(['models', 'pull', 'lorekeep-mini'], { env, cwd });
+    expect(present).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/needs no download: its file is/),
+    });
+    for (const known of ['Qwen3-0.6B', 'bge-small-en-v1.5']) {
+      const elsewhere = await lorekeep(['models', 'pull', known], { env, cwd });
+      expect(elsewhere.stderr).toContain('; the catalog of a folder made by lorekeep init says where');
+    }
+  },
+);

@@ -114,6 +114,10 @@ describe('startServer', () => {
     expect(busy).toBeInstanceOf(ServerStartError);
     expect(busy).toMatchObject({ stderr: expect.stringContaining(`port ${port} on 127.0.0.1 is in use`) });
     expect(String(busy)).toMatch(/did not start: it ended with status 1\n(.*\n)*lorekeep: .* is in use/);
+    const misspelt = await rejection(startServer({ confg: config } as object));
+    expect(String(misspelt)).toMatch(
+      /^TypeError: startServer: confg is not an option; they are args, config,/,
+    );
     const unknown = await rejection(start({ config, args: ['--prot', '1'] }));
     expect(String(unknown)).toMatch(/ended with status 2\nlorekeep: unknown option '--prot'/);
   });

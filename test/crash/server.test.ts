@@ -72,7 +72,9 @@ describe.runIf(dumpsExist)('lorekeep doctor --last-crash', () => {
     const flags = ['doctor', '--last-crash', '--config', config];
     const { stdout: checked } = await lorekeep(['doctor', '--config', config]);
     expect(checked).toContain(`an earlier run crashed: ${dumps[0]}`);
-    const plain = await lorekeep(flags);
+    // Not those of `npm run prebuild`, which this checkout may have.
+    mkdirSync(inFolder('no-symbols'));
+    const plain = await lorekeep([...flags, '--symbols', inFolder('no-symbols')]);
     expect(plain.stdout).toContain(dumps[0]);
     expect(plain.stdout).toMatch(/^signal +SIGSEGV at 0x0: /m);
     expect(plain.stdout).toMatch(/^place +lorekeep(\.\w+)?\.node \+ 0x[0-9a-f]+$/m);

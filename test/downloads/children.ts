@@ -12,11 +12,30 @@ const onProgress = ({ done }) => process.stdout.write(done + '\\n');
 await new ModelDownloads(folder).pull({ url, sha256 }, { signal: new AbortController().signal, onProgress, retryMs: 1 });
 `;
 
+const killer = new URL('kill-before-change.mjs', import.meta.url).href;
+
+/**
+ * A process that downloads one file and is killed before its change number `count` of the file system. Returns the name of
+ * that operation, or undefined if the process has fewer and ends by itself.
+ */
+export async function pullKilledBefore(count: number, options: object): Promise<string | undefined> {
+  const variables = { KILL_BEFORE_CHANGE: String(count) };
+  const { ended, errors } = pullInChild(options, variables, ['--import', killer]);
+  const status = await ended;
+  if (status === null) return errors().trim();
+  if (status !== 0) throw new Error(errors());
+  return undefined;
+}
+
 /** A process that downloads one file and prints how far it is. */
-export function pullInChild(options: object, environment: NodeJS.ProcessEnv = {}) {
+export function pullInChild(
+  options: object,
+  environment: NodeJS.ProcessEnv = {},
+  nodeFlags: readonly string[] = [],
+) {
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--input-type=module', '--eval', script, JSON.stringify(options)],
+    [...nodeFlags, '--input-type=module', '--eval', script, JSON.stringify(options)],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } },
   );
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -301,7 +301,9 @@ it('a mirror has a path, and is an address', () => {
 });
 
 it('a downloads.json of somebody else is not written over', async () => {
-  for (const text of ['{"mine": 1}', 'no json', '[]']) {
+  const deep = '['.repeat(100_000);
+  const texts = ['{"mine": 1}', 'no json', '[]', deep, '\0'.repeat(9), ' '.repeat(5e6), '\ufeff{}'];
+  for (const text of texts) {
     const { folder, pull } = await start(10);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'downloads.json'), text);
@@ -353,4 +355,18 @@ it('removing and pruning touch nothing but downloads', async () => {
   expect(await downloads.remove(other, never)).toBe(1000);
   expect(readdirSync(folder).sort()).toEqual(['downloads.json', 'mine.gguf']);
   expect(JSON.parse(readFileSync(join(folder, 'downloads.json'), 'utf8')).downloads).toEqual({});
+});
+
+it('a downloads.json that lists files of others does not let them be pruned', async () => {
+  const { folder, downloads } = await start(10);
+  mkdirSync(join(folder, '01234567-folder'), { recursive: true });
+  const others = ['mine.gguf', 'server-config.json', '../outside.gguf', '01234567-folder', 'x\u0000y'];
+  const record = { url: 'x', sha256: 'x', size_bytes: -5, at: 'x' };
+  const list = { version: 1, downloads: Object.fromEntries(others.map((name) => [name, record])) };
+  writeFileSync(join(folder, 'downloads.json'), JSON.stringify(list));
+  for (const name of ['mine.gguf', 'server-config.json', '../outside.gguf'])
+    writeFileSync(join(folder, name), 'x');
+  expect(await downloads.prune([], never)).toEqual([]);
+  expect(readdirSync(folder)).toHaveLength(4);
+  expect(existsSync(join(folder, '..', 'outside.gguf'))).toBe(true);
 });

@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { ModelDownloads } from '../../src/downloads/model-downloads.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { pullInChild } from './children.js';
+import { pullInChild, pullKilledBefore } from './children.js';
 import { FileServer } from './file-server.js';
+import { never, start, sum } from './scene.js';
 
 const inFolder = temporaryFolder();
 /** More on request: LOREKEEP_TEST_KILLS=200. */
@@ -44,4 +46,34 @@ it(`after ${kills} kills at any moment the file is whole, and its bytes were not
   expect(readFileSync(join(folder, file as string)).equals(server.content)).toBe(true);
   expect(readdirSync(folder).sort()).toEqual([file, 'downloads.json'].sort());
   expect(sent).toBeLessThan(2 * server.content.length);
+});
+
+it('killed before any of its changes of the file system, the next download is whole, recorded, and alone in the folder; pruning finds what is left', async () => {
+  const seen: string[] = [];
+  for (let count = 1; ; count++) {
+    const { server, folder, downloads, variant } = await start(100_000);
+    const sha256 = sum(server.content);
+    const change = await pullKilledBefore(count, { folder, url: variant.url, sha256 });
+    if (change === undefined) break;
+    seen.push(change);
+    const place = `${change}, change ${count}`;
+    const copy = inFolder(`killed-${count}`);
+    if (existsSync(folder)) cpSync(folder, copy, { recursive: true });
+    else mkdirSync(copy);
+    await new ModelDownloads(copy).prune([], never);
+    expect(
+      readdirSync(copy).filter((entry) => entry.includes('model.gguf')),
+      place,
+    ).toEqual([]);
+    const path = await downloads.pull({ ...variant, sha256 }, { signal: never, environment: {} });
+    const name = path.slice(folder.length + 1);
+    expect(readFileSync(path).equals(server.content), place).toBe(true);
+    expect(readdirSync(folder).sort(), place).toEqual([name, 'downloads.json'].sort());
+    expect(JSON.parse(readFileSync(join(folder, 'downloads.json'), 'utf8')).downloads, place).toMatchObject({
+      [name]: { sha256, size_bytes: 100_000, url: expect.not.stringContaining('secret') },
+    });
+  }
+  expect(new Set(seen)).toEqual(
+    new Set(['appendFile', 'link', 'open', 'rename', 'rm', 'sync', 'truncate', 'writeFile']),
+  );
 });

@@ -117,7 +117,7 @@ export class FakeTextModel implements TextModel {
         text: of('text'),
         thinking: of('thinking'),
         finish: signal?.aborted ? 'cancelled' : finish,
-        usage: { prompt, cached: 1, completion: sent.length },
+        usage: { prompt, cached: 1, computed: prompt - 1, completion: sent.length },
         drafts: { drafted: 0, accepted: 0 },
         timing: {
           queuedMs: 0,

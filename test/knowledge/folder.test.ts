@@ -382,16 +382,19 @@ describe('the files of an index', () => {
     expect((await index()).records).toBe(1);
   });
 
-  test.each(['kb.json', 'records.json'])('replace no %s that took the place of theirs', async (name) => {
-    await index();
-    write({ 'b.md': 'more bees' });
-    rmSync(join(place, name));
-    symlinkSync(foreign, join(place, name));
-    await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-    rmSync(join(place, name));
-    writeFileSync(join(place, name), content);
-    await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-    expect(readFileSync(foreign, 'utf8')).toBe(content);
-    expect(readFileSync(join(place, name), 'utf8')).toBe(content);
-  });
+  test.each(['kb.json', 'records.json', 'files.jsonl'])(
+    'replace no %s that took the place of theirs',
+    async (name) => {
+      await index();
+      write({ 'b.md': 'more bees' });
+      rmSync(join(place, name));
+      symlinkSync(foreign, join(place, name));
+      await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      rmSync(join(place, name));
+      writeFileSync(join(place, name), content);
+      await expect(index()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      expect(readFileSync(foreign, 'utf8')).toBe(content);
+      expect(readFileSync(join(place, name), 'utf8')).toBe(content);
+    },
+  );
 });

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
-import { fusionFor, modelFusionSchema } from '../../src/fusion/model-fusion.js';
+import { fusionFor, modelFusion, modelFusionSchema } from '../../src/fusion/model-fusion.js';
 import { type ModelFusion, openKnowledgeBase } from '../../src/knowledge/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
@@ -25,7 +25,7 @@ describe('the fusion of a hybrid search', () => {
     dense: 0.5,
     k: 3,
     candidates: 70,
-    by_tokenizer: { enhanced: { dense: 0.2, lexical: 2 } },
+    byTokenizer: { enhanced: { dense: 0.2, lexical: 2 } },
   };
 
   test('is the library’s where nobody says anything', () => {
@@ -50,6 +50,15 @@ describe('the fusion of a hybrid search', () => {
     });
   });
 
+  test('of a catalog entry is spelled as the library spells options', () => {
+    const entry = { k: 3, score_weight: 0.25, by_tokenizer: { enhanced: { score_weight: 0.1, lexical: 2 } } };
+    expect(modelFusion(modelFusionSchema.parse(entry))).toEqual({
+      k: 3,
+      scoreWeight: 0.25,
+      byTokenizer: { enhanced: { scoreWeight: 0.1, lexical: 2 } },
+    });
+  });
+
   test.each([
     [{ dense: -1 }, 'dense'],
     [{ weights: { dense: 1 } }, 'weights'],
@@ -65,7 +74,7 @@ describe('a knowledge base', () => {
   let written = 0;
 
   async function scores(bm25_tokenizer: 'basic' | 'enhanced', rrf?: { weights: { lexical: number } }) {
-    const fusion: ModelFusion = { dense: 0, lexical: 3, k: 1, by_tokenizer: { enhanced: { lexical: 5 } } };
+    const fusion: ModelFusion = { dense: 0, lexical: 3, k: 1, byTokenizer: { enhanced: { lexical: 5 } } };
     const config = file(`kb${written++}.json`);
     writeFileSync(file('records.json'), JSON.stringify(records));
     writeFileSync(
@@ -103,7 +112,7 @@ describe('a knowledge base', () => {
   });
 
   test('fuses by scores with the weight of its model, unless the search says otherwise', async () => {
-    const share: ModelFusion = { score_weight: 0.25, by_tokenizer: { enhanced: { score_weight: 0.1 } } };
+    const share: ModelFusion = { scoreWeight: 0.25, byTokenizer: { enhanced: { scoreWeight: 0.1 } } };
     expect(await planned(undefined, {}, share)).toMatchObject({ weights: { dense: 0.25, lexical: 0.75 } });
     expect(await planned(undefined, { scores: { weight: 0.9 } }, share)).toMatchObject({
       weights: { dense: 0.9 },

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { EmbeddingModel, type FieldDefinition, type StorageRecord } from '../../lib/index.js';
 import {
   createStorage,
@@ -6,6 +7,7 @@ import {
   type SearchableStorage,
   searchStorages,
 } from '../../src/knowledge/index.js';
+import { searchNamed } from '../../src/knowledge/search-storages.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { random, testSeed } from '../helpers/random.js';
@@ -229,6 +231,54 @@ describe('a search of several storages', () => {
       }
     }
     await rejection(searchStorages({}, { text: 'bees' }), 'INVALID_ARGUMENT');
+  });
+});
+
+describe('the conversion of a long result', () => {
+  /** Runs `search` with a clock that says that every item took a millisecond. Returns how many turns it waited for. */
+  async function turnsOf(search: (turn: () => Promise<void>) => Promise<unknown>): Promise<number> {
+    let turns = 0;
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now);
+    try {
+      await search(async () => {
+        turns++;
+        await nextTurnOfLoop();
+      });
+    } finally {
+      clock.mockRestore();
+    }
+    return turns;
+  }
+
+  it('waits for a turn before each slice, whatever is added to the hits', async () => {
+    const search = { text: queries[0] as string, mode: 'hybrid', topK: 500, offset: 0 } as const;
+    const turns = (options: Partial<KnowledgeSearchOptions>) =>
+      turnsOf((turn) => storage.searchInTurns({ ...search, ...options }, turn));
+    const plain = await turns({});
+    expect(plain).toBeGreaterThan(500 / 32);
+    expect(await turns({ highlight: true })).toBeGreaterThanOrEqual(plain + 500);
+    // Each hit, each of the 600 records, and each hit again.
+    expect(await turns({ context: 10 })).toBeGreaterThanOrEqual(plain + 500 + 600 + 500);
+  });
+
+  it('of several storages waits for a turn before each slice', async () => {
+    const options = { text: queries[0] as string, mode: 'dense', topK: 500 } as const;
+    const searches = ['a', 'b'].map((name) => ({ storage, name, options }));
+    const turns = await turnsOf((turn) =>
+      searchNamed(searches, (search) => search.storage.searchInTurns(search.options, turn), turn),
+    );
+    // Each hit of both, and each of the merged ones.
+    expect(turns).toBeGreaterThanOrEqual(2 * 500 + 500);
+  });
+
+  it('leaves out the positions of matches where only snippets are wanted', async () => {
+    const search = { text: queries[6] as string, mode: 'lexical', topK: 50 } as const;
+    const { hits } = await storage.search({ ...search, highlight: 'snippet' });
+    const whole = await storage.search({ ...search, highlight: true });
+    expect(hits.map(({ snippet }) => snippet)).toEqual(whole.hits.map(({ snippet }) => snippet));
+    expect(hits.every((hit) => hit.highlights === undefined)).toBe(true);
+    expect(whole.hits.every((hit) => hit.highlights !== undefined)).toBe(true);
   });
 });
 

@@ -47,6 +47,41 @@ describe('a truncated or mutated language model is refused or generates, and nev
   });
 });
 
+it('a reply that no token can continue as its schema wants fails, and does not end as if it were whole', async () => {
+  const path = inFolder('lacking.gguf');
+  await writeTinyDecoder('llama', path);
+  const model = await LanguageModel.load(path, { threads: 1, batchThreads: 1 });
+  // Byte tokens begin at 3; no other token of this vocabulary has a brace.
+  const lacking = { [3 + '}'.charCodeAt(0)]: Number.NEGATIVE_INFINITY };
+  const request = { prompt: 'a', maxTokens: 60, sampling: greedy, seed: 1 };
+  const schema = { type: 'object', additionalProperties: false };
+  const { message } = await rejection(
+    model.generate({ ...request, schema, logitBias: lacking }).result,
+    'INVALID_ARGUMENT',
+  );
+  expect(message).toContain('no token continues');
+  expect(JSON.parse((await model.generate({ ...request, schema }).result).text)).toEqual({});
+  await model.close();
+});
+
+it('a conversation of five thousand turns is rendered', async () => {
+  const path = inFolder('turns.gguf');
+  const template = '{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}';
+  await writeTinyDecoder('llama', path, { template });
+  const model = await LanguageModel.load(path, { threads: 1, batchThreads: 1 });
+  const roles = ['user', 'assistant'] as const;
+  const messages = Array.from({ length: 10_001 }, (_, i) => ({
+    role: roles[i % 2] as 'user',
+    content: `${i}`,
+  }));
+  const { messageTokens, parts } = await model.render(messages);
+  expect(messageTokens).toHaveLength(messages.length);
+  expect(parts.filter(({ input }) => input).map(({ text }) => text)).toEqual(
+    messages.map(({ content }) => content),
+  );
+  await model.close();
+});
+
 describe.skipIf(!haveModels(stories))('a language model', () => {
   let model: LanguageModel;
   let undisturbed: string;

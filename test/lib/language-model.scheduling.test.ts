@@ -54,6 +54,17 @@ describe.skipIf(!haveModels(stories))('requests on one language model', () => {
     expect(await chunks({ class: 'background' })).toBe(4); // 128
   });
 
+  it('a deadline within the prompt tells its time, and the tokens that were computed', async () => {
+    scheduler.configure({ interactiveVisible: { prefillQuantumTokens: 1 } });
+    const { finish, usage, timing } = await generate(1, { deadlineMs: 1 }).result;
+    expect(finish).toBe('deadline');
+    expect(usage).toMatchObject({ prompt: promptTokens, cached: 0, completion: 0 });
+    expect(usage.computed).toBeLessThan(promptTokens);
+    expect(timing.queuedMs + timing.prefillMs).toBeGreaterThan(0.5);
+    const whole = await generate(1).result;
+    expect(whole.usage.computed + whole.usage.cached).toBe(promptTokens);
+  });
+
   it('settings hold for the next request', async () => {
     scheduler.configure({ interactiveVisible: { prefillQuantumTokens: 100 } });
     expect(await chunks()).toBe(4);

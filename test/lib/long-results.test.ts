@@ -94,6 +94,24 @@ describe('a result of many hits', () => {
     await closing;
   });
 
+  test('of a few long texts is not converted at once either', async () => {
+    const texts = ['a', 'b', 'c'].map((name) => `honey ${name}${' '.repeat(200 * 1024)}.`);
+    const given = texts.map((text, i) => ({ id: `${i}`, text }));
+    await using own = await Storage.build(given, vectors.subarray(0, 3 * dimension), dimension, {
+      threads: 1,
+    });
+    for (const mode of ['lexical', 'dense'] as const) {
+      const options = { mode, text: 'honey', vector: vectors.subarray(0, dimension), topK: 3 };
+      // After a few the library knows that such searches are short, and runs them on this thread.
+      for (let time = 0; time < 40; time++) {
+        let turns = 0;
+        const { hits } = await own.searchInTurns(options, async () => turns++);
+        expect(turns).toBeGreaterThan(0);
+        expect(hits.map(({ ordinal, text }) => text === texts[ordinal])).toEqual([true, true, true]);
+      }
+    }
+  });
+
   test('of few hits asks for no turn', async () => {
     const never = () => Promise.reject(new Error('a turn was asked for'));
     const { hits } = await storage.searchInTurns({ ...long, topK: 20 }, never);

@@ -77,6 +77,13 @@ describe('the grammar of a JSON Schema', () => {
       () => true,
     ],
     ['a typed enum', { type: 'string', enum: ['x', 1] }, ['"x"'], ['1'], (value) => value === 'x'],
+    [
+      'an integer, which a number of JavaScript holds exactly',
+      { type: 'integer' },
+      ['-999999999999999', '0'],
+      ['9999999999999999', '1.5'],
+      (value) => Number.isSafeInteger(value),
+    ],
     ['several types', { type: ['integer', 'null'] }, ['-12', 'null'], ['1.5', '"1"', '01'], () => true],
     [
       'numbers',

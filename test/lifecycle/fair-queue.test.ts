@@ -52,4 +52,52 @@ describe('a fair queue', () => {
     expect(queue.size).toBe(2);
     expect([queue.take(), queue.take(), queue.take()]).toEqual([one, other, undefined]);
   });
+
+  it('with an interest, does not let one that asks for more wait for many rounds of hundreds', () => {
+    const rounds = (interest: number) => {
+      const queue = new FairQueue<Named>(1);
+      const others = 400;
+      const dear = member('dear');
+      let time = 0;
+      for (let n = 0; n < others; n++) queue.add(member('cheap'), time, interest);
+      queue.add(dear, time, interest);
+      let longest = 0;
+      let since = 0;
+      for (let turn = 0; turn < 100 * others; turn++) {
+        const next = queue.take(time) as Named;
+        const cost = next === dear ? 0.3 : 0.02;
+        if (next === dear && turn > 50 * others) longest = Math.max(longest, turn - since);
+        if (next === dear) since = turn;
+        next.virtual += cost;
+        time += cost;
+        queue.add(next, time, interest);
+      }
+      return longest / others;
+    };
+    const without = rounds(0);
+    expect(without).toBeGreaterThan(10);
+    expect(rounds(1 / 200)).toBeLessThan((3 / 4) * without);
+    expect(rounds(1 / 20)).toBeLessThan(2);
+  });
+
+  it('with an interest, still puts one that asks for little before those that ask for much', () => {
+    const interest = 1 / 200;
+    const queue = new FairQueue<Named>(0.5);
+    let time = 0;
+    for (let n = 0; n < 16; n++) queue.add(member('busy'), time, interest);
+    const light = member('light');
+    const waited: number[] = [];
+    for (let turn = 0; turn < 1000; turn++) {
+      if (turn % 20 === 0) queue.add(light, time, interest);
+      const asked = turn - (turn % 20);
+      const next = queue.take(time) as Named;
+      if (next === light) waited.push(turn - asked);
+      const cost = next === light ? 0.01 : 0.5;
+      next.virtual += cost;
+      time += cost;
+      if (next !== light) queue.add(next, time, interest);
+    }
+    expect(waited).toHaveLength(50);
+    expect(Math.max(...waited.slice(1))).toBe(0);
+  });
 });

@@ -50,10 +50,11 @@ it('garbage is really collected, and the C library asked to give back its memory
     collected = name;
   });
   registry.register(new Uint8Array(64 * MiB), 'array');
-  // A collection that V8 had already begun keeps objects allocated since: only the next one frees them.
+  // A collection that V8 had already begun keeps objects allocated since: only the next one frees them. Who asks again before
+  // V8 has ended one delays it.
   while (collected === undefined) {
     startCollection();
-    await setTimeout(10);
+    await setTimeout(200);
   }
   expect(collected).toBe('array');
   expect(registry).toBeDefined();

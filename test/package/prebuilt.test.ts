@@ -4,6 +4,7 @@ import {
   appendFileSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -85,6 +86,20 @@ describe('the packed package', () => {
     const env = bareEnvironment();
     install(tarball.path, project, env, '--ignore-scripts');
     expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
+  });
+
+  test('takes less than 75 MB of disk with the models and all it depends on', () => {
+    const script = join(root, 'scripts', 'pack.mjs');
+    const archive = execFileSync(process.execPath, [script, '--to', folder()], { encoding: 'utf8' });
+    const project = folder('weighed');
+    install(archive.trim().split('\n').at(-1) as string, project, bareEnvironment(), '--ignore-scripts');
+    const installed = readdirSync(join(project, 'node_modules'), { recursive: true, encoding: 'utf8' });
+    expect(installed).toContain(join('lorekeep', 'data', 'models', 'all-MiniLM-L6-v2.gguf'));
+    // As du counts it. A disk with blocks of 4 KiB gives each of many small files one.
+    const blocks = installed.map((name) => lstatSync(join(project, 'node_modules', name)).blocks);
+    const bytes = blocks.reduce((sum, count) => sum + count * 512, 0);
+    console.log(`installed: ${(bytes / 1e6).toFixed(1)} MB`);
+    expect(bytes).toBeLessThan(75e6);
   });
 
   describe('with the packages of GPU plugins beside it', () => {

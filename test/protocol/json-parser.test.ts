@@ -129,6 +129,57 @@ describe('the parser of payloads', () => {
     expect(pauses).toBeGreaterThan(10);
   });
 
+  it('converts a long string in steps, whatever is at their ends', () => {
+    const plain = 'x'.repeat(70_000);
+    const long = ['ß', '東', '😀', '\\n', '\\u00e9', '\\ud83d\\ude00', '\\\\u12', '\\\\', 'a\\"'].map(
+      (unit) => unit.repeat(25_000),
+    );
+    for (const text of [...long, `${plain}${long[2]}${plain}`, `${plain}\\n`, `${long.join('x')}${plain}`])
+      for (let shift = 0; shift < 7; shift++) {
+        const json = `["${'x'.repeat(shift)}${text}","${text}"]`;
+        // Not compared by the test runner, which shows texts that differ.
+        expect(JSON.stringify(parse(json).value) === JSON.stringify(JSON.parse(json)), `${shift}`).toBe(true);
+      }
+  });
+
+  it('looks at its clock between the pieces of a string', () => {
+    // Each takes longer than all of the bytes between two looks.
+    const text = '\\u6771'.repeat(100_000);
+    const parser = new JsonParser(Buffer.from(`"${text}"`), limits);
+    let longest = 0;
+    const parsed: string[] = [];
+    const { parse: original } = JSON;
+    JSON.parse = (piece: string) => {
+      parsed.push(piece);
+      return original(piece);
+    };
+    try {
+      while (!parser.parse(() => true)) {
+        longest = Math.max(longest, parsed.splice(0).join('').length);
+      }
+    } finally {
+      JSON.parse = original;
+    }
+    expect(longest).toBeGreaterThan(0);
+    expect(longest).toBeLessThan(64 * 1024);
+  });
+
+  it('refuses what is wrong in the middle of a long string', () => {
+    const text = '😀'.repeat(30_000);
+    const before = Buffer.from(`{"a":"${text}`);
+    const after = Buffer.from(`${text}"}`);
+    const wrong = (bytes: number[]) => refusal(Buffer.concat([before, Buffer.from(bytes), after]));
+    expect(wrong([0xff])).toMatchObject({ code: 1001, message: 'payload: not valid UTF-8' });
+    expect(wrong([0x80, 0x80, 0x80, 0x80])).toMatchObject({
+      code: 1001,
+      message: 'payload: not valid UTF-8',
+    });
+    expect(wrong([0x5c, 0x78])).toMatchObject({
+      code: 1001,
+      message: `payload: not valid JSON: "\\"${'😀'.repeat(19)}\\ud83d", which begins at byte 5, is not a JSON value`,
+    });
+  });
+
   it.each([
     ['{"a":1,"a":2}', 'a: occurs twice'],
     ['{"a":1,"\\u0061":2}', 'a: occurs twice'],

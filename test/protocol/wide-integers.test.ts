@@ -40,7 +40,7 @@ const parsed = (text: string) => {
   return parser.value as Record<string, never>;
 };
 
-it('a request has wide integers in its filters and variables only', () => {
+it('a request has wide integers in its filters, variables and results of actions only', () => {
   const search = parsed(
     `{"top_k":${beyond},"filter":{"in":[{"knowledge":"n"},[${beyond},1]]},"variables":{"a":{"filter":[${largest}]}}}`,
   );
@@ -60,7 +60,7 @@ it('a request has wide integers in its filters and variables only', () => {
         },
       ],
     },
-    action_result: { filter: Number(beyond) },
+    action_result: { filter: beyond },
   });
 });
 

@@ -364,12 +364,20 @@ describe('an access token', () => {
     write('empty', ' \n\t');
     write('two', 'one\ntwo');
     write('long', 'x'.repeat(4097));
+    write('separated', `${secret}\u2028`);
+    write('paragraphs', `one\u2029two`);
+    write('unseen', `${secret}\u200b`);
+    write('unbroken', `${secret}\u00a0`);
     writeFileSync(file('binary'), Buffer.from([0xff, 0xfe]));
     const problems: [string, RegExp][] = [
       ['never-there', /does not exist/],
       ['root', /not a regular file/],
       ['empty', /is empty/],
       ['two', /one line/],
+      ['separated', /one line/],
+      ['paragraphs', /one line/],
+      ['unseen', /cannot be seen/],
+      ['unbroken', /cannot be seen/],
       ['long', /longer than 4096/],
       ['binary', /UTF-8/],
     ];

@@ -35,7 +35,7 @@ describe('the backend of a server', () => {
     const { choice, told, warn } = await choose('auto', 'default');
     expect([choice.backend, choice.device?.name]).toEqual(['vulkan', 'GPU0']);
     expect(told).toEqual([
-      expect.stringMatching(/^backend cuda: file missing: no plugin is installed; npm install /),
+      expect.stringMatching(/^backend cuda: file missing: the package @lorekeep\/\S+-cuda is not installed/),
       'backend vulkan: chosen: GPU0: Stand-in',
       'backend hip: not tried: auto does not use it: name it',
       'backend cpu: not tried: vulkan was chosen',
@@ -62,7 +62,7 @@ describe('the backend of a server', () => {
       expect([choice.backend, choice.candidates[0]?.state]).toEqual(['cpu', 'file missing']);
       expect(warn).toHaveBeenCalledExactlyOnceWith(
         expect.stringMatching(
-          /^engines\.llm_engine\.backend: hip: no plugin is installed; npm install \S+ brings it; models run on the CPU$/,
+          /^engines\.llm_engine\.backend: hip: the package @lorekeep\/\S+-hip is not installed \(docs\/devices\.md\); models run on the CPU$/,
         ),
       );
     },
@@ -72,7 +72,7 @@ describe('the backend of a server', () => {
     const error = await choose('hip', '--llm-backend').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FlagError);
     expect((error as Error).message).toMatch(
-      /^--llm-backend hip: no plugin is installed; npm install @lorekeep\/\S+-hip brings it$/,
+      /^--llm-backend hip: the package @lorekeep\/\S+-hip is not installed \(docs\/devices\.md\)$/,
     );
   });
 });

@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, Storage } from '../../lib/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { strings } from './corpus.js';
-import { retrieveGraph, TestServer } from './test-server.js';
+import { retrieveGraph, TestServer, type TestServerOptions } from './test-server.js';
 
 /** A step of a search that goes on until its signal is aborted; `reached` resolves with the signal. */
 function held() {
@@ -19,8 +20,8 @@ function held() {
 }
 
 /** An agent with a session of its own, and what its turns are asked and told by. */
-async function makeScene() {
-  const raw = await (await TestServer.start()).raw();
+async function makeScene(graph: object = retrieveGraph(), options: TestServerOptions = {}) {
+  const raw = await (await TestServer.start(options)).raw();
   const session = { type: 'CreateSessionRequest', id: 'session' };
   const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>(session);
   const docs = { name: 'docs', strings, embedding_model: 'tiny' };
@@ -30,7 +31,7 @@ async function makeScene() {
     id: 'agent',
     session_id,
     enable_diagnostics: true,
-    graph: retrieveGraph(),
+    graph,
   };
   const { agent_id } = await raw.request<ServerFrames['CreateAgentResponse']>(agent);
   const start = async (id: number) => {
@@ -75,6 +76,27 @@ it('a turn is cancelled while it searches, and the next one runs', async () => {
   expect(await end(first)).toMatchObject(cancelled);
   expect(signal.aborted).toBe(true);
   expect(await end(second)).toMatchObject({ status: 'completed' });
+});
+
+it('a turn is cancelled while it generates, and its diagnostics have what was done', async () => {
+  const untilAborted = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+  const model = new FakeTextModel({
+    reply: () => ['One ', 'two'],
+    pause: async (index, signal) => (index === 1 ? untilAborted(signal) : undefined),
+  });
+  const graph = { nodes: [{ id: 'talker', type: 'generate', params: {} }] };
+  const { raw, start, cancel, end } = await makeScene(graph, {
+    config: { include_engine_diagnostics: true },
+    loadLanguageModel: async () => model,
+  });
+  const turn = await start(1);
+  await raw.next(({ type }) => type === 'TurnText');
+  await cancel(turn);
+  const { diagnostics, debug_info, ...complete } = await end(turn);
+  expect(complete).toMatchObject({ status: 'cancelled', text: 'One ', finish: 'cancelled' });
+  expect(diagnostics?.nodes).toMatchObject([{ node: 'talker', finish: 'cancelled', completion_tokens: 1 }]);
+  expect(debug_info?.nodes).toMatchObject([{ diagnostics: { engine: { finish: 'cancelled' } } }]);
 });
 
 it('a turn is cancelled while it waits for another, which goes on', async () => {

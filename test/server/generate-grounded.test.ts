@@ -114,6 +114,25 @@ describe('actions', () => {
     await agent.turn('And then?');
     expect(contents(model)).toEqual([...asked, 'Done.', 'And then?']);
   });
+
+  it('have every integer of 64 bits exactly, also in a restored history', async () => {
+    const id = 2n ** 53n + 1n;
+    const asked = `{"action":"open_door","arguments":{"door":${id}}}`;
+    const { agentOf, model } = await setting({ reply: () => ['Yes. ', asked] });
+    const doors = [{ name: 'open_door', parameters: { properties: { door: { enum: ['north'] } } } }];
+    const agent = await agentOf([talker({ actions: doors })]);
+    await agent.turn('Open!');
+    await agent.turn('And?', { actionResult: { opened: id } });
+    const expected = ['Open!', `Yes.\n\n${asked}`, `Result of open_door: {"opened":${id}}\n\nAnd?`];
+    expect(contents(model).slice(1)).toEqual(expected);
+    const turns = [
+      { text: 'Open!', reply: 'Yes.', action: { name: 'open_door', arguments: { door: id } } },
+      { text: 'And?', reply: 'Yes.', action_result: { opened: id } },
+    ];
+    const restored = await agentOf([talker()], { history: { version: 1, turns } });
+    await restored.turn('Thanks.');
+    expect(contents(model)).toEqual([...expected, 'Yes.', 'Thanks.']);
+  });
 });
 
 describe('without relevant knowledge', () => {

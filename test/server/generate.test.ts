@@ -154,6 +154,21 @@ describe('a generate node', () => {
   });
 });
 
+it('an export behind a cancel has the reply of the cancelled turn', async () => {
+  const { agentOf } = await setting({
+    reply: () => ['One ', 'two'],
+    pause: async (index, signal) => {
+      if (index === 0) return;
+      await new Promise<void>((resolve) =>
+        signal?.addEventListener('abort', () => setImmediate(() => setImmediate(resolve)), { once: true }),
+      );
+    },
+  });
+  const agent = await agentOf([talker()]);
+  for await (const event of agent.stream('count')) if (event.type === 'TurnText') break;
+  expect((await agent.export()).turns).toEqual([{ text: 'count', reply: 'One ' }]);
+});
+
 describe('a dry run', () => {
   it('counts the parts of the prompt, and generates nothing', async () => {
     const { agentOf, model } = await setting({}, { include_interaction_in_diagnostics: true });

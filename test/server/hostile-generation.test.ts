@@ -41,6 +41,10 @@ const grammars: [string, object][] = [
   'root ::= missing',
   '',
 ].map((grammar) => ['grammar', { grammar }]);
+const fallbacks: [string, object][] = [
+  { json_schema: { type: 'integer' }, fallback: '"none"' },
+  { grammar: 'root ::= "yes" | "no"', fallback: 'perhaps' },
+].map((params) => ['fallback', { ...params, on_no_knowledge: 'fallback' }]);
 const actions: [string, object][] = [
   ['actions', { actions: [{ name: 'open', parameters: deep(90) }] }],
   ['actions', { actions: [{ name: 'open', parameters: wide(6000) }] }],
@@ -81,7 +85,7 @@ describe('hostile requests to a generate node', () => {
   it('are refused with the param to blame, and the replies of others stay as they were', async () => {
     const undisturbed = await bystander();
     expect(undisturbed).not.toBe('');
-    for (const [name, params] of [...hostile, ...grammars, ...actions]) {
+    for (const [name, params] of [...hostile, ...grammars, ...fallbacks, ...actions]) {
       const [error, other] = await Promise.all([refusal(agentOf(params)), bystander()]);
       // A frame that is nested too deeply is not read at all.
       const unread = error.code === 1001;
@@ -91,6 +95,11 @@ describe('hostile requests to a generate node', () => {
       ]);
       expect(other).toBe(undisturbed);
     }
+  });
+
+  it('are taken with a fallback that the constraint allows', async () => {
+    const params = { on_no_knowledge: 'fallback', json_schema: { type: 'integer' }, fallback: '-1' };
+    expect((await (await agentOf(params)).turn('how many?')).text).toBe('-1');
   });
 
   it('that blow up while a reply is generated end that reply only', async () => {

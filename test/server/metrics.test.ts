@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/http/guard.js';
 import { mostConnections } from '../../src/http/local-server.js';
+import { familyText } from '../../src/metrics/metric-family.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -72,6 +73,46 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   expect(text).toContain('process_resident_memory_bytes');
   // Neither texts nor names of a client.
   for (const own of ['honey', 'docs']) expect(text).not.toContain(own);
+});
+
+it('every line of the metrics is of the text format, each metric stands once, and those of Node.js have their usual names', async () => {
+  const server = await start();
+  const session = await server.session();
+  await session.listModels();
+  const { text } = await get(portOf(server), '/metrics');
+  const sample = /^([a-z0-9_]+)(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? (\d+(\.\d+)?(e-?\d+)?)$/;
+  const names: string[] = [];
+  for (const line of text.split('\n').filter((one) => one !== '')) {
+    const [, declared] = /^# TYPE ([a-z0-9_]+) (?:counter|gauge|histogram)$/.exec(line) ?? [];
+    if (declared !== undefined) names.push(declared);
+    else if (!line.startsWith('# HELP ')) expect(line).toMatch(sample);
+    // A sample stands below its own type.
+    const [, name = ''] = sample.exec(line) ?? [];
+    expect(name.startsWith(name === '' ? '' : (names.at(-1) ?? '?')), line).toBe(true);
+  }
+  expect(new Set(names).size).toBe(names.length);
+  const usual = ['cpu_seconds_total', 'start_time_seconds', 'resident_memory_bytes', 'open_fds', 'max_fds'];
+  for (const name of usual.map((one) => `process_${one}`))
+    expect(sampleOf(text, name), name).toBeGreaterThan(0);
+  for (const name of ['heap_size_used_bytes', 'external_memory_bytes'])
+    expect(sampleOf(text, `nodejs_${name}`), name).toBeGreaterThan(0);
+  expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+  expect(names).toContain('nodejs_gc_duration_seconds');
+  expect(text).toContain(`nodejs_version_info{version="${process.version}",`);
+});
+
+it('labels are escaped, and values that are no numbers have the words of the text format', async () => {
+  const text = await familyText({
+    type: 'gauge',
+    name: 'x',
+    help: 'A test.',
+    read(add) {
+      add(1.5, { a: 'say "hi"\n\\', b: 2 });
+      for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) add(value);
+    },
+  });
+  const lines = ['# HELP x A test.', '# TYPE x gauge', String.raw`x{a="say \"hi\"\n\\",b="2"} 1.5`];
+  expect(text).toBe(`${[...lines, 'x NaN', 'x +Inf', 'x -Inf'].join('\n')}\n`);
 });
 
 it('metrics show the KV cache of each loaded language model, and the clients that throttle', async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { PullProgress } from '../../src/client/index.js';
@@ -260,5 +260,17 @@ describe('a pull', () => {
     expect(await first).toMatchObject({ downloaded: true });
     expect(await second).toMatchObject({ code: 5007, details: { field: 'models_download_max_mb' } });
     expect(downloaded(folder)).toHaveLength(1);
+  });
+
+  it('beyond models_download_max_mb is refused, also where parts of other downloads lie', async () => {
+    const { session, folder } = await start({ models_download_max_mb: 1 }, {}, randomBytes(700_000));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, '01234567-other.gguf.part'), randomBytes(400_000));
+    expect(await refusal(session.pullModel({ model: 'far' }))).toMatchObject({
+      code: 5007,
+      details: { field: 'models_download_max_mb', bytes: 700_000, allowed: 1024 * 1024 - 400_000 },
+    });
+    rmSync(join(folder, '01234567-other.gguf.part'));
+    expect(await session.pullModel({ model: 'far' })).toMatchObject({ downloaded: true });
   });
 });

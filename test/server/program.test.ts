@@ -160,13 +160,13 @@ describe('npm start', () => {
       [1, 'protocol.md'],
       [2, 'configuration.md'],
     ] as const) {
-      const found = [...(questions[question] ?? '').matchAll(/docs #\d .* (\S+)#\d+$/gm)];
+      const found = [...(questions[question] ?? '').matchAll(/docs #\d .*\n +(\S+)#\S+$/gm)];
       expect(found.map(([, source]) => source)).toEqual([page, page]);
       expect(questions[question]).toMatch(/docs #1 +score \d\.\d+ .*distance \d\.\d+ \(rank \d+\).*BM25/);
     }
     expect(questions[0]).toContain('8002');
     expect(questions[1]).toMatch(/read/);
-    expect(questions[2]).toMatch(/notes #1 .*\n.*port 9200/);
+    expect(questions[2]).toMatch(/notes #1 .*\n.*\n.*port 9200/);
     for (const line of program.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
     // Without a language model it quotes, and says how to get one.
     expect(program.stdout).toMatch(/no language model: .*\n.*LOREKEEP_MODELS/);

@@ -63,6 +63,11 @@ describe('a query', () => {
       code: 1004,
       message: 'filter: it has 2003 objects, a filter has at most 2000',
     });
+    const longText = { '=': ['$kind', 'a'.repeat(4_194_304)] };
+    expect(await search(longText)).toMatchObject({
+      code: 1004,
+      message: 'filter: its texts have more than 4194304 characters, the most that a filter may have',
+    });
     const made = session.createAgent({ graph: retrieveGraph({ filter: filterOf(30_000) }) });
     expect(await refusal(made)).toMatchObject({
       code: 4003,

@@ -1,4 +1,5 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -29,6 +30,35 @@ async function start(name: string, fields: object) {
   };
   return { program, port, write, remove: () => rmSync(path), reload };
 }
+
+describe.skipIf(process.platform === 'win32')('a server that is still starting', () => {
+  /** The end of a server that gets the signal as soon as lorekeep's first module has run. */
+  async function endAfter(signal: string) {
+    const path = inFolder('starting.json');
+    writeFileSync(path, JSON.stringify({ port: 0, logs_dir: '' }));
+    const preload = `let sent = false;
+      process.on('newListener', (name) => {
+        if (name !== 'SIGHUP' || sent) return;
+        sent = true;
+        setImmediate(() => process.kill(process.pid, '${signal}'));
+      });`;
+    writeFileSync(inFolder('preload.mjs'), preload);
+    const wrapper = ['env', `NODE_OPTIONS=--import=${pathToFileURL(inFolder('preload.mjs'))}`];
+    return Program.runIn(wrapper, 'dist/src/cli/lorekeep.cjs', 'serve', '--config', path);
+  }
+
+  it.each(['SIGTERM', 'SIGINT'])('ends well at %s', async (signal) => {
+    expect(await (await endAfter(signal)).ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('goes on after SIGHUP, and then stops as ever', async () => {
+    const program = await endAfter('SIGHUP');
+    await program.printed(/"msg":"listening"/);
+    program.child.kill('SIGTERM');
+    await program.printed(/"msg":"stopping"/);
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+});
 
 describe.skipIf(process.platform === 'win32')('a running server', () => {
   it('survives SIGUSR1 without a debugger', async () => {

@@ -161,6 +161,34 @@ it('429 and 5xx are repeated after the time that the server asks for; nothing is
   expect(sink.dropped).toEqual({ queue_full: 0, refused: 0, unsent: 0 });
 });
 
+it('the report of lost events is one of the events of a batch', async () => {
+  const ingest = await Ingest.listen((response, { body }) => {
+    response.statusCode = body.batch.some(({ properties }) => (properties as { hits: number }).hits === 0)
+      ? 400
+      : 200;
+    response.end();
+  });
+  const { sink, add } = open(ingest.url, { batch_max_records: 10 });
+  add(25);
+  await sink.close();
+  expect(ingest.batches.map(({ body }) => body.batch.length)).toEqual([10, 10, 1, 5]);
+  expect(ingest.events.filter(({ event }) => event === 'events dropped')).toHaveLength(1);
+  expect(sink.dropped).toEqual({ queue_full: 0, refused: 10, unsent: 0 });
+});
+
+it('shutdown tries once more at once, whatever the server asked for before', async () => {
+  const ingest = await Ingest.listen((response, _, index) => {
+    response.writeHead(index === 0 ? 503 : 200, { 'retry-after': '3600' }).end();
+  });
+  const { sink, add, problems } = open(ingest.url);
+  add(60);
+  while (problems.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await sink.close();
+  expect(new Set(hits(ingest))).toEqual(new Set(upTo(60)));
+  expect(ingest.batches.map(({ body }) => body.batch.length)).toEqual([50, 50, 10]);
+  expect(sink.dropped).toEqual({ queue_full: 0, refused: 0, unsent: 0 });
+});
+
 it.each([301, 400, 401, 404])('%i drops the batch and counts it', async (status) => {
   const other = await Ingest.listen();
   const ingest = await Ingest.listen((response) => {

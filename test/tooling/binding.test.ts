@@ -161,8 +161,10 @@ describe('the loader', () => {
   test('explains an old C library and an old libstdc++', () => {
     const message =
       "/lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/libllama.so)";
-    expect(explainLinkerError(message)).toBe("it needs glibc 2.38 or newer, and this system's is older");
-    expect(explainLinkerError("libstdc++.so.6: version `GLIBCXX_3.4.32' not found")).toBe(
+    expect(explainLinkerError(message)?.reason).toBe(
+      "it needs glibc 2.38 or newer, and this system's is older",
+    );
+    expect(explainLinkerError("libstdc++.so.6: version `GLIBCXX_3.4.32' not found")?.reason).toBe(
       'it needs a newer libstdc++ (GLIBCXX_3.4.32) than this system has',
     );
   });

@@ -4,6 +4,7 @@ import { heldAttacks } from './held.mjs';
 import { memoryAttacks } from './memory.mjs';
 import { nodeAttacks } from './nodes.mjs';
 import { optionAttacks } from './options.mjs';
+import { resultAttacks } from './results.mjs';
 
 export const attackList = [
   ...memoryAttacks,
@@ -12,4 +13,5 @@ export const attackList = [
   ...heldAttacks,
   ...nodeAttacks,
   ...optionAttacks,
+  ...resultAttacks,
 ];

@@ -127,8 +127,8 @@ export const optionAttacks = [
     },
   },
   {
-    name: '100 connections that ping one after the other',
-    lanes: 100,
+    name: '400 connections that ping one after the other',
+    lanes: 400,
     async lane({ open, alive }) {
       const peer = await open();
       for (let id = 0; alive() && !peer.closed; id++) await peer.request({ type: 'Ping', id });

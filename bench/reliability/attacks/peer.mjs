@@ -12,6 +12,7 @@ export class Peer {
   #expected = new Map();
   #rest = [];
   #held = 0;
+  #drained;
 
   static async open(port) {
     const socket = connect({ host: '127.0.0.1', port });
@@ -36,7 +37,13 @@ export class Peer {
   /** Resolves when the bytes may be followed by others. */
   async bytes(bytes) {
     if (this.closed || this.socket.write(bytes)) return;
-    await Promise.race([once(this.socket, 'drain').catch(() => {}), this.gone]);
+    // One listener for all requests in flight that wait.
+    this.#drained ??= once(this.socket, 'drain')
+      .catch(() => {})
+      .finally(() => {
+        this.#drained = undefined;
+      });
+    await Promise.race([this.#drained, this.gone]);
   }
 
   send(frame) {

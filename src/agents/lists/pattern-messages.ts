@@ -1,4 +1,4 @@
-/** What the thread of patterns does: compiles patterns, and searches a text for the first match of each. */
+/** Messages of the pattern thread, which compiles patterns and searches a text for the first match of each. */
 export interface PatternRequest {
   readonly patterns: readonly string[];
   /** Without a text the patterns are only compiled. */

@@ -1,7 +1,7 @@
 import type { FilterExpression, LexicalOptions } from '../../../lib/index.js';
 import type { Graph, GraphNode } from '../../client/index.js';
 
-/** What the storage is called in the session. */
+/** Name of the storage in the session. */
 export const storageName = 'kb';
 
 /** How the graph searches. */

@@ -22,7 +22,7 @@ const lineEveryMs = 10_000;
 const leastElapsedMs = 500;
 const titleWidth = 14;
 
-/** What a phase counts. */
+/** The unit of a phase. */
 const units: Partial<Record<Phase, string>> = { files: 'file', questions: 'question' };
 const unitOf = (phase: Phase) => units[phase] ?? 'record';
 const widestBar = 40;

@@ -11,7 +11,7 @@ import { findConfig } from '../server-config.js';
 import { counted, size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { tableLines } from '../terminal/table.js';
-import { findEntry, openCatalog } from './open-catalog.js';
+import { findEntry, knownElsewhere, openCatalog } from './open-catalog.js';
 import { pullView } from './pull-view.js';
 
 export interface ModelsFlags extends ModelFlags {
@@ -235,7 +235,13 @@ function printTable(listed: readonly ListedModel[]): void {
 function downloadable(entry: CatalogEntry, name: string | undefined, catalog: Catalog): ModelVariant {
   const chosen = catalog.downloadable(entry, name);
   if (chosen !== undefined) return chosen;
-  const local = entry.variants.some(({ file }) => file === undefined);
-  const place = local ? '' : `: put its file at ${catalog.locate(entry).path}`;
+  const remote = entry.variants.some(({ file }) => file === undefined);
+  const { path, present } = catalog.locate(entry);
+  if (!remote && name === undefined && present)
+    throw new CommandError(
+      'NOT_FOUND',
+      `${JSON.stringify(entry.name)} needs no download: its file is ${path}`,
+    );
+  const place = remote ? '' : `: put its file at ${path}${knownElsewhere(catalog, entry.name)}`;
   throw new CommandError('NOT_FOUND', `${nothingToPull(entry, name)}${place}`);
 }

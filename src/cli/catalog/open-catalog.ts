@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
 import type { CatalogEntry } from '../../catalog/schema.js';
+import { knownModels, shippedCatalog } from '../../catalog/shipped-catalog.js';
 import { orStartupError } from '../../config/startup-error.js';
 import { didYouMean, nearestName } from '../../schema/nearest.js';
-import { commandName } from '../../schema/shell-word.js';
+import { commandName, shellWord } from '../../schema/shell-word.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { requireFileOfFlag } from '../knowledge-base-file.js';
@@ -18,7 +20,29 @@ export async function openCatalog({ catalog, config }: ModelFlags): Promise<Cata
   const file = server?.models_catalog_path ?? resolve(catalog as string);
   const loaded = await orStartupError(Catalog.load(file, server?.models_download_dir));
   for (const warning of loaded.warnings) warn(warning);
+  loaded.commandFlags = givenFlags({ catalog, config });
   return loaded;
+}
+
+/** Says where a model can be had that the package's catalog does not offer for download; else an empty text. */
+export function knownElsewhere(catalog: Catalog, name: string): string {
+  if (catalog.file !== shippedCatalog) return '';
+  const known: { models: { name: string }[] } = JSON.parse(readFileSync(knownModels, 'utf8'));
+  if (!known.models.some((one) => one.name === name)) return '';
+  return `; the catalog of a folder made by ${commandName()} init says where to download it`;
+}
+
+/** Returns the flags that name the same config and catalog in another command, in any folder. */
+export function givenFlags({
+  catalog,
+  config,
+}: {
+  catalog?: string | undefined;
+  config?: string | undefined;
+}): string | undefined {
+  const given = Object.entries({ config, catalog }).filter(([, path]) => path !== undefined);
+  const flags = given.map(([name, path]) => `--${name} ${shellWord(resolve(path as string))}`);
+  return flags.length > 0 ? flags.join(' ') : undefined;
 }
 
 /** @throws UsageError with the nearest name */
@@ -27,7 +51,8 @@ export function findEntry(catalog: Catalog, name: string): CatalogEntry {
   if (entry !== undefined) return entry;
   const names = catalog.entries.map((one) => one.name);
   const meant = didYouMean(nearestName(name, names));
+  const list = [`${commandName()} models list`, catalog.commandFlags].filter(Boolean).join(' ');
   throw new UsageError(
-    `${catalog.file} has no model ${JSON.stringify(name)}${meant || `; ${commandName()} models list shows all`}`,
+    `${catalog.file} has no model ${JSON.stringify(name)}${meant || knownElsewhere(catalog, name) || `; ${list} shows all`}`,
   );
 }

@@ -54,7 +54,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
   },
 };
 
-/** What a server would warn of when it starts. */
+/** Returns the warnings of a server that starts with this config. */
 function accessFindings(file: string, config: ServerConfig): Finding[] {
   const root = config.storage_root || homeFolder;
   const problem = storageRootProblem(root);

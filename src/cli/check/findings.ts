@@ -11,7 +11,7 @@ export interface CheckResult {
   findings: Finding[];
   /** A short description of the checked file. */
   facts?: string;
-  /** What the operator should know, though nothing is wrong with it. */
+  /** Facts that the operator should know although nothing is wrong. */
   notes?: string[];
 }
 

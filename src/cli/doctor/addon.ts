@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AddonAttempts, attemptAddon, isDamage } from '../../../lib/addon-attempts.js';
+import { type AddonAttempts, attemptAddon } from '../../../lib/addon-attempts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** The facts about an addon that does not load, for programs. */
@@ -31,7 +31,7 @@ export function explainAddon(reason: string): { findings: Finding[]; report: Add
     node: process.versions.node,
     compiler,
     cmake,
-    tried: found.attempts.map(({ file, reason: why }) => ({ file, reason: why ?? null })),
+    tried: found.attempts.map(({ file, problem }) => ({ file, reason: problem?.reason ?? null })),
     remedy,
   };
   const findings = [
@@ -52,10 +52,10 @@ function attemptFindings({ attempts, root, platform, prebuilds }: AddonAttempts)
     const why = `${root} has no file for ${platform}: ${others}`;
     return [{ subject: 'tried', status: 'failed', message: why }];
   }
-  return attempts.map(({ file, reason }) =>
-    reason === undefined
+  return attempts.map(({ file, problem }) =>
+    problem === undefined
       ? ok('tried', `${file} loads`)
-      : { subject: 'tried', status: 'failed', message: `${file}: ${reason}` },
+      : { subject: 'tried', status: 'failed', message: `${file}: ${problem.reason}` },
   );
 }
 
@@ -68,21 +68,19 @@ interface Tools {
 function remedyOf(found: AddonAttempts, tools: Tools): string {
   const { attempts, root, isCheckout } = found;
   const [first] = attempts;
-  const whole = attempts.find(({ reason }) => reason === undefined);
+  const whole = attempts.find(({ problem }) => problem === undefined);
+  const { isDamage = false, missingLibrary } = first?.problem ?? {};
   if (first !== undefined && whole !== undefined && whole !== first)
     return `remove ${dirname(first.file)}: ${whole.file} loads`;
-  if (first?.missingLibrary !== undefined && !isOwnLibrary(first.missingLibrary))
-    return `install the package of this system that has ${first.missingLibrary}`;
+  if (missingLibrary !== undefined && !isDamage)
+    return `install the package of this system that has ${missingLibrary}`;
   const missing = missingTools(tools);
   const prepare = missing === '' ? '' : `install ${missing}, then `;
   if (isCheckout) return `${prepare}run \`npm run build\``;
   // A prebuild was packed for this platform, and did not arrive whole.
-  if (first !== undefined && isDamage(first.reason ?? ''))
-    return `remove ${root} and run \`npm install\` again: the files are damaged`;
+  if (isDamage) return `remove ${root} and run \`npm install\` again: the files are damaged`;
   return `${prepare}run \`${found.compileCommand}\`, which builds it from source`;
 }
-
-const isOwnLibrary = (name: string) => /^lib(?:llama|ggml)/.test(name);
 
 const missingTools = ({ compiler, cmake }: Tools) =>
   [...(compiler === null ? ['a C++20 compiler'] : []), ...(cmake === null ? ['CMake'] : [])].join(' and ');

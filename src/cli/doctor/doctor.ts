@@ -1,6 +1,7 @@
 import { FlagError } from '../../config/startup-error.js';
 import { unknownVariables } from '../../config/variables.js';
 import { commandName } from '../../schema/shell-word.js';
+import { givenFlags } from '../catalog/open-catalog.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
@@ -63,7 +64,7 @@ async function checkInstallation(
         warning('variable', text, 'correct its name, or unset it'),
       ),
       ...(options.tryOut ? await checkGraphics(config) : []),
-      ...(await checkModels(config, options)),
+      ...(await checkModels(config, { ...options, flags: givenFlags({ config: path }) })),
       await checkPort(config, options),
       ...checkAccess(config),
       ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),

@@ -21,7 +21,7 @@ function describe({ backend, state, reason, file }: BackendCandidate, wanted: Ba
 }
 
 const fixes: Readonly<Partial<Record<BackendCandidate['state'], string>>> = {
-  'file missing': 'install the plugin, or set engines.llm_engine.backend to cpu',
+  'file missing': 'install it, or set engines.llm_engine.backend to cpu',
   'library missing': 'install the library, usually with the driver of the GPU, or remove the plugin',
   'other version': 'install the plugin of the same version as lorekeep',
   'software only': 'install the driver of the GPU',

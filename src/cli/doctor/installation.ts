@@ -73,17 +73,17 @@ export function checkAccess(config: ServerConfig): Finding[] {
   return [found, ...notes];
 }
 
-/** Checks that the server could write or create a folder, without creating anything. */
+/** Checks that the server could write or create a folder, without creating anything. It serves without. */
 export async function checkWritable(subject: string, folder: string): Promise<Finding> {
   const existing = await nearestExisting(folder);
   const found = await stat(existing);
   if (!found.isDirectory())
-    return failed(subject, `${existing} is a file`, `move it away, or set ${subject} to another folder`);
+    return warning(subject, `${existing} is a file`, `move it away, or set ${subject} to another folder`);
   try {
     await access(existing, constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return failed(
+    return warning(
       subject,
       `${existing} cannot be written (${code})`,
       `change its rights, or set ${subject} to another folder`,

@@ -1,12 +1,12 @@
 import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
+import { pullCommand } from '../../catalog/pull-command.js';
 import { shippedCatalog } from '../../catalog/shipped-catalog.js';
 import { embeddingOptions } from '../../config/embedding-options.js';
 import { languageModelOptions } from '../../config/language-model-options.js';
 import { rerankerOptions } from '../../config/reranker-options.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { ModelLimit } from '../../limits/model-limit.js';
-import { commandName } from '../../schema/shell-word.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -17,12 +17,13 @@ import { type Finding, failed, ok, warning } from './finding.js';
  */
 export async function checkModels(
   config: ServerConfig,
-  { tryOut, signal }: { tryOut: boolean; signal: AbortSignal },
+  { tryOut, signal, flags }: { tryOut: boolean; signal: AbortSignal; flags: string | undefined },
 ): Promise<Finding[]> {
   const path = config.models_catalog_path;
   let catalog: Catalog;
   try {
     catalog = await Catalog.load(path, config.models_download_dir);
+    catalog.commandFlags = flags;
   } catch (error) {
     const { message } = error as Error;
     return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
@@ -33,7 +34,9 @@ export async function checkModels(
   const files = await modelFiles(catalog, signal);
   // Nobody has asked for the models that the package only lists.
   const onlyListed = files.filter(({ state }) => path === shippedCatalog && state === 'absent');
-  for (const file of files.filter((one) => !onlyListed.includes(one))) {
+  const remote = files.filter((file) => !isLocal(file));
+  for (const file of files.filter(isLocal)) {
+    if (onlyListed.includes(file)) continue;
     const embeds = file.type === 'embedding' && file.state === 'present';
     const tried = tryOut && embeds && isUsed(catalog, file);
     const reason = tried ? await failureOf(file.model, catalog, config, signal) : undefined;
@@ -52,27 +55,35 @@ export async function checkModels(
         ),
       );
   }
-  if (!usable)
-    findings.push(
-      failed('models', 'there is no embedding model to work with', 'put one where the catalog says'),
-    );
+  if (!usable) {
+    const far = remote.find(({ type }) => type === 'embedding');
+    const fix = far === undefined ? 'put one where the catalog says' : pullCommand(catalog, far.model);
+    findings.push(failed('models', 'there is no embedding model to work with', fix));
+  }
   if (onlyListed.length > 0) {
     const names = onlyListed.map(({ model }) => model).join(', ');
     findings.push(ok('other models', `known to the catalog, without files here: ${names}`));
+  }
+  if (remote.length > 0) {
+    const names = [...new Set(remote.map(({ model }) => model))];
+    const command = pullCommand(catalog, names[0] as string);
+    findings.push(ok('other models', `can be downloaded (${command}): ${names.join(', ')}`));
   }
   const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
   const room = ok('memory of models', `${size(limit.bytes(0, true))} for all loaded models together`);
   return [ok('catalog', path), ...warnings, ...findings, room];
 }
 
+type LocalFile = ModelFile & { state: Exclude<ModelFile['state'], 'remote'> };
+
+const isLocal = (file: ModelFile): file is LocalFile => file.state !== 'remote';
+
 function fileFinding(
-  { model, type, path, state, reason, bytes = 0, verified }: ModelFile,
+  { model, type, path, state, reason, bytes = 0, verified }: LocalFile,
   need: number | undefined,
 ): Finding {
   const subject = `model ${model}`;
   switch (state) {
-    case 'remote':
-      return warning(subject, 'is not downloaded', `${commandName()} models pull ${JSON.stringify(model)}`);
     case 'absent':
       return warning(subject, `${path} is absent`, `put the ${type} model there to use it`);
     case 'damaged':

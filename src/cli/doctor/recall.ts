@@ -5,7 +5,7 @@ import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
-/** What docs/search.md promises. */
+/** Recall that docs/search.md promises. */
 const promised = 0.99;
 
 const named = { none: 'without a filter', random: 'any records', near: 'near records', far: 'far records' };

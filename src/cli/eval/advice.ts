@@ -8,7 +8,7 @@ const worthwhile = 0.01;
 const notable = 0.1;
 const listedIds = 3;
 
-/** What to change, most useful first, in sentences. */
+/** Returns advice in sentences, the most useful first. */
 export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
   const { questions, drafts, settings, missed, late, unknownWords, unknownIds, topK } = evaluation;
   const advice: string[] = [];

@@ -1,6 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
+import { knownModels } from '../../catalog/shipped-catalog.js';
 import { fileChecksum } from '../../files/checksum.js';
 import { homeFolder } from '../../files/home.js';
 import { shellWord } from '../../schema/shell-word.js';
@@ -108,7 +109,7 @@ async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Pr
     size_bytes: (await stat(path)).size,
     sha256: await fileChecksum(path, signal),
   };
-  const known = JSON.parse(await readFile(join(homeFolder, 'data', 'known-models.json'), 'utf8'));
+  const known = JSON.parse(await readFile(knownModels, 'utf8'));
   return { version: 1, models: [{ ...entry, variants: [file] }, ...known.models] };
 }
 

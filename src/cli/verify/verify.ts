@@ -13,7 +13,7 @@ export interface VerifyFlags extends ModelFlags {
   json?: boolean;
 }
 
-/** What was found about one model. */
+/** Result for one model. */
 interface Verified {
   model: string;
   ok: boolean;

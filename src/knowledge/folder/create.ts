@@ -13,7 +13,7 @@ export interface CreateKnowledgeBaseOptions extends Omit<IndexFolderOptions, 'mo
 
 /** A knowledge base made of a folder. */
 export class FolderKnowledgeBase extends KnowledgeBase {
-  /** What indexing did. */
+  /** Result of indexing. */
   readonly index: FolderIndex;
   readonly #own: CatalogModels | undefined;
 

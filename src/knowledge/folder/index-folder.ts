@@ -11,7 +11,7 @@ import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { factsOf, type KnowledgeModel, modelResolver, withModel } from '../model.js';
 import { noProgress, PhaseReport } from '../progress.js';
-import { type FileEntry, identityOf, manifestText, readManifest } from './manifest.js';
+import { type FileEntry, identityOf, isManifest, manifestText, readManifest } from './manifest.js';
 import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
 import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
 import { RecordsWriter } from './records-writer.js';
@@ -286,8 +286,7 @@ class FolderIndexing {
 const ours = {
   [fileNames.facts]: isJsonWith(({ kind }) => kind === 'lorekeep folder index'),
   [fileNames.config]: isJsonWith(({ records_file }) => records_file === fileNames.records),
-  // A damaged list is made again. Beside folder.json of an index it is nobody else's.
-  [fileNames.manifest]: () => true,
+  [fileNames.manifest]: isManifest,
 } as const;
 
 const indexFiles = {

@@ -1,9 +1,10 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegular } from '../../../lib/regular-file.js';
+import { isJsonWith } from '../../files/replace-own.js';
 import { fileNames } from './place.js';
 
-/** What was read of one file. */
+/** A file that was read, as the manifest records it. */
 export interface FileEntry {
   /** Relative to the folder, with slashes. */
   path: string;
@@ -39,6 +40,16 @@ export function manifestText(recordsIdentity: string, entries: readonly FileEntr
   const lines = [{ records: recordsIdentity }, ...entries].map((line) => JSON.stringify(line));
   return `${lines.join('\n')}\n`;
 }
+
+/** Returns whether a text begins as a manifest does. The lines after the first may be damaged: it is made again. */
+export function isManifest(text: string): boolean {
+  return beginsManifest(text.slice(0, longestFirst).split('\n', 1)[0] as string);
+}
+
+/** More characters than the first line of a manifest has. */
+const longestFirst = 256;
+
+const beginsManifest = isJsonWith((line) => Object.keys(line).join() === 'records');
 
 /** Identifies one content of a file that is only ever replaced; undefined if it is absent. */
 export async function identityOf(path: string): Promise<string | undefined> {

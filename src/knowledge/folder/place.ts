@@ -13,7 +13,7 @@ export const fileNames = {
   records: 'records.json',
 } as const;
 
-/** What folder.json says. */
+/** Content of folder.json. */
 export interface FolderFacts {
   kind: 'lorekeep folder index';
   version: 1;

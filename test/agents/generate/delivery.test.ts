@@ -3,12 +3,14 @@ import { ActionSplitter } from '../../../src/agents/nodes/generate/actions.js';
 import { Delivery, type Pace } from '../../../src/agents/nodes/generate/delivery.js';
 
 const reply = 'Bees dance. They show e.g. the way to flowers! Why? Nobody knows';
-const pieces = reply.match(/.{1,3}/g) as string[];
+const inPieces = (text: string, length: number) =>
+  text.match(new RegExp(`.{1,${length}}`, 'gsu')) as string[];
+const pieces = inPieces(reply, 3);
 
-function sent(pace: Pace): string[] {
+function sent(pace: Pace, given = pieces): string[] {
   const texts: string[] = [];
   const delivery = new Delivery(pace, (text) => texts.push(text));
-  for (const piece of pieces) delivery.push(piece);
+  for (const piece of given) delivery.push(piece);
   delivery.finish();
   return texts;
 }
@@ -22,6 +24,15 @@ describe('a reply is sent', () => {
       'Why? ',
       'Nobody knows',
     ]));
+  it.each([
+    [['The U.S. Army moved at 5 p.m. on Jan. 3. ', 'It rained.']],
+    [['Am 3. Oktober 1990 kam z. B. Hr. Dr. Müller. ', 'Das war 1990.']],
+    [['真的？', '「是的。」', '他说。']],
+    [['«M. Dupont est là.» ', 'Mme. Martin aussi ! ', 'Oui.']],
+  ])('sentence by sentence, however it arrives: %j', (expected) => {
+    for (const length of [1, 2, 3, 5, 8, 100])
+      expect(sent('sentence', inPieces(expected.join(''), length))).toEqual(expected);
+  });
   it('at the end', () => expect(sent('end')).toEqual([reply]));
 });
 

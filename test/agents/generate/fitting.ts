@@ -30,10 +30,11 @@ export const recordsOf = (count: number): Knowledge[] =>
 
 export interface FittingOptions {
   context: number;
-  history: number;
-  records: number;
-  /** Words of the user's message. */
-  message: number;
+  /** Turns, or how many. */
+  history: number | HistoryTurn[];
+  records: number | Knowledge[];
+  /** The user's message, or its words. */
+  message: number | string;
   system?: string;
   turns?: number;
   knowledge?: object;
@@ -59,7 +60,12 @@ export async function fittedWith(options: FittingOptions): Promise<{ fitted: Fit
     limits,
     'graph.nodes[0]',
   );
-  const interaction = new Interaction(word('message', message), {}, { history: { turns: turnsOf(history) } });
-  const fitted = await fitter.fit(interaction, recordsOf(records), new AbortController().signal);
+  const interaction = new Interaction(
+    typeof message === 'string' ? message : word('message', message),
+    {},
+    { history: { turns: typeof history === 'number' ? turnsOf(history) : history } },
+  );
+  const best = typeof records === 'number' ? recordsOf(records) : records;
+  const fitted = await fitter.fit(interaction, best, new AbortController().signal);
   return { fitted, limit: context - reserved };
 }

@@ -32,20 +32,86 @@ describe('marks in a reply', () => {
     ['Spaces   at the end   ', 'Spaces   at the end   ', [], 0],
     ['Again [1] and [1].', 'Again [1] and [1].', ['r0', 'r0'], 0],
     ['', '', [], 0],
+    ['All [1,2, 3].', 'All [1,2, 3].', ['r0', 'r1', 'r2'], 0],
+    ['Both [1; 2].', 'Both [1; 2].', ['r0', 'r1'], 0],
+    ['Both [1，2] and [2、3].', 'Both [1，2] and [2、3].', ['r0', 'r1', 'r1', 'r2'], 0],
+    ['All [1-3].', 'All [1-3].', ['r0', 'r1', 'r2'], 0],
+    ['All [1–3].', 'All [1–3].', ['r0', 'r1', 'r2'], 0],
+    ['All [ 3 — 1 ].', 'All [ 3 — 1 ].', ['r0', 'r1', 'r2'], 0],
+    ['Two [1-2, 2; 2].', 'Two [1-2, 2; 2].', ['r0', 'r1'], 0],
+    ['Some [2-5].', 'Some [2-3].', ['r1', 'r2'], 2],
+    ['Some [0–1, 3-9].', 'Some [1, 3].', ['r0', 'r2'], 7],
+    ['None [4-6].', 'None.', [], 3],
+    ['Wide 【1】 and 【1, 7】.', 'Wide 【1】 and 【1】.', ['r0', 'r0'], 1],
+    ['Wide【8】.', 'Wide.', [], 1],
+    ['Directly[1].', 'Directly[1].', ['r0'], 0],
+    ['The last with a year [3, 2024].', 'The last with a year [3].', ['r2'], 1],
   ])('%j becomes %j', (reply, text, ids, removed) => {
     const found = filtered([reply]);
     expect(found.text).toBe(text);
     expect(found.cited.map(({ id }) => id)).toEqual(ids);
     expect(found.removed).toBe(removed);
     for (const { mark, span } of found.cited) {
-      expect(mark).toMatch(/^\[[\d, ]+\]$/);
+      expect(mark).toMatch(/^(\[[^[\]]+\]|【[^【】]+】)$/);
       expect(span).toBe(recordsOf(1)[0]?.text.length);
     }
+  });
+
+  it.each([
+    'In [2024], [1998-2003] and [2023, 2024].',
+    'Never [-1], [1.5], [1-], [,1], [1,,2], [1-2-3], [^1], [1a], [1 2], (1), [1】, 【1].',
+    'An offset of [1-999] or [1-100].',
+    'Read `a[1]` and `b[9]`.',
+    'Read ``a[`1`][9]``.',
+    '```js\na[1] = a[9];\n\n`a[9]`\n```',
+    '````\n```\na[9]\n`````',
+    'Left open: ```\na[9]\n\nb[1]',
+    `A number [1234567890].`,
+    `Long [${'1,'.repeat(300)}1].`,
+  ])('are not found in %j', (reply) => {
+    for (const pieces of [[reply], [...reply]])
+      expect(filtered(pieces)).toEqual({ text: reply, cited: [], removed: 0 });
+  });
+
+  it('are found after code, and after a lone backtick on the next line', () => {
+    for (const before of ['`a[1]`', '```\na[9]\n```\n', '```\na\n````', 'It`s [9]\n', '`` ` [9] ``']) {
+      const reply = `${before} [2].`;
+      for (const pieces of [[reply], [...reply]])
+        expect(filtered(pieces)).toMatchObject({ text: reply, cited: [{ id: 'r1' }], removed: 0 });
+    }
+  });
+
+  it('are years or the like from 1000 on, unless there are so many records', () => {
+    const filter = new MarkFilter(recordsOf(1001));
+    expect(filter.push('As in [1001] and [1002] and [1000, 1002].')).toBe(
+      'As in [1001] and [1002] and [1000].',
+    );
+    expect(filter.citations.map(({ id }) => id)).toEqual(['r1000', 'r999']);
+    expect(filter.removed).toBe(1);
+  });
+
+  it('may list a hundred records', () => {
+    const filter = new MarkFilter(recordsOf(100));
+    const list = `[${Array.from({ length: 100 }, (_, index) => index + 1).join(', ')}]`;
+    expect([...list].map((piece) => filter.push(piece)).join('') + filter.finish()).toBe(list);
+    expect(filter.citations).toHaveLength(100);
+  });
+
+  it('do not come to be where one was removed', () => {
+    for (const pieces of [['[7[9]], [[9]1] and 【 [9]2】'], [...'[7[9]], [[9]1] and 【 [9]2】']])
+      expect(filtered(pieces)).toEqual({ text: '[7[]], [[]1] and 【[]2】', cited: [], removed: 3 });
+  });
+
+  it('are sent whole or not at all', () => {
+    const filter = new MarkFilter(recordsOf(3));
+    const sent = [...'So [1–9]'].map((piece) => filter.push(piece));
+    expect(sent).toEqual(['S', 'o', '', '', '', '', '', ' [1–3]']);
   });
 
   it('are found wherever the pieces of a reply begin and end', () => {
     const next = random(testSeed);
     const parts = ['[1]', ' [2]', '[9]', ' [1, 9]', '[', ']', '1', ' ', 'bees ', '\n', '[[3]]', ' [12', '😀'];
+    parts.push('-', '–', ', ', '【', '】', '【2】', '[1-2]', ' [2–7]', '`', '```', '[2024]');
     for (let round = 0; round < 2000; round++) {
       const reply = Array.from({ length: 12 }, () => parts[Math.floor(next() * parts.length)]).join('');
       const pieces: string[] = [];

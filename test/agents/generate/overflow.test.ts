@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { LorekeepError } from '../../../lib/index.js';
 import { leaveOut, withinBudget } from '../../../src/agents/nodes/generate/overflow.js';
+import type { ChatMessage } from '../../../src/catalog/text-model.js';
 import { FakeTextModel } from '../../helpers/fake-text-model.js';
-import { fittedWith, turnsOf } from './fitting.js';
+import { fittedWith, recordsOf, turnsOf } from './fitting.js';
 
 describe('what a prompt leaves out', () => {
   const cases: [
@@ -35,6 +37,49 @@ describe('what a prompt leaves out', () => {
     expect(withinBudget(sizes, limit)).toBe(count);
   });
 });
+
+/** Takes a token more for each blank line, which texts alone lack. */
+class JoiningModel extends FakeTextModel {
+  override async render(messages: readonly ChatMessage[]) {
+    const { messageTokens } = await super.render(messages);
+    const joined = messageTokens.map(
+      (tokens, index) => tokens + (messages[index]?.content.split('\n\n').length ?? 1) - 1,
+    );
+    return {
+      tokens: new Int32Array(joined.reduce((sum, each) => sum + each, 1)),
+      parts: [],
+      messageTokens: joined,
+    };
+  }
+}
+
+/** Records what it is asked to render and count, and refuses to render long messages. */
+class MeasuredModel extends FakeTextModel {
+  mostMessages = 0;
+  counted = 0;
+  /** Characters counted, in all and at most at once. */
+  characters = 0;
+  longestCounted = 0;
+  longestRendered = 0;
+  constructor(readonly longest = Number.POSITIVE_INFINITY) {
+    super();
+  }
+
+  override async countTokens(text: string) {
+    this.counted++;
+    this.characters += text.length;
+    this.longestCounted = Math.max(this.longestCounted, text.length);
+    return super.countTokens(text);
+  }
+
+  override async render(messages: readonly ChatMessage[]) {
+    this.mostMessages = Math.max(this.mostMessages, messages.length);
+    const length = messages.reduce((sum, { content }) => sum + content.length, 0);
+    this.longestRendered = Math.max(this.longestRendered, length);
+    if (length > this.longest) throw new LorekeepError('TEXT_TOO_LONG', 'the messages are too long');
+    return super.render(messages);
+  }
+}
 
 /** Each word is a token; a message has 2 more, a prompt 1. A turn of history has 10, a record 12. */
 describe('a prompt that does not fit', () => {
@@ -82,6 +127,105 @@ describe('a prompt that does not fit', () => {
         expect(parts.history).toHaveLength(0);
         expect(counted.tokens + 12, `context ${context}`).toBeGreaterThan(limit);
       }
+    }
+  });
+
+  it('keeps the records that fit out of many whose borders take tokens, too', async () => {
+    const { fitted, limit } = await fittedWith({
+      context: 300,
+      history: 20,
+      records: 2000,
+      message: 4,
+      model: new JoiningModel(),
+    });
+    const { parts, counted } = fitted;
+    expect(parts.history).toHaveLength(0);
+    expect(counted.tokens).toBeLessThanOrEqual(limit);
+    expect(counted.tokens + 12 + 2).toBeGreaterThan(limit);
+  });
+
+  it('is not rendered with a history that is much too long, and counts no more of it than may fit', async () => {
+    const model = new MeasuredModel();
+    const { fitted, limit } = await fittedWith({
+      context: 400,
+      history: 9000,
+      records: 2,
+      message: 4,
+      turns: 10_000,
+      model,
+    });
+    expect(fitted.parts.knowledge).toHaveLength(2);
+    expect(fitted.counted.tokens + 10).toBeGreaterThan(limit);
+    expect(model.mostMessages).toBeLessThan(300);
+    expect(model.counted).toBeLessThan(500);
+  });
+
+  it('is refused with its tokens if it is too long to be rendered', async () => {
+    const model = new MeasuredModel(1000);
+    const failing = fittedWith({ context: 132, history: 3, records: 3, message: 700, model });
+    await expect(failing).rejects.toMatchObject({
+      code: 4016,
+      details: { tokens: expect.toSatisfy((tokens) => tokens >= 700), limit: 100 },
+    });
+  });
+
+  /** Some five slices of text that is counted at once. */
+  const few = 80_000;
+
+  it.each([true, false])(
+    'is refused without counting the rest of a message of megabytes (template: %s)',
+    async (chatTemplate) => {
+      const model = new MeasuredModel();
+      Object.assign(model, { facts: { ...model.facts, chatTemplate } });
+      const failing = fittedWith({ context: 132, history: 3, records: 3, message: 300_000, model });
+      await expect(failing).rejects.toMatchObject({
+        code: 4016,
+        message: expect.stringMatching(/the prompt has at least \d+ tokens without history and knowledge/),
+        details: { at_least: true, tokens: expect.toSatisfy((tokens) => tokens > 100), limit: 100 },
+      });
+      expect(model.characters).toBeLessThan(few);
+      expect(model.longestCounted).toBeLessThanOrEqual(16_384);
+      expect(model.longestRendered).toBe(0);
+    },
+  );
+
+  it('has its exact tokens in the refusal if they were all counted', async () => {
+    const failing = fittedWith({ context: 132, history: 0, records: 0, message: 400 });
+    const error = await failing.catch((thrown) => thrown);
+    expect(error.details).toEqual(expect.objectContaining({ tokens: 400 + 2 + 2 + 2 + 1 }));
+    expect(error.details).not.toHaveProperty('at_least');
+  });
+
+  it('drops turns and records of megabytes without counting all of them', async () => {
+    const long = 'word '.repeat(300_000);
+    const model = new MeasuredModel();
+    const old = Array.from({ length: 9 }, () => ({ text: long, reply: long }));
+    const { fitted } = await fittedWith({
+      context: 200,
+      history: [...old, ...turnsOf(2)],
+      records: [...recordsOf(2), ...recordsOf(9).map((record) => ({ ...record, text: long }))],
+      message: 4,
+      model,
+    });
+    expect(fitted.parts.knowledge).toEqual(recordsOf(2));
+    expect(fitted.dropped).toEqual({ history_turns: 11, knowledge: 9 });
+    const { fitted: without } = await fittedWith({
+      context: 200,
+      history: [...old, ...turnsOf(2)],
+      records: 2,
+      message: 4,
+      model,
+    });
+    expect(without.dropped).toEqual({ history_turns: 9, knowledge: 0 });
+    expect(model.characters).toBeLessThan(2 * few);
+    expect(model.longestRendered).toBeLessThan(few);
+  });
+
+  it('keeps a text of many characters that has few tokens, and blanks that a template trims', async () => {
+    for (const text of ['a'.repeat(50_000), `Hello${' '.repeat(50_000)}`]) {
+      const { fitted } = await fittedWith({ context: 132, history: 3, records: 3, message: text });
+      expect(fitted.counted.stopped).toBeUndefined();
+      expect(fitted.parts.knowledge).toHaveLength(3);
     }
   });
 

@@ -24,6 +24,9 @@ describe('params of a generate node are refused with their path', () => {
     [{ seed: -1 }, 'seed'],
     [{ stop: [] }, 'stop'],
     [{ stop: [''] }, 'stop[0]'],
+    [{ stop: ['a', 'é'.repeat(1000)] }, 'stop[1]'],
+    [{ stop: ['\ud83d'] }, 'stop[0]'],
+    [{ json_schema: { type: 'string', pattern: '^[\ud83d]$' } }, 'json_schema'],
     [{ json_schema: 'object' }, 'json_schema'],
     [{ json_schema: { type: 'number', minimum: 1 } }, 'json_schema'],
     [{ thinking: 'maybe' }, 'thinking'],
@@ -46,6 +49,10 @@ describe('params of a generate node are refused with their path', () => {
   it.each(invalid)('%j at %s', (params, path, code = 4003) => {
     const error = refused(() => plan(params));
     expect(error).toMatchObject({ code, details: { path: `${where}.params.${path}` } });
+  });
+
+  it('with the bound that a value must not reach', () => {
+    expect(refused(() => plan({ top_p: 0 })).message).toContain('a number more than 0 is expected, not 0');
   });
 
   it('are checked in linear time: 500 templates of blanks take no longer than their parsing', () => {

@@ -30,16 +30,6 @@ class NaiveCells {
     for (const auto& [sequence, list] : lists_) cells.insert(list.begin(), list.end());
     return static_cast<std::uint32_t>(cells.size());
   }
-  std::uint32_t exclusive(int sequence) const {
-    const auto own = lists_.find(sequence);
-    if (own == lists_.end()) return 0;
-    std::map<int, int> owners;
-    for (const auto& [id, list] : lists_)
-      for (int cell : list) ++owners[cell];
-    std::uint32_t cells = 0;
-    for (int cell : own->second) cells += owners[cell] == 1 ? 1 : 0;
-    return cells;
-  }
 
  private:
   std::map<int, std::vector<int>> lists_;
@@ -54,11 +44,8 @@ TEST("shared cells count once, and stay until their last owner is gone") {
   ledger.share(0, 1, 30);
   ledger.extend(1, 5);
   CHECK_EQ(ledger.used(), 55u);
-  CHECK_EQ(ledger.exclusive(0), 20u);
-  CHECK_EQ(ledger.exclusive(1), 5u);
   ledger.release(0);
   CHECK_EQ(ledger.used(), 35u);
-  CHECK_EQ(ledger.exclusive(1), 35u);
   ledger.release(1);
   CHECK_EQ(ledger.used(), 0u);
 }
@@ -123,10 +110,7 @@ TEST("random operations agree with sets of owners") {
           }
       }
       CHECK_EQ(ledger.used(), naive.used());
-      for (int id = 0; id < 6; ++id) {
-        CHECK_EQ(ledger.length(id), naive.length(id));
-        CHECK_EQ(ledger.exclusive(id), naive.exclusive(id));
-      }
+      for (int id = 0; id < 6; ++id) CHECK_EQ(ledger.length(id), naive.length(id));
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { Action, HistoryTurn } from '../../../protocol/history.js';
+import { stringifyWithWideIntegers } from '../../../schema/wide-integers.js';
 import type { GenerateParams } from './schema.js';
 
 /** How a reply writes an action: `{"action": "open_door", "arguments": {"door": "north"}}`. */
 export function actionText({ name, arguments: given }: Action): string {
-  return JSON.stringify({ action: name, arguments: given });
+  return stringifyWithWideIntegers({ action: name, arguments: given });
 }
 
 /** Tells the model which actions there are and how to ask for one; empty without actions. */
@@ -23,6 +24,6 @@ export function describeActions(actions: GenerateParams['actions']): string {
 /** Tells the model what came of an action. `last`: the turn that asked for it. */
 export function describeResult(last: HistoryTurn | undefined, result: unknown): string {
   const name = last?.action?.name;
-  const shown = typeof result === 'string' ? result : JSON.stringify(result);
+  const shown = typeof result === 'string' ? result : stringifyWithWideIntegers(result);
   return `Result of ${name ?? 'the action'}: ${shown}`;
 }

@@ -1,6 +1,7 @@
 import type { Action } from '../../../protocol/history.js';
+import { parseWithWideIntegers } from '../../../schema/wide-integers.js';
 
-/** What begins an action: the text of a reply has no such character. */
+/** First character of an action. The text of a reply never contains it. */
 const opener = '{';
 
 /** Splits a reply that arrives in pieces into its text and the action at its end. */
@@ -27,7 +28,10 @@ export class ActionSplitter {
   finish(): Action | undefined {
     if (this.#action === '') return undefined;
     try {
-      const { action: name, arguments: given } = JSON.parse(this.#action) as Record<string, unknown>;
+      const { action: name, arguments: given } = parseWithWideIntegers(this.#action) as Record<
+        string,
+        unknown
+      >;
       return typeof name === 'string' ? { name, arguments: given } : undefined;
     } catch {
       return undefined;

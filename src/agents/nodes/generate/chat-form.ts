@@ -1,9 +1,12 @@
+import { LorekeepError } from '../../../../lib/index.js';
 import type { ChatMessage, GenerateRequest, TextModel } from '../../../catalog/text-model.js';
-import { countEach } from './count-each.js';
+import { countEach, leastTokens, longestCounted } from './count-each.js';
 
 /** A prompt in the form that a model takes, with its tokens counted. */
 export interface CountedPrompt {
   readonly tokens: number;
+  /** Counting stopped when the prompt was too long: it has at least `tokens`, and no request. */
+  readonly stopped?: true;
   /** Tokens that each message adds. */
   readonly messageTokens: readonly number[];
   readonly request: Pick<GenerateRequest, 'prompt'>;
@@ -12,15 +15,50 @@ export interface CountedPrompt {
 /** Before each message of a prompt for a model without a chat template; its replies continue the text directly. */
 const plainSeparator = '\n\n';
 
-/** Renders messages with the model's chat template; a model without one gets their texts. */
+/** Characters that a token of ordinary text has at most, on average. */
+export const usualToken = 8;
+
+/**
+ * Renders messages with the model's chat template; a model without one gets their texts. Long messages are counted first,
+ * and not rendered if they must have more than `most` tokens: a model renders and tokenizes a prompt as a whole.
+ */
 export async function countPrompt(
   model: TextModel,
   messages: readonly ChatMessage[],
   thinking: 'on' | 'off',
+  most: number,
 ): Promise<CountedPrompt> {
-  if (!model.facts.chatTemplate) return countPlain(model, messages);
-  const prompt = await model.render(messages, { thinking, addGenerationPrompt: true });
-  return { tokens: prompt.tokens.length, messageTokens: prompt.messageTokens, request: { prompt } };
+  // Templates may trim messages.
+  const texts = messages.map(({ content }) => content.trim());
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  if (length > Math.max(most * usualToken, longestCounted)) {
+    const counted = await countStopping(model, texts, most);
+    if (counted.tokens > most) return counted;
+  }
+  try {
+    if (!model.facts.chatTemplate) return await countPlain(model, messages);
+    const prompt = await model.render(messages, { thinking, addGenerationPrompt: true });
+    return { tokens: prompt.tokens.length, messageTokens: prompt.messageTokens, request: { prompt } };
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code !== 'TEXT_TOO_LONG') throw error;
+    const { tokens, ...counted } = await countStopping(
+      model,
+      messages.map(({ content }) => content),
+      most,
+    );
+    return { tokens: Math.max(tokens, model.facts.contextSize + 1), ...counted };
+  }
+}
+
+/** Counts each text until it alone must have more than `most` tokens. */
+async function countStopping(
+  model: TextModel,
+  texts: readonly string[],
+  most: number,
+): Promise<CountedPrompt> {
+  const messageTokens = await countEach(model, texts, most);
+  const tokens = messageTokens.reduce((sum, count) => sum + leastTokens(count), 0);
+  return { tokens, stopped: true, messageTokens, request: {} };
 }
 
 async function countPlain(model: TextModel, messages: readonly ChatMessage[]): Promise<CountedPrompt> {

@@ -1,7 +1,7 @@
 import { LorekeepError } from '../../../../lib/index.js';
-import { literal, schemaGrammar } from '../../../../lib/internal.js';
+import { literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
 import type { TextModel } from '../../../catalog/text-model.js';
-import { serverError } from '../../../protocol/errors.js';
+import { fail, serverError } from '../../../protocol/errors.js';
 import type { GenerateParams } from './schema.js';
 
 /** Returns the grammar of a node's replies, or undefined if they are free. @throws InvalidParam with the schema's pointer */
@@ -27,6 +27,19 @@ export async function checkGrammar(
     const path = `${where}.params.${name}`;
     throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
   }
+}
+
+/** Refuses a fallback that is no reply of the node. @throws InvalidParam */
+export async function checkFallback(
+  grammar: string,
+  { fallback, json_schema, actions }: GenerateParams,
+  where: string,
+): Promise<void> {
+  if (fallback === undefined || actions !== undefined) return;
+  if ((await matchGrammar(grammar, fallback)) === 'conforms') return;
+  const path = `${where}.params.fallback`;
+  const form = json_schema === undefined ? 'grammar' : 'json_schema (properties in the order of the schema)';
+  fail(4003, `${path}: is not a reply that ${form} allows`, { path });
 }
 
 /**

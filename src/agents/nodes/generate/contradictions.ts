@@ -60,7 +60,7 @@ function* ofConstraints({
     yield { path: `actions[${twice}].name`, problem: `${JSON.stringify(names[twice])} is used twice` };
 }
 
-/** What a reply cites must be in the prompt and in the reply. */
+/** Refuses citations whose source cannot be in the prompt, or whose mark cannot be in the reply. */
 function* ofCitations({
   cite,
   stop,

@@ -4,13 +4,79 @@ import { loopTurn } from '../../../lifecycle/loop-turn.js';
 /** Texts counted between two turns of the client: a call per text takes some microseconds of the event loop. */
 const countedAtOnce = 32;
 
-/** Counts the tokens of each text, a few at a time: a history may have thousands. */
-export async function countEach(model: TextModel, texts: readonly string[]): Promise<number[]> {
+/** Characters that are counted at once. They take a thread, which searches need, some 20 ms. */
+export const longestCounted = 16_384;
+
+/** Tokens by which a text in a prompt and the same text alone may differ. */
+export const borderTokens = 2;
+
+/** Least tokens of a whole slice: hardly any token has more than 256 characters. */
+const fewestOfSlice = 64;
+
+/** Returns the tokens that a text has at least in a prompt, if countEach() counts `tokens` alone. */
+export function leastTokens(tokens: number): number {
+  const borders = 1 + Math.floor(tokens / fewestOfSlice);
+  return Math.max(0, tokens - borderTokens * borders);
+}
+
+/**
+ * Counts the tokens of each text, a few at a time: a history may have thousands. A long text is counted in slices, which
+ * may give a token more for each, until it must have more than `most` tokens.
+ */
+export async function countEach(
+  model: TextModel,
+  texts: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
   const counts: number[] = [];
-  for (let at = 0; at < texts.length; at += countedAtOnce) {
-    if (at > 0) await loopTurn();
-    const some = texts.slice(at, at + countedAtOnce).map((text) => model.countTokens(text));
-    counts.push(...(await Promise.all(some)));
+  for await (const some of counted(model, texts, most)) counts.push(...some);
+  return counts;
+}
+
+/** Counts the first texts as countEach() does, until they must have more than `most` tokens together in a prompt. */
+export async function countFirst(
+  model: TextModel,
+  texts: readonly string[],
+  most: number,
+): Promise<number[]> {
+  const counts: number[] = [];
+  let left = most;
+  for await (const some of counted(model, texts, most)) {
+    counts.push(...some);
+    left -= some.reduce((sum, tokens) => sum + leastTokens(tokens), 0);
+    if (left < 0) break;
   }
   return counts;
+}
+
+async function* counted(
+  model: TextModel,
+  texts: readonly string[],
+  most: number,
+): AsyncGenerator<readonly number[]> {
+  for (let at = 0; at < texts.length; ) {
+    if (at > 0) await loopTurn();
+    const some = texts.slice(at, endOfGroup(texts, at));
+    at += some.length;
+    yield await Promise.all(some.map((text) => count(model, text, most)));
+  }
+}
+
+/** Returns where the texts from `begin` on end that are counted at once: one at least. */
+function endOfGroup(texts: readonly string[], begin: number): number {
+  let end = begin;
+  let length = 0;
+  while (end < texts.length && end - begin < countedAtOnce) {
+    length += (texts[end] as string).length;
+    if (end > begin && length > longestCounted) break;
+    end++;
+  }
+  return end;
+}
+
+async function count(model: TextModel, text: string, most: number): Promise<number> {
+  let tokens = await model.countTokens(text.slice(0, longestCounted));
+  for (let at = longestCounted; at < text.length && leastTokens(tokens) <= most; at += longestCounted)
+    tokens += await model.countTokens(text.slice(at, at + longestCounted));
+  return tokens;
 }

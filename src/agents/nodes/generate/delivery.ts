@@ -18,25 +18,31 @@ export class Delivery {
     if (text === '') return;
     this.#held += text;
     if (this.#pace === 'piece') this.finish();
-    else if (this.#pace === 'sentence') this.#sendSentences();
+    else if (this.#pace === 'sentence') this.#sendSentences(isSettled);
   }
 
   /** Sends the rest. */
   finish(): void {
+    if (this.#pace === 'sentence') this.#sendSentences(() => true);
     if (this.#held !== '') this.#send(this.#held);
     this.#held = '';
   }
 
-  /** A sentence has ended when the next one has begun. */
-  #sendSentences(): void {
-    let last: number | undefined;
-    let count = 0;
-    for (const { start } of sentences(this.#held)) {
-      last = start;
-      count++;
+  /** Sends the sentences before the last one. `settled`: whether the last one begins there, whatever follows. */
+  #sendSentences(settled: (text: string, begin: number) => boolean): void {
+    const begins = Array.from(sentences(this.#held), ({ start }) => start).slice(1);
+    const last = begins.at(-1);
+    if (last !== undefined && !settled(this.#held, last)) begins.pop();
+    let from = 0;
+    for (const begin of begins) {
+      this.#send(this.#held.slice(from, begin));
+      from = begin;
     }
-    if (count < 2 || last === undefined) return;
-    this.#send(this.#held.slice(0, last));
-    this.#held = this.#held.slice(last);
+    this.#held = this.#held.slice(from);
   }
+}
+
+/** Whether a sentence ends before `begin`. After a full stop the next word decides: "Am 3. Oktober" goes on. */
+function isSettled(text: string, begin: number): boolean {
+  return !text.slice(0, begin).trimEnd().endsWith('.') || /^\S+\s/.test(text.slice(begin));
 }

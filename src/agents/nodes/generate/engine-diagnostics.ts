@@ -25,7 +25,7 @@ export function engineDiagnostics(
     prepare_ms: milliseconds(prepareMs),
     queue_ms: milliseconds(queuedMs),
     prefill_ms: milliseconds(prefillMs),
-    prefill_tokens: usage.prompt - usage.cached,
+    prefill_tokens: usage.computed,
     reused_tokens: usage.cached,
     prefill_chunks: prefillChunks,
     decode_ms: milliseconds(decodeMs),

@@ -2,14 +2,15 @@ import type { TextModel } from '../../../catalog/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { Dropped, DryRun } from '../../../protocol/engine.js';
 import { fail } from '../../../protocol/errors.js';
+import type { HistoryTurn } from '../../../protocol/history.js';
 import type { Interaction } from '../../interaction.js';
 import { interactionView } from '../../template.js';
-import { type CountedPrompt, countPrompt } from './chat-form.js';
-import { countEach } from './count-each.js';
+import { type CountedPrompt, countPrompt, usualToken } from './chat-form.js';
+import { borderTokens, countEach, countFirst, leastTokens } from './count-each.js';
 import { type Kept, leaveOut, withinBudget } from './overflow.js';
 import type { PromptBuilder, PromptMessages, PromptParts } from './prompt.js';
 
-/** What a prompt may take. */
+/** Limits of a prompt. */
 export interface PromptLimits {
   /** Context in tokens. */
   readonly context: number;
@@ -55,15 +56,16 @@ export class PromptFitter {
   ): Promise<FittedPrompt> {
     const { historyTurns, context, reserved } = this.#limits;
     const all = historyTurns === 0 ? [] : interaction.history.slice(-historyTurns);
-    let parts: PromptParts = await this.#shortEnough(interaction, {
+    let parts: PromptParts = await this.#plausible(interaction, {
       history: all,
       knowledge: await this.#withinBudget(interaction, knowledge),
     });
     for (;;) {
       signal.throwIfAborted();
       const built = await this.#builder.build(interaction, parts);
-      const counted = await countPrompt(this.#model, built.messages, this.#limits.thinking);
-      const excess = counted.tokens - (context - reserved);
+      const most = context - reserved;
+      const counted = await countPrompt(this.#model, built.messages, this.#limits.thinking, most);
+      const excess = counted.tokens - most;
       if (excess <= 0) {
         const dropped = {
           history_turns: all.length - parts.history.length,
@@ -81,11 +83,14 @@ export class PromptFitter {
     { counted, parts, messages, historyStart }: FittedPrompt,
   ): Promise<DryRun['tokens']> {
     const { context, reserved } = this.#limits;
-    const system = historyStart === 0 ? 0 : await this.#model.countTokens(messages[0]?.content ?? '');
+    const ends = [historyStart === 0 ? '' : messages[0]?.content, messages.at(-1)?.content];
+    const [system = 0, last = 0] = await countEach(
+      this.#model,
+      ends.map((text) => text ?? ''),
+    );
     const turns = messages.slice(historyStart, -1).map(({ content }) => content);
     const history = sum(await countEach(this.#model, turns));
     const knowledge = sum(await this.#sizes(interaction, parts.knowledge));
-    const last = await this.#model.countTokens(messages.at(-1)?.content ?? '');
     const inSystem = this.#builder.placement === 'system';
     const [ownSystem, prompt] = inSystem ? [system - knowledge, last] : [system, last - knowledge];
     const total = counted.tokens;
@@ -99,29 +104,46 @@ export class PromptFitter {
   ): Promise<readonly Knowledge[]> {
     const { knowledge: budget } = this.#limits;
     if (budget === undefined) return knowledge;
-    return knowledge.slice(0, withinBudget(await this.#sizes(interaction, knowledge), budget));
+    return knowledge.slice(0, withinBudget(await this.#sizes(interaction, knowledge, budget), budget));
   }
 
   /**
-   * Leaves out what makes a prompt too long whatever its tokens are: the oldest turns, then the lowest-ranked records. So a
-   * long history is not converted only to be left out.
+   * Leaves out the oldest turns, then the lowest-ranked records, that could not fit even if nothing else were in the prompt.
+   * Otherwise a long history would be rendered only to be left out.
    */
-  async #shortEnough(interaction: Interaction, parts: PromptParts): Promise<PromptParts> {
-    const most = this.#limits.context * longestToken;
-    const history = parts.history.map(({ text, reply }) => text.length + reply.length);
-    const texts = parts.knowledge.map(({ text }) => text.length);
-    if (sum(history) + sum(texts) <= most) return parts;
-    const view = interactionView(interaction, parts.knowledge);
-    const items = await this.#builder.items(view, parts.knowledge);
-    const knowledge = items.map(({ length }) => length);
-    return keep(parts, leaveOut({ history, knowledge }, sum(history) + sum(knowledge) - most));
+  async #plausible(interaction: Interaction, parts: PromptParts): Promise<PromptParts> {
+    const { context, reserved } = this.#limits;
+    const lengths = [
+      ...parts.history.map(({ text, reply }) => text.length + reply.length),
+      ...parts.knowledge.map(({ text }) => text.length),
+    ];
+    if (sum(lengths) <= context * usualToken) return parts;
+    const most = context - reserved;
+    const sizes = (await this.#sizes(interaction, parts.knowledge, most)).map(leastTokens);
+    const records = withinBudget(sizes, most);
+    const turns = records < sizes.length ? 0 : await this.#newestWithin(parts.history, most - sum(sizes));
+    return keep(parts, { history: turns, knowledge: records });
+  }
+
+  /** Returns how many of the newest turns may have at most `limit` tokens together. Counts no more than those. */
+  async #newestWithin(history: readonly HistoryTurn[], limit: number): Promise<number> {
+    let left = limit;
+    for (let turns = 0; turns < history.length; turns += countedAtOnce) {
+      const some = history.slice(Math.max(0, history.length - turns - countedAtOnce), history.length - turns);
+      const texts = some.toReversed().map(({ text, reply }) => `${text}\n${reply}`);
+      const sizes = (await countFirst(this.#model, texts, left)).map(leastTokens);
+      const kept = withinBudget(sizes, left);
+      if (kept < sizes.length) return turns + kept;
+      left -= sum(sizes);
+    }
+    return history.length;
   }
 
   async #shorter(
     interaction: Interaction,
     parts: PromptParts,
     { historyStart }: PromptMessages,
-    { tokens, messageTokens }: CountedPrompt,
+    { tokens, stopped, messageTokens }: CountedPrompt,
   ): Promise<PromptParts> {
     const { context, reserved } = this.#limits;
     const limit = context - reserved;
@@ -130,13 +152,20 @@ export class PromptFitter {
         (messageTokens[historyStart + 2 * turn] ?? 0) + (messageTokens[historyStart + 2 * turn + 1] ?? 0),
     );
     const knowledge = await this.#sizes(interaction, parts.knowledge);
-    const kept = leaveOut({ history, knowledge }, tokens - limit) ?? this.#next(parts);
+    const excess = tokens - limit;
+    // Records in a prompt have other tokens than alone: what they may differ by is left out only once it is counted.
+    const ofKnowledge = excess - sum(history);
+    const certain = Math.max(ofKnowledge - borderTokens * knowledge.length, Math.ceil(ofKnowledge / 2));
+    const least = ofKnowledge <= 0 ? excess : sum(history) + certain;
+    const kept = leaveOut({ history, knowledge }, least) ?? this.#next(parts);
     if (kept === undefined) {
       const path = `${this.#where}.params.context_size`;
       const room = `a context of ${context} leaves ${limit} beside the ${reserved} kept for the reply`;
-      fail(4016, `${path}: the prompt has ${tokens} tokens without history and knowledge, and ${room}`, {
+      const has = `the prompt has ${stopped ? 'at least ' : ''}${tokens} tokens`;
+      fail(4016, `${path}: ${has} without history and knowledge, and ${room}`, {
         path,
         tokens,
+        ...(stopped && { at_least: true }),
         limit,
         context,
         reserved,
@@ -150,14 +179,21 @@ export class PromptFitter {
     return history.length + knowledge.length === 0 ? undefined : { history: 0, knowledge: 0 };
   }
 
-  /** Tokens of records in the prompt. */
-  async #sizes(interaction: Interaction, knowledge: readonly Knowledge[]): Promise<number[]> {
+  /** Tokens of records in the prompt: of the first ones, if they must have more than `most`. */
+  async #sizes(
+    interaction: Interaction,
+    knowledge: readonly Knowledge[],
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<number[]> {
     const view = interactionView(interaction, knowledge);
     const sizes: number[] = [];
-    for (let at = 0; at < knowledge.length; at += countedAtOnce) {
+    let left = most;
+    for (let at = 0; at < knowledge.length && left >= 0; at += countedAtOnce) {
       const items = await this.#builder.items(view, knowledge.slice(at, at + countedAtOnce), at + 1);
       const texts = items.map((item) => `${item}\n\n`);
-      sizes.push(...(await countEach(this.#model, texts)));
+      const some = await countFirst(this.#model, texts, left);
+      sizes.push(...some);
+      left -= sum(some.map(leastTokens));
     }
     return sizes;
   }
@@ -171,11 +207,8 @@ function keep({ history, knowledge }: PromptParts, kept: Kept = { history: 0, kn
   };
 }
 
-/** Records whose tokens are counted at once. */
+/** Records or turns whose tokens are counted at once. */
 const countedAtOnce = 64;
-
-/** No token stands for more characters. */
-const longestToken = 1024;
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);

@@ -1,13 +1,53 @@
 import type { Knowledge } from '../../../protocol/components.js';
 import type { OwnCitation } from '../../interaction.js';
+import { CodeSpans } from './code-spans.js';
 
-/** One mark, or several in one pair of brackets: `[1]`, `[2, 5]`. At most `longestMark` characters: matching stays linear. */
-const mark = /\[[\d\s,;]{1,64}\]/g;
-const numbersOfMark = /^\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]$/;
+/** Characters within the brackets of a mark: linear matching needs a bound. It is room for a hundred records. */
+const longestList = 512;
+const longestMark = longestList + 1;
 
-/** The characters of an unfinished mark, and how many it may have. Longer beginnings are no marks. */
-const unfinished = /^\[[\d\s,;]*$/;
-const longestMark = 65;
+const separators = ',;，、；';
+const dashes = '\\-\\u2010-\\u2015\\u2212~';
+const inside = `[\\d\\s${separators}${dashes}]`;
+
+/** A range is a mark if it has at most this many records: each becomes a citation. */
+const longestRange = 64;
+
+/** Numbers above this are years and the like, unless there are so many records. */
+const highestMissing = 999;
+
+/** What decides about marks: a mark, a run of backticks, or a line feed. */
+const found = new RegExp(
+  `(?<mark>\\[${inside}{1,${longestList}}\\]|【${inside}{1,${longestList}}】)|(?<ticks>\`+)|\\n`,
+  'g',
+);
+const item = `\\d{1,9}(?:\\s*[${dashes}]\\s*\\d{1,9})?`;
+const wholeList = new RegExp(`^\\s*${item}(?:\\s*[${separators}]\\s*${item})*\\s*$`);
+const itemOfList = new RegExp(`(\\d+)(?:\\s*([${dashes}])\\s*(\\d+))?`, 'g');
+
+/** The characters of an unfinished mark. */
+const unfinished = new RegExp(`^[[【]${inside}*$`);
+
+/** Records of a mark, by number. A single one is a range of one. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly dash: string;
+}
+
+/** Returns the ranges that a mark names, or undefined if it is none. */
+function rangesOf(bracketed: string, records: number): Range[] | undefined {
+  const list = bracketed.slice(1, -1);
+  if (!wholeList.test(list)) return undefined;
+  const ranges = [...list.matchAll(itemOfList)].map(([, from, dash = '', to = from]) => {
+    const ends = [Number(from), Number(to)];
+    return { first: Math.min(...ends), last: Math.max(...ends), dash };
+  });
+  const highest = Math.max(highestMissing, records);
+  if (ranges.every(({ first }) => first > highest)) return undefined;
+  const isMark = ranges.every(({ first, last }) => first === last || last - first < longestRange);
+  return isMark ? ranges : undefined;
+}
 
 /** Returns where a text ends without the blanks before `end`. */
 function blanksBefore(text: string, end: number): number {
@@ -18,19 +58,23 @@ function blanksBefore(text: string, end: number): number {
 
 /** Returns where the part of a text begins that may become a mark with what follows, its blanks included. */
 function heldFrom(text: string): number {
-  const opening = text.lastIndexOf('[');
+  const opening = Math.max(text.lastIndexOf('['), text.lastIndexOf('【'));
   const isOpen = opening >= 0 && text.length - opening <= longestMark && unfinished.test(text.slice(opening));
   return blanksBefore(text, isOpen ? opening : text.length);
 }
 
 /**
- * Finds marks such as `[1]` in a reply that arrives in pieces. Marks of records become citations; marks of records that do
- * not exist are removed, with the blanks before them, and counted.
+ * Finds marks such as `[1]`, `[1, 3]`, `[2-4]` and `【1】` in a reply that arrives in pieces. Marks of records become
+ * citations; records that do not exist are removed from them and counted, and so are the blanks before a mark without any
+ * other. Code in backticks has no marks.
  */
 export class MarkFilter {
   readonly #records: readonly Knowledge[];
   readonly citations: OwnCitation[] = [];
+  readonly #code = new CodeSpans();
   #held = '';
+  /** The end of the reply so far, as long as a mark may be. */
+  #tail = '';
   /** Length of the reply so far, in UTF-16 code units. */
   #length = 0;
   #removed = 0;
@@ -40,7 +84,7 @@ export class MarkFilter {
     this.#records = records;
   }
 
-  /** Number of marks removed. */
+  /** Number of records that marks named and that do not exist. */
   get removed(): number {
     return this.#removed;
   }
@@ -62,41 +106,71 @@ export class MarkFilter {
 
   #pass(text: string): string {
     let passed = '';
+    /** Ends of what was passed, and of what the code was told of. */
     let at = 0;
-    for (const { 0: bracket, index } of text.matchAll(mark)) {
-      if (!numbersOfMark.test(bracket)) continue;
-      const begin = Math.max(at, blanksBefore(text, index));
-      passed += text.slice(at, begin);
-      at = index + bracket.length;
-      passed += this.#cite(text.slice(begin, at), this.#length + passed.length);
+    let told = 0;
+    for (const { 0: whole, index, groups } of text.matchAll(found)) {
+      if (index > told) this.#code.text();
+      told = index + whole.length;
+      if (groups?.ticks !== undefined) this.#code.backticks(whole.length);
+      else if (groups?.mark === undefined) this.#code.lineFeed();
+      else {
+        this.#code.text();
+        const ranges = this.#code.inside ? undefined : rangesOf(whole, this.#records.length);
+        if (ranges === undefined) continue;
+        const begin = Math.max(at, blanksBefore(text, index));
+        passed += text.slice(at, begin);
+        const kept = this.#cite(text.slice(begin, index), whole, ranges, this.#length + passed.length);
+        passed += kept === '' && this.#opensMark(passed) ? '[]' : kept;
+        at = told;
+      }
     }
+    if (text.length > told) this.#code.text();
     passed += text.slice(at);
     this.#length += passed.length;
+    this.#tail = (this.#tail + passed).slice(-longestMark);
     return passed;
   }
 
-  /** Returns a mark as it stays in the reply. `position`: where it begins. */
-  #cite(found: string, position: number): string {
-    const numbers = [...found.matchAll(/\d+/g)].map(([digits]) => Number(digits));
-    const known = numbers.filter((number) => this.#records[number - 1] !== undefined);
-    this.#removed += numbers.length - known.length;
-    if (known.length === 0) return '';
-    const blanks = (/^[ \t]*/.exec(found) as RegExpExecArray)[0];
-    const kept = known.length === numbers.length ? found : `${blanks}[${known.join(', ')}]`;
-    for (const number of new Set(known)) {
-      const { storage, id, text, score, metadata } = this.#records[number - 1] as Knowledge;
-      this.citations.push({
-        kind: 'mark',
-        storage,
-        id,
-        start: 0,
-        end: text.length,
-        reply_start: position + blanks.length,
-        reply_end: position + kept.length,
-        score,
-        metadata,
-      });
-    }
-    return kept;
+  /** Returns whether the reply would have a mark that was none if nothing stayed of one within it: `[7[9]]`. */
+  #opensMark(passed: string): boolean {
+    const end = (this.#tail + passed).slice(-longestMark);
+    return unfinished.test(end.slice(Math.max(end.lastIndexOf('['), end.lastIndexOf('【'), 0)));
   }
+
+  /** Returns a mark as it stays in the reply, with its blanks. `position`: where they begin. */
+  #cite(blanks: string, whole: string, ranges: readonly Range[], position: number): string {
+    const known = ranges
+      .map(({ first, last, dash }) => ({
+        first: Math.max(first, 1),
+        last: Math.min(last, this.#records.length),
+        dash,
+      }))
+      .filter(({ first, last }) => first <= last);
+    const missing = sizeOf(ranges) - sizeOf(known);
+    this.#removed += missing;
+    if (known.length === 0) return '';
+    const kept = missing === 0 ? whole : `${whole[0]}${known.map(rangeText).join(', ')}${whole.at(-1)}`;
+    const begin = position + blanks.length;
+    for (const number of new Set(known.flatMap(numbersOf))) this.#add(number, begin, begin + kept.length);
+    return blanks + kept;
+  }
+
+  #add(number: number, reply_start: number, reply_end: number): void {
+    const { storage, id, text, score, metadata } = this.#records[number - 1] as Knowledge;
+    const place = { start: 0, end: text.length, reply_start, reply_end };
+    this.citations.push({ kind: 'mark', storage, id, ...place, score, metadata });
+  }
+}
+
+function sizeOf(ranges: readonly Range[]): number {
+  return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+function rangeText({ first, last, dash }: Range): string {
+  return first === last ? `${first}` : `${first}${dash}${last}`;
+}
+
+function numbersOf({ first, last }: Range): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }

@@ -9,7 +9,7 @@ import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
 import { rankedKnowledge } from '../../ranked-knowledge.js';
-import { checkGrammar, replyGrammar } from './constraints.js';
+import { checkFallback, checkGrammar, replyGrammar } from './constraints.js';
 import { refuseContradictions } from './contradictions.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
@@ -72,6 +72,7 @@ async function checkEntered(
   const leave = await pin.enter();
   try {
     await checkGrammar(pin.model, grammar, params, where);
+    await checkFallback(grammar, params, where);
   } finally {
     leave();
   }
@@ -139,22 +140,20 @@ class GenerateNode implements AgentNode {
     started: number,
     signal: AbortSignal,
   ): Promise<NodeOutcome> {
-    const prompt = await this.#fitter.fit(interaction, knowledge, signal);
+    const prompt = await this.#translated(this.#fitter.fit(interaction, knowledge, signal));
     const report = {
       relevance: knowledge.length === 0 ? undefined : relevance,
       ...this.#promptReport(prompt, interaction.forgottenTurns),
     };
     if (interaction.dryRun) {
-      const tokens = await this.#fitter.count(interaction, prompt);
+      const tokens = await this.#translated(this.#fitter.count(interaction, prompt));
       const { dropped, messages } = prompt;
       interaction.dryRuns.push({ node: this.id, tokens, dropped, messages });
       return { report };
     }
     const prepareMs = performance.now() - started;
-    const { result, removedMarks } = await this.#generate(interaction, prompt, prepareMs, signal).catch(
-      (error) => {
-        throw generationError(error, this.#where);
-      },
+    const { result, removedMarks } = await this.#translated(
+      this.#generate(interaction, prompt, prepareMs, signal),
     );
     return {
       report: {
@@ -177,6 +176,13 @@ class GenerateNode implements AgentNode {
 
   async close(): Promise<void> {
     this.#pin.release();
+  }
+
+  /** Returns the result; errors of the engine become those of the protocol. */
+  #translated<Result>(work: Promise<Result>): Promise<Result> {
+    return work.catch((error) => {
+      throw generationError(error, this.#where);
+    });
   }
 
   /** Replies with the fallback, or refuses, if no record is relevant. @throws NoRelevantKnowledge */
@@ -221,7 +227,7 @@ class GenerateNode implements AgentNode {
     return { result, removedMarks };
   }
 
-  /** What the request of one turn has of its own. */
+  /** Fields of a request that differ from turn to turn. */
   #ofTurn(records: readonly Knowledge[], prepareMs: number): Partial<GenerateRequest> {
     const { cite, deadline_ms } = this.#params;
     const texts = records.map(({ text }) => text);

@@ -13,7 +13,7 @@ import type { GenerateParams } from './schema.js';
 /** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
 const longestReason = 200;
 
-/** What enters a prompt. */
+/** Parts of a prompt. */
 export interface PromptParts {
   /** Turns of history, oldest first. */
   readonly history: readonly HistoryTurn[];

@@ -9,7 +9,7 @@ import { MarkFilter } from './marks.js';
 import { quotations } from './quotations.js';
 import type { GenerateParams } from './schema.js';
 
-/** What a reply brought besides its text. */
+/** Results of a reply besides its text. */
 export interface ReplyOutcome {
   readonly action: Action | undefined;
   readonly removedMarks: number;

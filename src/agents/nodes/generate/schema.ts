@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { droppedSchema, finishSchema } from '../../../protocol/engine.js';
 import { boundedArray, smallObject } from '../../../schema/bounded.js';
+import { wellFormed } from '../../../schema/well-formed.js';
 import type { NodeSchema } from '../../node-schema.js';
 
 /** Limits of a node's JSON Schemas: converting them to a grammar takes some milliseconds. */
 export const schemaLimits = { values: 5000, characters: 262_144 };
 const jsonSchema = () => smallObject(schemaLimits.values, schemaLimits.characters);
+
+/** Most bytes of a stop text. */
+const longestStop = 1024;
 
 /** A Mustache template. */
 const template = () => z.string().max(16_384);
@@ -49,7 +53,7 @@ const action = z.strictObject({
 
 const penalty = () => z.number().min(-2).max(2).optional();
 
-/** What the engine did to generate a reply. */
+/** Diagnostics of the engine for a reply. */
 const engine = z.object({
   kind: z.literal('generation'),
   model: z.string().describe('Catalog name.'),
@@ -151,7 +155,18 @@ export const schema = {
       .optional()
       .describe('Number of recent tokens that penalties consider. Default: 64.'),
     seed: z.int().min(0).max(0xffff_fffe).optional().describe('Seed of the sampling. Default: random.'),
-    stop: boundedArray(z.string().min(1).max(1024), 1, 16)
+    stop: boundedArray(
+      z
+        .string()
+        .min(1)
+        .max(longestStop)
+        .refine(
+          (text) => wellFormed(text) && Buffer.byteLength(text) <= longestStop,
+          `a text of at most ${longestStop} bytes of UTF-8 is expected`,
+        ),
+      1,
+      16,
+    )
       .optional()
       .describe('Texts before which the reply ends.'),
     drafts: z
@@ -226,8 +241,13 @@ export const schema = {
     forgotten_turns: z
       .int()
       .optional()
-      .describe("Turns that the agent forgot because the client's memory budget was full."),
-    removed_marks: z.int().optional().describe('Marks of records that do not exist, removed from the reply.'),
+      .describe(
+        "Turns that the agent forgot: more than `history.turns`, or than the client's memory budget holds.",
+      ),
+    removed_marks: z
+      .int()
+      .optional()
+      .describe('Numbers of records that do not exist, removed from marks in the reply.'),
     relevance: z.number().optional().describe('Relevance of the best record.'),
     volatile_prefix: z
       .boolean()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { querySchema } from '../../../protocol/graph.js';
 import type { NodeSchema } from '../../node-schema.js';
 
-/** What the engine did to rerank. */
+/** Diagnostics of the engine for a reranking. */
 const engine = z.object({
   kind: z.literal('rerank'),
   model: z.string().describe('Catalog name.'),

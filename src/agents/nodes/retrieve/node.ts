@@ -30,7 +30,7 @@ export const node: NodeType = {
           const places = { text: query.origin, fields: `${where}.params.`, invalid: 4003 } as const;
           const place = { where: `${where}.params.embedded_string_storage`, value: storage };
           const searched = { storage: pin.value, place };
-          const search = new StorageSearch([searched], checked, places, { threads, rerankers });
+          const search = await StorageSearch.prepare([searched], checked, places, { threads, rerankers });
           memory.add(
             filterBytes(checked.filter, pin.value.size),
             `${places.fields}filter: the agent was not created`,

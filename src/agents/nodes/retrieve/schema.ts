@@ -8,7 +8,7 @@ import {
 } from '../../../protocol/retrieval.js';
 import type { NodeSchema } from '../../node-schema.js';
 
-/** What the engine did to search. */
+/** Diagnostics of the engine for a search. */
 const engine = z.object({
   kind: z.literal('retrieval'),
   mode: z.enum(['dense', 'lexical', 'hybrid']).describe('The mode of the search.'),

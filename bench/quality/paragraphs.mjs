@@ -1,37 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
-/** A passage of a document, with its headings. */
-export interface Paragraph {
-  /** The file's name. */
-  source: string;
-  text: string;
-}
+// Splits Markdown as a person would cut it into records, for folder.mjs.
 
 /** Shortest useful passage, in characters. */
 const shortestParagraph = 60;
 /** Longest passage: some 300 tokens, well within the context of any embedding model. */
 const longestParagraph = 1200;
 
-/** The paragraphs of every Markdown file in `folder`, and of `files`, in the order of their names. */
-export async function readParagraphs(folder: string, files: readonly string[]): Promise<Paragraph[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).sort();
-  const paths = [...files, ...names.map((name) => join(folder, name))];
-  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
-  return texts.flatMap((text, index) => {
-    const source = (paths[index] ?? '').replace(/^.*[/\\]/, '');
-    return splitMarkdown(text).map((paragraph) => ({ source, text: paragraph }));
-  });
-}
-
 /**
  * Splits Markdown at blank lines, list items and table rows, and puts the heading in front of each piece. Code blocks and
  * table rules are dropped.
  */
-export function splitMarkdown(markdown: string): string[] {
-  const paragraphs: string[] = [];
+export function splitMarkdown(markdown) {
+  const paragraphs = [];
   let heading = '';
-  let lines: string[] = [];
+  let lines = [];
   const finish = () => {
     const text = plainText(lines.join(' '));
     lines = [];
@@ -48,12 +29,12 @@ export function splitMarkdown(markdown: string): string[] {
   return paragraphs;
 }
 
-function withoutCode(markdown: string): string {
+function withoutCode(markdown) {
   return markdown.replace(/^(```|~~~)[\s\S]*?^\1.*$/gm, '');
 }
 
 /** Removes Markdown's marks; a table row becomes its cells. */
-function plainText(text: string): string {
+function plainText(text) {
   return text
     .replace(/^\s*([-*]|\d+\.)\s+/, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -64,8 +45,8 @@ function plainText(text: string): string {
 }
 
 /** Splits a long text after a sentence, or after a word if a sentence is too long. */
-function pieces(text: string): string[] {
-  const found: string[] = [];
+function pieces(text) {
+  const found = [];
   let rest = text;
   while (rest.length > longestParagraph) {
     const window = rest.slice(0, longestParagraph);

@@ -1,0 +1,46 @@
+import { AbortError } from './errors.js';
+
+/** Resolves when the caller may hold the event loop again. */
+export type LoopTurn = () => Promise<unknown>;
+
+/** Time in ms that work holds the event loop before it waits for the next turn. */
+const usualSliceMs = 0.5;
+
+/** Cuts long work on the event loop into slices, each in a turn. */
+export class Slices {
+  readonly #turn: LoopTurn;
+  readonly #signal: AbortSignal | undefined;
+  readonly #sliceMs: number;
+  /** The first slice begins with a turn. */
+  #end = 0;
+
+  constructor(turn: LoopTurn, signal: AbortSignal | undefined, sliceMs = usualSliceMs) {
+    this.#turn = turn;
+    this.#signal = signal;
+    this.#sliceMs = sliceMs;
+  }
+
+  /** Whether next() is due. */
+  get over(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Waits for the next turn. @throws CANCELLED */
+  async next(): Promise<void> {
+    await this.#turn();
+    if (this.#signal?.aborted) throw new AbortError(this.#signal.reason);
+    this.#end = performance.now() + this.#sliceMs;
+  }
+
+  /** Calls `use` for each item, in slices; for a few, at once. @throws CANCELLED */
+  async each<Item>(items: readonly Item[], use: (item: Item, index: number) => void): Promise<void> {
+    const few = items.length <= itemsAtOnce;
+    for (let index = 0; index < items.length; index++) {
+      if (!few && this.over) await this.next();
+      use(items[index] as Item, index);
+    }
+  }
+}
+
+/** Items that are worth no turn. */
+export const itemsAtOnce = 32;

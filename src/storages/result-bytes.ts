@@ -1,0 +1,51 @@
+import { Slices } from '../../lib/internal.js';
+import type { SearchableStorage } from '../knowledge/index.js';
+import { mostHits } from '../knowledge/most-hits.js';
+import { loopTurn } from '../lifecycle/loop-turn.js';
+import type { Bytes } from '../limits/bytes.js';
+import { hitsBytes } from '../limits/estimates.js';
+import type { CheckedOptions } from './search-options.js';
+
+/** Bytes of the longest of some texts, and of all. */
+export interface TextSizes {
+  longest: number;
+  all: number;
+}
+
+/** Of inline storages. */
+const known = new WeakMap<SearchableStorage, TextSizes>();
+
+/** Measures texts, in turns of the client. @throws the signal's reason */
+export async function sizesOf(texts: readonly string[], signal: AbortSignal): Promise<TextSizes> {
+  const sizes = { longest: 0, all: 0 };
+  await new Slices(loopTurn, signal).each(texts, (text) => {
+    const bytes = Buffer.byteLength(text);
+    sizes.longest = Math.max(sizes.longest, bytes);
+    sizes.all += bytes;
+  });
+  return sizes;
+}
+
+/** Records the sizes of an inline storage's texts. */
+export function noteTexts(storage: SearchableStorage, sizes: TextSizes): void {
+  known.set(storage, sizes);
+}
+
+/** Typical upper bound, in bytes, for texts in a knowledge base: they fit a model's context. */
+const usualBytes = 4096;
+const spread = 4;
+
+/** Returns the most memory that the results of a search in this storage take. */
+export function resultBytes(storage: SearchableStorage, options: CheckedOptions): Bytes {
+  const hits = mostHits(options);
+  return hitsBytes(hits, textBytes(storage, hits));
+}
+
+/** Returns the most bytes that the texts of `records` records take; an estimate for knowledge bases. */
+function textBytes(storage: SearchableStorage, records: number): number {
+  const { longest, all } = known.get(storage) ?? {
+    longest: Math.max(usualBytes, (spread * storage.bytes) / storage.size),
+    all: storage.bytes,
+  };
+  return Math.ceil(Math.min(all, records * longest));
+}
